@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { applyLoad } from './load.mjs';
+import { LOAD_CORE, startServer } from './pinned-process.mjs';
+import { readCpuMicroseconds, readPeakKib, resetPeak } from './process-figures.mjs';
+import { summarise } from './statistics.mjs';
+import { verifyAnswer } from './verify-answer.mjs';
+
+/**
+ * @typedef {object} Scenario
+ * @property {string} name
+ * @property {import('./payloads.mjs').Payload} payload
+ * @property {number} connections
+ * @property {number} [thinkMs]
+ * @property {readonly import('./systems.mjs').System[]} systems
+ */
+
+/**
+ * @typedef {object} Pace
+ * @property {number} rounds
+ * @property {number} roundSeconds
+ * @property {number} warmUpSeconds
+ */
+
+// Beyond this share of its core the upstream may hold up the system in front of it.
+const MAX_UPSTREAM_SHARE = 0.8;
+// wrk counts whole answers only; what is under way at the end of a round is in the bytes, not the count.
+const BYTES_TOLERANCE = 0.02;
+
+/**
+ * Starts every system, warms it up, and measures them in turns: A B C, A B C, so that what disturbs the
+ * machine disturbs all of them.
+ * @param {Scenario} scenario
+ * @param {{ dist: string, pace: Pace, report: (line: string) => void }} options
+ */
+export async function measureScenario(scenario, { dist, pace, report }) {
+  const files = mkdtempSync(join(tmpdir(), 'modgate-bench-body-'));
+  const upstream = await startServer(LOAD_CORE, 'upstream.mjs');
+  /** @type {Contender[]} */
+  const contenders = [];
+  try {
+    const bodyFile = writeBody(files, scenario.payload);
+    for (const system of scenario.systems) {
+      const running = await system.start({ upstream, dist });
+      const contender = { system, running, rounds: [], bodyBytes: 0 };
+      contenders.push(contender);
+      contender.bodyBytes = await verifyAnswer(system, running, scenario.payload);
+      await load(scenario, running, bodyFile, pace.warmUpSeconds);
+      resetPeak(running.pid);
+    }
+    for (let round = 0; round < pace.rounds; round += 1) {
+      for (const contender of contenders) {
+        const measured = await measureRound(scenario, contender, upstream, bodyFile, pace);
+        contender.rounds.push(measured);
+        report(describeRound(scenario, contender, measured));
+      }
+    }
+    return {
+      name: scenario.name,
+      payload: scenario.payload.name,
+      connections: scenario.connections,
+      thinkMs: scenario.thinkMs ?? 0,
+      systems: Object.fromEntries(contenders.map((one) => [one.system.name, summariseRounds(one)])),
+    };
+  } finally {
+    for (const { running } of contenders) await running.stop();
+    await upstream.stop();
+    rmSync(files, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @typedef {object} Contender
+ * @property {import('./systems.mjs').System} system
+ * @property {import('./systems.mjs').RunningSystem} running
+ * @property {Round[]} rounds
+ * @property {number} bodyBytes
+ */
+
+/** @typedef {Awaited<ReturnType<typeof measureRound>>} Round */
+
+function writeBody(folder, { request }) {
+  if (request === null) return null;
+  const file = join(folder, 'body.json');
+  writeFileSync(file, request);
+  return file;
+}
+
+function load({ payload, connections, thinkMs }, running, bodyFile, seconds) {
+  return applyLoad({
+    url: running.url + payload.path,
+    headers: running.headers ?? {},
+    bodyFile,
+    connections,
+    seconds,
+    thinkMs,
+  });
+}
+
+async function measureRound(scenario, { running, bodyBytes }, upstream, bodyFile, pace) {
+  const servedBefore = await readServed(upstream);
+  const upstreamBefore = readCpuMicroseconds(upstream.pid);
+  const cpuBefore = readCpuMicroseconds(running.pid);
+  const startedAt = performance.now();
+  const result = await load(scenario, running, bodyFile, pace.roundSeconds);
+  const wallMicroseconds = (performance.now() - startedAt) * 1000;
+  const cpu = readCpuMicroseconds(running.pid) - cpuBefore;
+  const upstreamCpu = readCpuMicroseconds(upstream.pid) - upstreamBefore;
+  const served = (await readServed(upstream)) - servedBefore;
+  if (result.requests === 0) throw new Error(`${scenario.name}: no request was answered`);
+  return {
+    requests: result.requests,
+    failed: result.failed,
+    isShort: result.bytes < result.requests * bodyBytes * (1 - BYTES_TOLERANCE),
+    served,
+    cpuMicroseconds: cpu / result.requests,
+    requestsPerSecond: result.requests / result.seconds,
+    p50Ms: result.p50Ms,
+    p99Ms: result.p99Ms,
+    hostShare: cpu / wallMicroseconds,
+    upstreamShare: upstreamCpu / wallMicroseconds,
+    peakMib: readPeakKib(running.pid) / 1024,
+  };
+}
+
+async function readServed({ url }) {
+  const response = await fetch(`${url}/served`);
+  return Number(await response.text());
+}
+
+function describeRound({ name }, { system }, round) {
+  const doubts = [
+    round.failed > 0 && `${round.failed} FAILED`,
+    round.isShort && 'ANSWERS TOO SHORT',
+    round.upstreamShare > MAX_UPSTREAM_SHARE && system.name !== 'direct' && 'UPSTREAM IS BUSY',
+  ].filter(Boolean);
+  return [
+    name.padEnd(34),
+    system.name.padEnd(20),
+    `${round.cpuMicroseconds.toFixed(1)} µs`.padStart(11),
+    `${Math.round(round.requestsPerSecond)}/s`.padStart(9),
+    `p50 ${round.p50Ms.toFixed(2)} ms`.padStart(15),
+    `p99 ${round.p99Ms.toFixed(2)} ms`.padStart(15),
+    `host ${percent(round.hostShare)}`,
+    `upstream ${percent(round.upstreamShare)}`,
+    ...doubts,
+  ].join('  ');
+}
+
+function percent(share) {
+  return `${Math.round(share * 100)} %`.padStart(5);
+}
+
+function summariseRounds({ rounds }) {
+  const of = (name) => summarise(rounds.map((round) => round[name]));
+  return {
+    isSound: rounds.every((round) => round.failed === 0 && !round.isShort),
+    requests: rounds.reduce((sum, { requests }) => sum + requests, 0),
+    failed: rounds.reduce((sum, { failed }) => sum + failed, 0),
+    cpuMicroseconds: of('cpuMicroseconds'),
+    requestsPerSecond: of('requestsPerSecond'),
+    p50Ms: of('p50Ms'),
+    p99Ms: of('p99Ms'),
+    peakMib: of('peakMib'),
+    hostShare: of('hostShare'),
+    upstreamShare: of('upstreamShare'),
+    rounds,
+  };
+}

@@ -1,0 +1,70 @@
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { createModulesFolder } from './modules-folder.mjs';
+import { HOST_CORE, pidOf, spawnPinned, stop } from './pinned-process.mjs';
+
+const START_TIMEOUT_MS = 60_000;
+const POLL_MS = 2;
+
+/**
+ * Starts the host with everything on: tokens, capabilities, metrics, call records, and its log in a file.
+ * @param {object} options
+ * @param {string} options.dist the folder of the build
+ * @param {string} options.upstream
+ * @param {'http' | 'local'} [options.kind]
+ * @param {number} [options.modules]
+ * @param {number} [options.routes] of each module
+ * @param {readonly string[]} [options.nodeFlags]
+ */
+export async function startModgate({
+  dist,
+  upstream,
+  kind = 'http',
+  modules = 1,
+  routes = 0,
+  nodeFlags = [],
+}) {
+  const files = createModulesFolder({ upstream, kind, modules, routes });
+  const log = openSync(files.log, 'w');
+  const startedAt = performance.now();
+  const child = spawnPinned(
+    HOST_CORE,
+    process.execPath,
+    [
+      ...nodeFlags,
+      `${dist}/core/main.js`,
+      'serve',
+      '--port',
+      '0',
+      '--modules',
+      files.folder,
+      '--state',
+      files.state,
+      '--tokens',
+      files.tokens,
+    ],
+    { stdio: ['ignore', log, 'inherit'], env: { ...process.env, MODGATE_ENV: 'production' } },
+  );
+  closeSync(log);
+  const url = await waitForUrl(child, files.log);
+  return {
+    pid: pidOf(child),
+    url: url + files.prefix,
+    headers: files.headers,
+    startMs: performance.now() - startedAt,
+    stop: async () => {
+      await stop(child);
+      files.remove();
+    },
+  };
+}
+
+/** The log is a file, as it would be in production: it is polled for the line that says where. */
+async function waitForUrl(child, log) {
+  const giveUpAt = performance.now() + START_TIMEOUT_MS;
+  while (performance.now() < giveUpAt && child.exitCode === null) {
+    const listening = /^\{.*"msg":"listening".*$/m.exec(readFileSync(log, 'utf8'));
+    if (listening !== null) return JSON.parse(listening[0]).url;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new Error(`modgate did not start:\n${readFileSync(log, 'utf8').slice(-2000)}`);
+}

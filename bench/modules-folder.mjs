@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PAYLOADS } from './payloads.mjs';
+
+const CAPABILITY = 'bench.call';
+const TOKEN = 'bench-token';
+
+/**
+ * A folder of descriptors, a tokens file and a state folder, all temporary. `module` is called by every
+ * scenario, and the last of them, by name and by file: a search that is linear would show.
+ * @param {{ upstream: string, kind: 'http' | 'local', modules: number, routes: number }} options
+ */
+export function createModulesFolder({ upstream, kind, modules, routes }) {
+  const root = mkdtempSync(join(tmpdir(), 'modgate-bench-'));
+  const folder = join(root, 'modules.d');
+  mkdirSync(folder);
+  const names = Array.from(
+    { length: modules },
+    (_, index) => `bench${String(index).padStart(4, '0')}`,
+  );
+  const provider =
+    kind === 'http'
+      ? { kind, config: { endpoints: [upstream] } }
+      : { kind, config: { file: './bench.local.mjs' } };
+  if (kind === 'local') writeFileSync(join(folder, 'bench.local.mjs'), createLocalModule());
+  for (const name of names) {
+    writeFileSync(
+      join(folder, `${name}.json`),
+      JSON.stringify({ module: name, provider, manifest: `./${name}.manifest.json` }),
+    );
+    writeFileSync(
+      join(folder, `${name}.manifest.json`),
+      JSON.stringify(createManifest(name, routes)),
+    );
+  }
+  const tokens = join(root, 'tokens.json');
+  const sha256 = createHash('sha256').update(TOKEN).digest('hex');
+  writeFileSync(
+    tokens,
+    JSON.stringify({ tokens: [{ id: 'bench', kind: 'service', scopes: [CAPABILITY], sha256 }] }),
+  );
+  return {
+    folder,
+    tokens,
+    state: join(root, 'state'),
+    log: join(root, 'host.log'),
+    prefix: `/modules/${names.at(-1)}/http`,
+    headers: { authorization: `Bearer ${TOKEN}` },
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  };
+}
+
+/** The payloads come last, behind as many other routes as are asked for. */
+function createManifest(name, routes) {
+  const others = Array.from({ length: Math.max(0, routes - PAYLOADS.length) }, (_, index) => ({
+    method: 'GET',
+    path: `/others/${index}/{id}`,
+    capability: CAPABILITY,
+  }));
+  return {
+    protocol: 'modgate.manifest.v1',
+    module_id: name,
+    version: '1.0.0',
+    capabilities: [CAPABILITY],
+    http_routes: [
+      ...others,
+      ...PAYLOADS.map(({ method, path }) => ({ method, path, capability: CAPABILITY })),
+    ],
+  };
+}
+
+function createLocalModule() {
+  const answers = PAYLOADS.map(
+    ({ path, answer }) => `[${JSON.stringify(path)}, Buffer.from(${JSON.stringify(answer)})]`,
+  );
+  return `const answers = new Map([${answers.join(',\n')}]);
+const headers = { 'content-type': 'application/json' };
+export default async ({ declaredPath }) => ({ status: 200, headers, body: answers.get(declaredPath) });
+`;
+}

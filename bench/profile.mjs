@@ -1,0 +1,90 @@
+// Where the host spends its CPU time under GET 100 B: `node bench/profile.mjs [build] [seconds]` leaves the
+// profile (for Chrome's or an editor's viewer) and prints functions by self time.
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { applyLoad } from './load.mjs';
+import { startModgate } from './modgate.mjs';
+import { PAYLOADS } from './payloads.mjs';
+import { LOAD_CORE, pinSelf, startServer } from './pinned-process.mjs';
+
+const CONNECTIONS = 32;
+const DEFAULT_SECONDS = 15;
+const WARM_UP_SECONDS = 4;
+// Five samples a request and more: the default of 1000 µs is longer than a request.
+const SAMPLE_MICROSECONDS = 200;
+const TOP_FUNCTIONS = 70;
+const TOP_FILES = 45;
+
+const [, , dist = 'dist', seconds = DEFAULT_SECONDS] = process.argv;
+const folder = mkdtempSync(join(tmpdir(), 'modgate-profile-'));
+
+pinSelf();
+const requests = await recordProfile();
+const [file] = readdirSync(folder).filter((name) => name.endsWith('.cpuprofile'));
+printProfile(JSON.parse(readFileSync(join(folder, file), 'utf8')));
+process.stdout.write(`\n${requests} requests; the profile is ${join(folder, file)}\n`);
+
+async function recordProfile() {
+  const upstream = await startServer(LOAD_CORE, 'upstream.mjs');
+  const host = await startModgate({
+    dist,
+    upstream: upstream.url,
+    nodeFlags: [
+      '--cpu-prof',
+      `--cpu-prof-dir=${folder}`,
+      `--cpu-prof-interval=${SAMPLE_MICROSECONDS}`,
+    ],
+  });
+  const [{ path }] = PAYLOADS;
+  const load = {
+    url: host.url + path,
+    headers: host.headers,
+    bodyFile: null,
+    connections: CONNECTIONS,
+  };
+  try {
+    await applyLoad({ ...load, seconds: WARM_UP_SECONDS });
+    const result = await applyLoad({ ...load, seconds: Number(seconds) });
+    if (result.failed > 0) throw new Error(`${result.failed} requests failed`);
+    return result.requests;
+  } finally {
+    await host.stop();
+    await upstream.stop();
+  }
+}
+
+/** Shares are of the time that the process was not idle. */
+function printProfile({ nodes, samples, timeDeltas }) {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const functions = new Map();
+  const files = new Map();
+  let busy = 0;
+  samples.forEach((id, index) => {
+    const { functionName, url, lineNumber } = byId.get(id).callFrame;
+    if (functionName === '(idle)' || functionName === '(program)') return;
+    const spent = timeDeltas[index];
+    const place = shorten(url);
+    busy += spent;
+    add(functions, `${functionName || '(anonymous)'}  ${place}:${lineNumber + 1}`, spent);
+    add(files, place || functionName, spent);
+  });
+  printTop('function, self time', functions, busy, TOP_FUNCTIONS);
+  printTop('file, self time', files, busy, TOP_FILES);
+}
+
+function shorten(url) {
+  return url.replace(`file://${resolve(dist)}/`, '').replace(/^.*node_modules\//, '');
+}
+
+function add(sums, name, spent) {
+  sums.set(name, (sums.get(name) ?? 0) + spent);
+}
+
+function printTop(title, sums, busy, count) {
+  process.stdout.write(`\n${title}\n`);
+  const sorted = [...sums].sort(([, a], [, b]) => b - a).slice(0, count);
+  for (const [name, spent] of sorted) {
+    process.stdout.write(`${((spent / busy) * 100).toFixed(2).padStart(6)} %  ${name}\n`);
+  }
+}

@@ -1,0 +1,85 @@
+import { startModgate } from './modgate.mjs';
+import { startNginx } from './nginx.mjs';
+import { HOST_CORE, hasCommand, startServer } from './pinned-process.mjs';
+
+/**
+ * A system that runs: `url` is what the paths of the payloads are appended to.
+ * @typedef {object} RunningSystem
+ * @property {number} pid whose process tree is measured
+ * @property {string} url
+ * @property {Record<string, string>} [headers]
+ * @property {() => Promise<void>} stop
+ */
+
+/**
+ * @typedef {object} SystemContext
+ * @property {{ pid: number, url: string }} upstream
+ * @property {string} dist the folder of modgate's build
+ * @property {number} [modules] default 1
+ * @property {number} [routes] of each module
+ */
+
+/**
+ * @typedef {object} System
+ * @property {string} name
+ * @property {string} what
+ * @property {boolean} isEnveloped whether the answer is wrapped (contract 1.7)
+ * @property {() => boolean} isAvailable
+ * @property {(context: SystemContext) => Promise<RunningSystem>} start
+ */
+
+const NGINX = 'nginx';
+const always = () => true;
+
+/** @type {readonly System[]} */
+export const SYSTEMS = [
+  {
+    name: 'modgate',
+    what: 'kind http; token, capability, envelope, metrics, log line, call record',
+    isEnveloped: true,
+    isAvailable: always,
+    start: (context) => startModgate({ ...context, upstream: context.upstream.url }),
+  },
+  {
+    name: 'modgate-local',
+    what: 'the same, the module being in the process',
+    isEnveloped: true,
+    isAvailable: always,
+    start: (context) => startModgate({ ...context, upstream: context.upstream.url, kind: 'local' }),
+  },
+  {
+    name: 'fastify-http-proxy',
+    what: '@fastify/http-proxy, no log',
+    isEnveloped: false,
+    isAvailable: always,
+    start: ({ upstream }) => startServer(HOST_CORE, 'fastify-http-proxy.mjs', [upstream.url]),
+  },
+  {
+    name: 'http-proxy',
+    what: 'http-proxy with an agent that keeps connections',
+    isEnveloped: false,
+    isAvailable: always,
+    start: ({ upstream }) => startServer(HOST_CORE, 'http-proxy.mjs', [upstream.url]),
+  },
+  {
+    name: 'bare',
+    what: 'node:http and undici dispatch, nothing between',
+    isEnveloped: false,
+    isAvailable: always,
+    start: ({ upstream }) => startServer(HOST_CORE, 'bare.mjs', [upstream.url]),
+  },
+  {
+    name: 'nginx',
+    what: 'proxy_pass, one worker, connections kept, no log',
+    isEnveloped: false,
+    isAvailable: () => hasCommand(NGINX, '-v'),
+    start: ({ upstream }) => startNginx(NGINX, upstream.url),
+  },
+  {
+    name: 'direct',
+    what: 'the upstream itself',
+    isEnveloped: false,
+    isAvailable: always,
+    start: async ({ upstream }) => ({ ...upstream, stop: async () => {} }),
+  },
+];

@@ -1,0 +1,28 @@
+/**
+ * Asks once, as the load will, and judges the answer: a proxy that answers quickly and wrongly is no peer.
+ * @param {import('./systems.mjs').System} system
+ * @param {import('./systems.mjs').RunningSystem} running
+ * @param {import('./payloads.mjs').Payload} payload
+ * @returns {Promise<number>} bytes of the answer's body
+ */
+export async function verifyAnswer(system, running, payload) {
+  const response = await fetch(running.url + payload.path, {
+    method: payload.method,
+    headers: {
+      ...running.headers,
+      ...(payload.request !== null && { 'content-type': 'application/json' }),
+    },
+    body: payload.request,
+  });
+  const text = await response.text();
+  const fault = findFault(response, text, system, payload);
+  if (fault !== null) throw new Error(`${system.name} answers ${payload.name} with ${fault}`);
+  return Buffer.byteLength(text);
+}
+
+function findFault({ status }, text, { isEnveloped }, { answer }) {
+  if (status !== 200) return `status ${status}: ${text.slice(0, 500)}`;
+  if (!isEnveloped) return text === answer ? null : 'another body';
+  if (!text.endsWith(`,"data":${answer}}`)) return 'other data';
+  return JSON.parse(text).status === 'forwarded' ? null : 'another envelope';
+}

@@ -1,0 +1,82 @@
+import { array, define, enums, type Infer, object, optional } from 'superstruct';
+import { ACTOR_KINDS, type Actor } from '../contract/index.js';
+import { createFinding, InvalidFile, sortFindings } from '../host/finding.js';
+import { readStructuredText } from '../host/structured-file.js';
+import type { Fault } from '../lib/fault.js';
+import { judgeByStruct } from '../lib/struct-faults.js';
+import { matching } from '../lib/value-structs.js';
+import { ACTOR_ID, SCOPE } from './grammar.js';
+
+export interface TokenEntry {
+  readonly actor: Actor;
+  /** Milliseconds since 1970; `null` for a token without an end. */
+  readonly expiresAt: number | null;
+}
+
+/** By the SHA-256 of the token, in lower-case hex. */
+export type TokenTable = ReadonlyMap<string, TokenEntry>;
+
+const ISO_8601_WITH_ZONE =
+  /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+const TOKEN_FILE = object({
+  tokens: array(
+    object({
+      id: matching('a name of 1 to 128 letters, digits or ._@-', ACTOR_ID),
+      kind: enums(ACTOR_KINDS),
+      scopes: array(matching('a word of visible ASCII without a comma', SCOPE)),
+      sha256: matching('exactly 64 lower-case hex digits', /^[0-9a-f]{64}$/),
+      expires_at: optional(define<string>('a date and time with a zone, in ISO 8601', isInstant)),
+    }),
+  ),
+});
+
+function isInstant(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  const date = ISO_8601_WITH_ZONE.exec(value)?.[1];
+  if (date === undefined || Number.isNaN(Date.parse(value))) return false;
+  // V8 takes 30 February for 2 March.
+  return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
+}
+
+/**
+ * Parses `{tokens: [{id, kind, scopes, sha256, expires_at?}]}` (contract 3), JSON or YAML by the name of
+ * the file.
+ * @throws InvalidFile with the place of each fault.
+ */
+export function parseTokenFile(file: string, content: string): TokenTable {
+  const document = readStructuredText(file, content);
+  const refuse = (faults: readonly Fault[]) =>
+    new InvalidFile(
+      sortFindings(faults.map((fault) => createFinding(fault, { file, locate: document.locate }))),
+    );
+  const { value, faults } = judgeByStruct(document.value, TOKEN_FILE);
+  if (faults.length > 0) throw refuse(faults);
+  const { tokens } = value as Infer<typeof TOKEN_FILE>;
+  const repeated = findRepeated(tokens.map((token) => token.sha256));
+  if (repeated !== null) throw refuse([describeRepeated(repeated)]);
+  return new Map(tokens.map((token) => [token.sha256, createEntry(token)]));
+}
+
+function findRepeated(digests: readonly string[]): number | null {
+  const seen = new Set<string>();
+  const index = digests.findIndex((digest) => seen.size === seen.add(digest).size);
+  return index === -1 ? null : index;
+}
+
+function describeRepeated(index: number): Fault {
+  return {
+    rule: 'duplicate-token',
+    message: 'two entries have the same sha256: a token stands for one actor',
+    hint: null,
+    path: ['tokens', index, 'sha256'],
+    at: 'value',
+  };
+}
+
+function createEntry(token: Infer<typeof TOKEN_FILE>['tokens'][number]): TokenEntry {
+  return {
+    actor: { kind: token.kind, id: token.id, scopes: new Set(token.scopes) },
+    expiresAt: token.expires_at === undefined ? null : Date.parse(token.expires_at),
+  };
+}

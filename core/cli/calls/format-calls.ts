@@ -1,0 +1,43 @@
+import { toPrintable } from '../printable.js';
+import { formatTable, type TableColumn } from '../table.js';
+import type { CallEntry } from './call-list.js';
+
+const COLUMNS: readonly TableColumn[] = [
+  { title: 'AT' },
+  { title: 'STATUS', align: 'right' },
+  { title: 'MODULE' },
+  { title: 'METHOD' },
+  { title: 'ROUTE' },
+  { title: 'MS', align: 'right' },
+  { title: 'PROVIDER', align: 'right' },
+  { title: 'ATTEMPTS', align: 'right' },
+  { title: 'ACTOR' },
+  { title: 'FAILURE' },
+  { title: 'REQUEST' },
+];
+
+/** A table, the calls in the order given. */
+export function formatCalls(calls: readonly CallEntry[]): string {
+  return `${formatTable(COLUMNS, calls.map(formatRow)).join('\n')}\n`;
+}
+
+/** For calls that come one by one: columns cannot be aligned with what has still to come. */
+export function formatCallLine(call: CallEntry): string {
+  return `${formatRow(call).join('  ')}\n`;
+}
+
+function formatRow(call: CallEntry): string[] {
+  return [
+    call.at,
+    String(call.status),
+    call.module ?? '-',
+    call.method,
+    call.route ?? '-',
+    call.duration_ms.toFixed(1),
+    call.provider_ms?.toFixed(1) ?? '-',
+    String(call.attempts),
+    call.actor ?? '-',
+    call.failure ?? '-',
+    call.request_id,
+  ].map(toPrintable);
+}

@@ -1,0 +1,147 @@
+import type { Manifest, ManifestRoute } from '../../contract/index.js';
+import { parseRouteTemplate, templateShape } from '../../lib/route-template.js';
+import type { LocalModule } from './local-modules.js';
+
+/** A route as callers know it. */
+export interface RouteFacts {
+  readonly method: string;
+  readonly path: string;
+  readonly capability: string | null;
+  /** `null` where the manifest says nothing. */
+  readonly timeout_ms: number | null;
+}
+
+export interface RemovedRoute extends RouteFacts {
+  /** `null` when it cannot be known. */
+  readonly calls_last_hour: number | null;
+  /** Why the number is missing, or not exact. */
+  readonly calls_note: string | null;
+}
+
+export interface ChangedRoute {
+  readonly before: RouteFacts;
+  readonly after: RouteFacts;
+}
+
+export interface ManifestChanges<Removed> {
+  readonly capabilities: { readonly added: readonly string[]; readonly removed: readonly string[] };
+  readonly routes: {
+    readonly added: readonly RouteFacts[];
+    readonly removed: readonly Removed[];
+    readonly changed: readonly ChangedRoute[];
+  };
+}
+
+/**
+ * - `changed`: another manifest, or another descriptor
+ * - `unknown`: nobody can tell offline: the file is bad, or its manifest is not at hand
+ */
+export type ChangeKind = 'added' | 'removed' | 'changed' | 'unknown';
+
+export interface ModuleChange<Removed = RemovedRoute> extends ManifestChanges<Removed> {
+  readonly module: string;
+  readonly change: ChangeKind;
+  readonly detail: string | null;
+}
+
+/** What a host would do differently with the files that were checked. */
+export interface BlastRadius {
+  readonly url: string;
+  readonly modules: readonly ModuleChange[];
+  readonly unchanged: readonly string[];
+}
+
+/** What the host serves. */
+export interface ServedModule {
+  readonly name: string;
+  /** The file of its descriptor; `null` when it is not known. */
+  readonly file: string | null;
+  readonly configDigest: string | null;
+  readonly manifest: Pick<Manifest, 'module_id' | 'capabilities' | 'http_routes'>;
+}
+
+type RoutesAndCapabilities = Pick<Manifest, 'capabilities' | 'http_routes'>;
+
+const NOTHING: RoutesAndCapabilities = { capabilities: [], http_routes: [] };
+
+/** Compares module by module, by name; `null` for one that stays as it is. */
+export function compareModule(
+  name: string,
+  local: LocalModule | null,
+  served: ServedModule | null,
+): ModuleChange<RouteFacts> | null {
+  const create = (
+    change: ChangeKind,
+    after: RoutesAndCapabilities,
+    detail: string | null = null,
+  ): ModuleChange<RouteFacts> => {
+    const before = change === 'unknown' ? after : (served?.manifest ?? NOTHING);
+    return { module: name, change, detail, ...compareManifests(before, after) };
+  };
+  if (local === null) return create('removed', NOTHING, 'no descriptor is for it');
+  if (local.kind === 'disabled') {
+    return served === null ? null : create('removed', NOTHING, 'enabled is false');
+  }
+  if (local.kind === 'unknown') {
+    return create(served === null ? 'added' : 'unknown', NOTHING, local.detail);
+  }
+  if (served === null) return create('added', local.manifest);
+  const changes = compareManifests(served.manifest, local.manifest);
+  if (hasChanges(changes)) return { module: name, change: 'changed', detail: null, ...changes };
+  if (local.configDigest === null || local.configDigest === served.configDigest) return null;
+  return create('changed', local.manifest, 'no route or capability differs, something else does');
+}
+
+export function compareManifests(
+  before: RoutesAndCapabilities,
+  after: RoutesAndCapabilities,
+): ManifestChanges<RouteFacts> {
+  const beforeRoutes = indexRoutes(before.http_routes);
+  const afterRoutes = indexRoutes(after.http_routes);
+  const changed: ChangedRoute[] = [];
+  for (const [key, route] of afterRoutes) {
+    const earlier = beforeRoutes.get(key);
+    if (earlier !== undefined && differs(earlier, route)) {
+      changed.push({ before: earlier, after: route });
+    }
+  }
+  return {
+    capabilities: {
+      added: after.capabilities.filter((one) => !before.capabilities.includes(one)),
+      removed: before.capabilities.filter((one) => !after.capabilities.includes(one)),
+    },
+    routes: {
+      added: [...afterRoutes].flatMap(([key, route]) => (beforeRoutes.has(key) ? [] : [route])),
+      removed: [...beforeRoutes].flatMap(([key, route]) => (afterRoutes.has(key) ? [] : [route])),
+      changed,
+    },
+  };
+}
+
+function hasChanges({ capabilities, routes }: ManifestChanges<RouteFacts>): boolean {
+  const lists = [...Object.values(capabilities), ...Object.values(routes)];
+  return lists.some((list) => list.length > 0);
+}
+
+/** By method and shape: a parameter that gets another name still takes the same requests. */
+function indexRoutes(routes: readonly ManifestRoute[]): Map<string, RouteFacts> {
+  return new Map(
+    routes.map((route) => {
+      const shape = templateShape(parseRouteTemplate(route.path));
+      return [`${route.method} ${shape}`, describeRoute(route)];
+    }),
+  );
+}
+
+function describeRoute({ method, path, capability, operation }: ManifestRoute): RouteFacts {
+  return {
+    method,
+    path,
+    capability: capability ?? null,
+    timeout_ms: operation?.timeout_ms ?? null,
+  };
+}
+
+function differs(a: RouteFacts, b: RouteFacts): boolean {
+  return a.path !== b.path || a.capability !== b.capability || a.timeout_ms !== b.timeout_ms;
+}

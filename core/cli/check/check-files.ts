@@ -1,0 +1,133 @@
+import { stat } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { ConfigError } from '../../config/config-error.js';
+import { type DirectoryFile, readDirectoryFile } from '../../host/directory.js';
+import { type Finding, InvalidFile } from '../../host/finding.js';
+import { parseManifest } from '../../host/manifest.js';
+import { manifestDigest } from '../../host/manifest-digest.js';
+import type { ReadManifest } from '../../host/manifest-source.js';
+import type { DescriptorContext } from '../../host/prepared-descriptor.js';
+import { readStructuredText } from '../../host/structured-file.js';
+import { type JudgedDescriptor, judgeDescriptor, judgeFolder } from '../judge-descriptors.js';
+import type { CheckedFile, CheckNote, CheckReport } from './check-report.js';
+import { describeFile } from './describe-file.js';
+
+/**
+ * Judges a folder of descriptors, one descriptor, or one manifest.
+ * @throws ConfigError for a path that does not exist.
+ */
+export async function checkPath(path: string, context: DescriptorContext): Promise<CheckReport> {
+  if (await isFolder(path)) return checkFolder(path, context);
+  const folder = dirname(resolve(path));
+  const entry = await readDirectoryFile(folder, basename(path));
+  const manifest = readAsManifest(entry);
+  if (manifest !== null) return reportManifest(manifest, folder);
+  return reportDescriptors([await judgeDescriptor(entry, context)], folder);
+}
+
+async function checkFolder(folder: string, context: DescriptorContext): Promise<CheckReport> {
+  const { descriptors, ignored } = await judgeFolder(folder, context);
+  const shown = ignored.map(({ file, reason }) => ({ file: describeFile(folder, file), reason }));
+  return { ...reportDescriptors(descriptors, folder), isFolder: true, ignored: shown };
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+    throw new ConfigError(`${path} ${isMissing ? 'does not exist' : 'cannot be read'}`);
+  }
+}
+
+function reportDescriptors(judged: readonly JudgedDescriptor[], folder: string): CheckReport {
+  return {
+    isFolder: false,
+    files: judged.map(({ entry, module, prepared }): CheckedFile => {
+      return { kind: 'descriptor', file: describeFile(folder, entry.file), module, prepared };
+    }),
+    findings: describeFindings(
+      judged.flatMap(({ findings }) => findings),
+      folder,
+    ),
+    notes: judged.flatMap((one) => listNotes(one, folder)),
+    ignored: [],
+  };
+}
+
+/** A manifest that two descriptors name is judged with each of them, and told of once. */
+function describeFindings(findings: readonly Finding[], folder: string): Finding[] {
+  const shown = findings.map((finding) => ({
+    ...finding,
+    file: describeFile(folder, finding.file),
+  }));
+  const byKey = new Map(shown.map((finding) => [JSON.stringify(finding), finding]));
+  return [...byKey.values()];
+}
+
+const MANIFEST_NOTES: Readonly<Record<string, string>> = {
+  provider: 'the manifest comes from the provider: it is not asked, so the manifest is not judged',
+  url: 'the manifest comes from a URL: it is not fetched, so the manifest is not judged',
+};
+
+function listNotes({ entry, prepared }: JudgedDescriptor, folder: string): CheckNote[] {
+  if (prepared === null) return [];
+  const { enabled, manifest } = prepared.descriptor;
+  const messages = [
+    enabled ? undefined : 'enabled is false: the module answers 404',
+    MANIFEST_NOTES[manifest.kind],
+  ];
+  const file = describeFile(folder, entry.file);
+  return messages.flatMap((message) => (message === undefined ? [] : [{ file, message }]));
+}
+
+interface JudgedManifest {
+  readonly file: string;
+  readonly module: string | null;
+  readonly manifest: ReadManifest | null;
+  readonly findings: readonly Finding[];
+}
+
+/** `null` for what is no manifest, or cannot be read at all. */
+function readAsManifest(entry: DirectoryFile): JudgedManifest | null {
+  if (!('text' in entry)) return null;
+  const document = readDocument(entry);
+  if (document === null || !looksLikeManifest(document.value)) return null;
+  const { file, path } = entry;
+  try {
+    const { manifest, warnings } = parseManifest(document.value, { file, locate: document.locate });
+    const read = { manifest, digest: manifestDigest(manifest), warnings, files: [path] };
+    return { file, module: manifest.module_id, manifest: read, findings: warnings };
+  } catch (error) {
+    if (!(error instanceof InvalidFile)) throw error;
+    return { file, module: null, manifest: null, findings: error.findings };
+  }
+}
+
+function readDocument({ file, text }: { readonly file: string; readonly text: string }) {
+  try {
+    return readStructuredText(file, text);
+  } catch (error) {
+    if (error instanceof InvalidFile) return null;
+    throw error;
+  }
+}
+
+/** By the keys that only one of the two has: a manifest may lack `protocol` by mistake. */
+function looksLikeManifest(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if ('protocol' in value) return true;
+  return 'module_id' in value && !('module' in value) && !('provider' in value);
+}
+
+function reportManifest(judged: JudgedManifest, folder: string): CheckReport {
+  const { file, module, manifest, findings } = judged;
+  return {
+    isFolder: false,
+    files: [{ kind: 'manifest', file: describeFile(folder, file), module, manifest }],
+    findings: describeFindings(findings, folder),
+    notes: [],
+    ignored: [],
+  };
+}

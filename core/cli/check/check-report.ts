@@ -1,0 +1,41 @@
+import type { IgnoredFile } from '../../host/directory.js';
+import type { Finding } from '../../host/finding.js';
+import type { ReadManifest } from '../../host/manifest-source.js';
+import type { PreparedDescriptor } from '../../host/prepared-descriptor.js';
+
+/** A file that was judged as a whole. */
+export type CheckedFile = {
+  readonly file: string;
+  /** The module that it is for; `null` where that could not be read. */
+  readonly module: string | null;
+} & (
+  | { readonly kind: 'descriptor'; readonly prepared: PreparedDescriptor | null }
+  | { readonly kind: 'manifest'; readonly manifest: ReadManifest | null }
+);
+
+/** What is worth knowing and neither wrong nor doubtful. */
+export interface CheckNote {
+  readonly file: string;
+  readonly message: string;
+}
+
+/** All that `check` found; files are named for people: see `describeFile`. */
+export interface CheckReport {
+  /** Whether a folder was checked: only then is what is missing in it missing. */
+  readonly isFolder: boolean;
+  readonly files: readonly CheckedFile[];
+  readonly findings: readonly Finding[];
+  readonly notes: readonly CheckNote[];
+  readonly ignored: readonly IgnoredFile[];
+}
+
+export interface CheckSummary {
+  readonly files: number;
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+export function summarize({ files, findings }: CheckReport): CheckSummary {
+  const errors = findings.filter(({ severity }) => severity === 'error').length;
+  return { files: files.length, errors, warnings: findings.length - errors };
+}

@@ -1,0 +1,96 @@
+import { basename } from 'node:path';
+import type { HostClient } from '../host-client.js';
+import {
+  type BlastRadius,
+  compareModule,
+  type ModuleChange,
+  type RouteFacts,
+  type ServedModule,
+} from './blast-radius.js';
+import type { CheckReport } from './check-report.js';
+import { type LocalModule, listLocalModules } from './local-modules.js';
+import { countRecentCalls } from './recent-calls.js';
+import { readServedModules } from './served-modules.js';
+
+/**
+ * What would change at a running host if it had the files that were checked.
+ * @throws CommandFailure when the host cannot be reached, or refuses.
+ */
+export async function findBlastRadius(
+  report: CheckReport,
+  client: HostClient,
+): Promise<BlastRadius> {
+  const served = await readServedModules(client);
+  const modules: ModuleChange[] = [];
+  const unchanged: string[] = [];
+  for (const { name, local, host } of pairModules(report, served)) {
+    const change = compareModule(name, local, host);
+    if (change !== null) modules.push(await addCalls(change, client));
+    else if (host !== null) unchanged.push(name);
+  }
+  return { url: client.url, modules, unchanged };
+}
+
+interface ModulePair {
+  readonly name: string;
+  readonly local: LocalModule | null;
+  readonly host: ServedModule | null;
+}
+
+function pairModules(report: CheckReport, served: readonly ServedModule[]): ModulePair[] {
+  const [checked] = report.files;
+  const local = listLocalModules(report);
+  if (checked?.kind === 'manifest') return pairManifest(checked.module, local, served);
+  const byName = new Map(served.map((module) => [module.name, module]));
+  const pairs = [...local].map(([name, module]): ModulePair => {
+    return { name, local: module, host: byName.get(name) ?? null };
+  });
+  if (!report.isFolder) return pairs;
+  for (const host of served) {
+    if (local.has(host.name)) continue;
+    pairs.push({ name: host.name, local: findNameless(report, host), host });
+  }
+  return pairs.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** A manifest says which module it is, not under which names ops serve it. */
+function pairManifest(
+  module: string | null,
+  local: ReadonlyMap<string, LocalModule>,
+  served: readonly ServedModule[],
+): ModulePair[] {
+  const known = module === null ? undefined : local.get(module);
+  if (module === null || known === undefined) return [];
+  const hosts = served.filter(({ manifest }) => manifest.module_id === module);
+  if (hosts.length === 0) return [{ name: module, local: known, host: null }];
+  return hosts.map((host) => ({ name: host.name, local: known, host }));
+}
+
+/** A file that is too bad to say its module is still that module's at the host: it is not removed. */
+function findNameless({ files }: CheckReport, host: ServedModule): LocalModule | null {
+  const isNameless = files.some(
+    ({ file, module }) => module === null && basename(file) === host.file,
+  );
+  return isNameless ? { kind: 'unknown', detail: 'its file has errors' } : null;
+}
+
+async function addCalls(
+  change: ModuleChange<RouteFacts>,
+  client: HostClient,
+): Promise<ModuleChange> {
+  const { removed } = change.routes;
+  const calls = removed.length === 0 ? null : await countRecentCalls(client, change.module);
+  return {
+    ...change,
+    routes: {
+      ...change.routes,
+      removed: removed.map((route) => ({
+        ...route,
+        calls_last_hour: calls?.byRoute
+          ? (calls.byRoute.get(`${route.method} ${route.path}`) ?? 0)
+          : null,
+        calls_note: calls?.note ?? null,
+      })),
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { digestParts } from '../../host/prepared-descriptor.js';
+import type { BlastRadius } from './blast-radius.js';
+import { type CheckedFile, type CheckReport, summarize } from './check-report.js';
+
+/** For programs; the shape is documented in docs/commands.md. */
+export function formatCheckJson(report: CheckReport, against: BlastRadius | null): string {
+  const { findings, notes, ignored } = report;
+  const document = {
+    summary: summarize(report),
+    files: report.files.map(describeFile),
+    findings: findings.map(({ file, line, column, severity, rule, message, hint }) => ({
+      file,
+      line,
+      column,
+      severity,
+      rule,
+      message,
+      hint,
+    })),
+    notes,
+    ignored,
+    ...(against !== null && { against }),
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function describeFile(checked: CheckedFile) {
+  const { file, kind, module } = checked;
+  const manifest = readManifestOf(checked);
+  return {
+    file,
+    kind,
+    module,
+    enabled: kind === 'descriptor' ? (checked.prepared?.descriptor.enabled ?? null) : null,
+    digest: manifest?.digest ?? null,
+    config_digest: kind === 'descriptor' ? readConfigDigest(checked) : null,
+  };
+}
+
+export function readManifestOf(checked: CheckedFile) {
+  return checked.kind === 'manifest' ? checked.manifest : (checked.prepared?.manifest ?? null);
+}
+
+/** What `GET /modules` will call `config_digest` (contract 8); `null` without the manifest at hand. */
+export function readConfigDigest({ prepared }: CheckedFile & { kind: 'descriptor' }) {
+  const manifest = prepared?.manifest ?? null;
+  if (prepared === null || manifest === null) return null;
+  return digestParts([prepared.inputDigest, manifest.digest]);
+}

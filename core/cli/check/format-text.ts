@@ -1,0 +1,44 @@
+import type { Finding } from '../../host/finding.js';
+import { toPrintable } from '../printable.js';
+import { type CheckReport, summarize } from './check-report.js';
+
+/** For people: one line a finding, as compilers write them, a blank line between files. */
+export function formatCheckText(report: CheckReport): string {
+  const blocks = [
+    ...groupByFile(report.findings).map((findings) => findings.map(formatLine)),
+    report.notes.map(({ file, message }) => `${file}: note: ${message}`),
+    report.ignored.map(({ file, reason }) => `${file}: ignored: ${reason}`),
+    [formatSummary(report)],
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.map(toPrintable).join('\n')}\n`)
+    .join('\n');
+}
+
+/** `modules.d/crm.yaml:3:5: error: unknown key 'retires' (did you mean 'retry'?) [unknown-key]` */
+function formatLine({ file, line, column, severity, message, hint, rule }: Finding): string {
+  const place = line === null ? '' : `:${line}:${column ?? 1}`;
+  const advice = hint === null ? '' : ` (${hint})`;
+  return `${file}${place}: ${severity}: ${message}${advice} [${rule}]`;
+}
+
+function groupByFile(findings: readonly Finding[]): Finding[][] {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const group = groups.get(finding.file) ?? [];
+    groups.set(finding.file, [...group, finding]);
+  }
+  return [...groups.values()];
+}
+
+function formatSummary(report: CheckReport): string {
+  const { files, errors, warnings } = summarize(report);
+  const parts = [count(files, 'file'), count(errors, 'error'), count(warnings, 'warning')];
+  return parts.join(', ');
+}
+
+/** `1 file`, `0 errors` */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

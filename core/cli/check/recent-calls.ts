@@ -1,0 +1,62 @@
+import { array, nullable, optional, string, type } from 'superstruct';
+import { askFor, HostRefusal } from '../host-answer.js';
+import type { HostClient } from '../host-client.js';
+
+export const CALLS_WINDOW_MS = 3_600_000;
+/** The most that a page may hold (contract 9). */
+const PAGE_LIMIT = 1000;
+/** A hundred thousand calls an hour show that a route is in use as well as their exact number does. */
+const MAX_PAGES = 100;
+
+const NOT_FOUND = 404;
+const FORBIDDEN = 403;
+
+const callsPage = type({
+  calls: array(type({ method: string(), route: nullable(string()) })),
+  next_cursor: optional(nullable(string())),
+});
+
+/** How often each route of a module was called lately. */
+export interface RecentCalls {
+  /** By `GET /contacts/{id}`; `null` when it cannot be known. */
+  readonly byRoute: ReadonlyMap<string, number> | null;
+  /** Why the numbers are missing, or only the least that they can be. */
+  readonly note: string | null;
+}
+
+/** @throws CommandFailure when the host cannot be reached, or fails. */
+export async function countRecentCalls(client: HostClient, module: string): Promise<RecentCalls> {
+  const since = new Date(Date.now() + client.clockSkewMs - CALLS_WINDOW_MS).toISOString();
+  const byRoute = new Map<string, number>();
+  let cursor: string | null = null;
+  try {
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const query = new URLSearchParams({ module, since, limit: String(PAGE_LIMIT) });
+      if (cursor !== null) query.set('cursor', cursor);
+      const { calls, next_cursor = null } = await askFor(client, `/calls?${query}`, callsPage);
+      for (const { method, route } of calls) countCall(byRoute, method, route);
+      if (next_cursor === null || calls.length === 0) return { byRoute, note: null };
+      cursor = next_cursor;
+    }
+    return {
+      byRoute,
+      note: `at least: only the last ${MAX_PAGES * PAGE_LIMIT} calls were counted`,
+    };
+  } catch (error) {
+    return { byRoute: null, note: explainRefusal(error) };
+  }
+}
+
+/** HEAD is served by the GET route (contract 1). */
+function countCall(byRoute: Map<string, number>, method: string, route: string | null): void {
+  if (route === null) return;
+  const key = `${method === 'HEAD' ? 'GET' : method} ${route}`;
+  byRoute.set(key, (byRoute.get(key) ?? 0) + 1);
+}
+
+function explainRefusal(error: unknown): string {
+  if (!(error instanceof HostRefusal)) throw error;
+  if (error.status === NOT_FOUND) return 'unknown: the host keeps no records of calls';
+  if (error.status === FORBIDDEN) return 'unknown: the token lacks the scope modgate.calls.read';
+  return `unknown: the host answered ${error.status} to GET /calls`;
+}

@@ -1,0 +1,57 @@
+import { any, array, type Infer, optional, string, type } from 'superstruct';
+import type { ManifestRoute } from '../../contract/index.js';
+import { parseRouteTemplate, TemplateError } from '../../lib/route-template.js';
+import { CommandFailure } from '../command-failure.js';
+import { askFor } from '../host-answer.js';
+import type { HostClient } from '../host-client.js';
+import { MODULES_PATH, moduleList } from '../module-list.js';
+import type { ServedModule } from './blast-radius.js';
+
+const manifestList = type({
+  manifests: array(
+    type({
+      name: string(),
+      digest: string(),
+      manifest: type({
+        module_id: string(),
+        capabilities: array(string()),
+        http_routes: array(
+          type({
+            method: string(),
+            path: string(),
+            capability: optional(string()),
+            operation: any(),
+          }),
+        ),
+      }),
+    }),
+  ),
+});
+
+/** What the host serves now. @throws CommandFailure when it cannot be reached, or refuses. */
+export async function readServedModules(client: HostClient): Promise<ServedModule[]> {
+  const { manifests } = await askFor(client, '/manifests', manifestList);
+  const { modules } = await askFor(client, MODULES_PATH, moduleList);
+  const byName = new Map(
+    modules.filter(({ digest }) => digest !== null).map((module) => [module.name, module]),
+  );
+  return manifests.map(({ name, manifest }) => ({
+    name,
+    file: byName.get(name)?.file ?? null,
+    configDigest: byName.get(name)?.config_digest ?? null,
+    manifest: readManifest(client, manifest),
+  }));
+}
+
+type ServedManifest = Infer<typeof manifestList>['manifests'][number]['manifest'];
+
+/** The host has judged it; that it is our host is what is judged here. */
+function readManifest(client: HostClient, manifest: ServedManifest): ServedModule['manifest'] {
+  try {
+    for (const { path } of manifest.http_routes) parseRouteTemplate(path);
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    throw new CommandFailure(`${client.url} serves a manifest that this version does not know`);
+  }
+  return { ...manifest, http_routes: manifest.http_routes as readonly ManifestRoute[] };
+}

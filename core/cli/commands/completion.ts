@@ -1,0 +1,41 @@
+import { choiceArgument } from '../choice.js';
+import { type CommandModule, EXIT } from '../command-module.js';
+import { createBashScript } from '../completion/bash-script.js';
+import {
+  type DescribedCommand,
+  describeCommands,
+  type NamedCommand,
+} from '../completion/describe-commands.js';
+import { createFishScript } from '../completion/fish-script.js';
+import { createZshScript } from '../completion/zsh-script.js';
+
+type CreateScript = (commands: readonly DescribedCommand[]) => string;
+
+const SCRIPTS = {
+  bash: createBashScript,
+  zsh: createZshScript,
+  fish: createFishScript,
+} satisfies Record<string, CreateScript>;
+
+type Shell = keyof typeof SCRIPTS;
+
+const EXPLANATION = `
+bash, in ~/.bashrc:   source <(modgate completion bash)
+zsh, in ~/.zshrc:     source <(modgate completion zsh)      (after compinit)
+fish:                 modgate completion fish > ~/.config/fish/completions/modgate.fish`;
+
+/** Prints a script that completes commands, options and their values, those of `commands`. */
+export function createCompletion(commands: readonly NamedCommand[]): CommandModule {
+  return {
+    define: (command) => {
+      command
+        .addArgument(choiceArgument('<shell>', 'whose script to print', Object.keys(SCRIPTS)))
+        .addHelpText('after', EXPLANATION);
+    },
+    run: async (command, context) => {
+      const createScript: CreateScript = SCRIPTS[command.args[0] as Shell];
+      await context.print(createScript(await describeCommands(commands)));
+      return EXIT.ok;
+    },
+  };
+}

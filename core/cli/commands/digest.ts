@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { readFileText } from '../../config/read-file-text.js';
+import { refuseInvalidFile } from '../../config/refuse-invalid-file.js';
+import { parseManifest } from '../../host/manifest.js';
+import { manifestDigest } from '../../host/manifest-digest.js';
+import { readStructuredText } from '../../host/structured-file.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+
+export function define(command: Command): void {
+  command.argument('<file>', 'manifest, JSON or YAML').option('--json', 'print a JSON object');
+}
+
+/** Prints `sha256:…`, what `manifest_digest` and `console.release` of a descriptor are compared with. */
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const [file = ''] = command.args;
+  const digest = await readDigest(file);
+  const { json } = command.opts<{ json?: true }>();
+  await context.print(`${json ? JSON.stringify({ file, digest }) : digest}\n`);
+  return EXIT.ok;
+}
+
+async function readDigest(file: string): Promise<string> {
+  try {
+    const { value, locate } = readStructuredText(file, await readFileText(file));
+    return manifestDigest(parseManifest(value, { file, locate }).manifest);
+  } catch (error) {
+    throw refuseInvalidFile(error);
+  }
+}

@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { refuseInvalidFile } from '../../config/refuse-invalid-file.js';
+import { requireFolder } from '../../config/require-folder.js';
+import { findPluginFolders } from '../../host/plugin-folders.js';
+import { readPlugins } from '../../host/plugins.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { formatGrants } from '../grants/format-grants.js';
+import type { GrantsReport } from '../grants/grants-report.js';
+import { readGrants } from '../grants/read-grants.js';
+import { addJsonOption, wantsJson } from '../json-option.js';
+import { addSettings, readSettings } from '../setting-options.js';
+
+const EXPLANATION = `
+No host is asked, and no provider. Besides what it opens alone, any permission
+that is granted and declared also opens config values, contributions and
+metadata. Ends with 0 whatever the difference is, with 2 when a file is bad.`;
+
+export function define(command: Command): void {
+  command
+    .argument('<module>', 'the name that the descriptor configures')
+    .addHelpText('after', EXPLANATION);
+  addJsonOption(command, 'all of it');
+  addSettings(command, ['modules', 'plugins']);
+}
+
+/** Shows what consoles are granted, what the manifest declares, and what of each lacks the other. */
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const report = await read(command, context);
+  await context.print(
+    wantsJson(command) ? `${JSON.stringify(report, null, 2)}\n` : formatGrants(report),
+  );
+  return EXIT.ok;
+}
+
+async function read(command: Command, context: CommandContext): Promise<GrantsReport> {
+  const { config, sources } = await readSettings(['modules', 'plugins'], command, context);
+  await requireFolder(config.modules, sources.modules);
+  if (config.plugins !== null) await requireFolder(config.plugins, sources.plugins);
+  const plugins = await readPlugins(findPluginFolders(config.plugins));
+  const [module = ''] = command.args;
+  try {
+    return await readGrants(module, config.modules, { plugins, environment: context.environment });
+  } catch (error) {
+    throw refuseInvalidFile(error);
+  }
+}

@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import type { ComposedHost } from '../../compose.js';
+import { ConfigError } from '../../config/config-error.js';
+import { requireFolder } from '../../config/require-folder.js';
+import { type HostConfig, SETTING_NAMES } from '../../config/settings.js';
+import type { ReadConfig } from '../../config.js';
+import { type Logger, openLog } from '../../log.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { describeListenError } from '../describe-listen-error.js';
+import { endOnStrayError, handleHangUp, type StopSignal, waitForStop } from '../process-life.js';
+import { addSettings, readSettings } from '../setting-options.js';
+
+type ServeConfig = ReadConfig<keyof HostConfig>;
+
+export function define(command: Command): void {
+  addSettings(command, SETTING_NAMES);
+}
+
+/** Serves until a SIGTERM or SIGINT, then drains (contract 8). */
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const settings = await readSettings(SETTING_NAMES, command, context);
+  await requireFolders(settings);
+  const log = await openLog(settings.config.logLevel);
+  const stopped = waitForStop(context.exit);
+  endOnStrayError(log, context.exit);
+  let reload = () => {};
+  handleHangUp(() => reload());
+  try {
+    // Nothing is in flight before the host listens: a stop then needs no drain.
+    const first = await Promise.race([start(settings, log), stopped]);
+    if (typeof first !== 'string') {
+      reload = () => first.reload();
+      await drain(first, await stopped, log);
+    }
+    return EXIT.ok;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    log.fatal({ err: error }, 'the host failed');
+    return EXIT.failure;
+  } finally {
+    await log.close();
+  }
+}
+
+async function start(settings: ServeConfig, log: Logger): Promise<ComposedHost> {
+  const { composeHost } = await import('../../compose.js');
+  const host = await composeHost(settings.config, log);
+  try {
+    const { url } = await host.listen();
+    log.info({ url }, 'listening');
+    return host;
+  } catch (error) {
+    await host.close();
+    throw describeListenError(error, settings);
+  }
+}
+
+async function drain(host: ComposedHost, signal: StopSignal, log: Logger): Promise<void> {
+  log.info({ signal }, 'draining');
+  await host.drain();
+  await host.close();
+  log.info({}, 'stopped');
+}
+
+async function requireFolders({ config, sources }: ServeConfig): Promise<void> {
+  await requireFolder(config.modules, sources.modules);
+  if (config.plugins !== null) await requireFolder(config.plugins, sources.plugins);
+}

@@ -1,0 +1,97 @@
+import type { Command } from 'commander';
+import { reportFailure } from '../command-failure.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { formatAge } from '../duration.js';
+import { askForText, parseAnswer } from '../host-answer.js';
+import { createHostClient } from '../host-client.js';
+import { addHostOptions, readHostAddress } from '../host-options.js';
+import { addJsonOption, wantsJson } from '../json-option.js';
+import { MODULES_PATH, type ModuleEntry, type ModuleList, moduleList } from '../module-list.js';
+import { toPrintable } from '../printable.js';
+import { formatTable, type TableColumn } from '../table.js';
+
+export function define(command: Command): void {
+  addHostOptions(command);
+  command.option('--modules-only', 'leave out endpoints in trouble and ignored files');
+  addJsonOption(command, "the host's answer to GET /modules");
+}
+
+/** Shows what a running host made of each descriptor: exit 0 whatever that is. */
+export function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const client = createHostClient(readHostAddress(command, context));
+  return reportFailure(async () => {
+    const text = await askForText(client, MODULES_PATH);
+    const list = parseAnswer(client, text, moduleList);
+    const { modulesOnly = false } = command.opts<{ modulesOnly?: boolean }>();
+    const hostNow = Date.now() + client.clockSkewMs;
+    const table = () => formatStatus(list, hostNow, modulesOnly);
+    await context.print(wantsJson(command) ? `${text}\n` : table());
+    return EXIT.ok;
+  });
+}
+
+const COLUMNS: readonly TableColumn[] = [
+  { title: 'NAME' },
+  { title: 'STATE' },
+  { title: 'SINCE', align: 'right' },
+  { title: 'DIGEST' },
+  { title: 'CALLS', align: 'right' },
+  { title: 'FAILED', align: 'right' },
+  { title: 'IN FLIGHT', align: 'right' },
+];
+
+/** Of `sha256:` and 64 digits: enough to tell two apart, as git does. */
+const SHORT_DIGEST = /^sha256:([0-9a-f]{12})[0-9a-f]*$/;
+const GOOD_ENDPOINT_STATES: ReadonlySet<string> = new Set(['up', 'closed']);
+
+function formatStatus(list: ModuleList, hostNow: number, modulesOnly: boolean): string {
+  const { modules, ignored } = list;
+  const cells = modules.map((module) => formatRow(module, hostNow));
+  const [titles = '', ...rows] = formatTable(COLUMNS, cells);
+  const lines = [titles];
+  for (const [index, module] of modules.entries()) {
+    lines.push(rows[index] ?? '', ...formatTrouble(module, modulesOnly));
+  }
+  lines.push('', formatSummary(modules));
+  if (!modulesOnly) {
+    for (const { file, reason } of ignored) {
+      lines.push(`ignored: ${toPrintable(file)} (${toPrintable(reason)})`);
+    }
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function formatRow(module: ModuleEntry, hostNow: number): string[] {
+  const { name, state, since, digest, counts } = module;
+  return [
+    toPrintable(name ?? '-'),
+    toPrintable(state),
+    formatAge(hostNow - Date.parse(since)),
+    SHORT_DIGEST.exec(digest ?? '')?.[1] ?? '-',
+    String(counts.calls),
+    String(counts.failed),
+    String(counts.in_flight),
+  ];
+}
+
+function formatTrouble({ file, reason, hint, endpoints }: ModuleEntry, modulesOnly: boolean) {
+  const lines: string[] = [];
+  if (reason !== null) lines.push(`  ${toPrintable(file)}: ${toPrintable(reason)}`);
+  if (hint !== null) lines.push(`  hint: ${toPrintable(hint)}`);
+  if (modulesOnly) return lines;
+  for (const { endpoint, state, until } of endpoints ?? []) {
+    if (GOOD_ENDPOINT_STATES.has(state)) continue;
+    const end = until === null || until === undefined ? '' : ` until ${toPrintable(until)}`;
+    lines.push(`  endpoint ${toPrintable(endpoint)} is ${toPrintable(state)}${end}`);
+  }
+  return lines;
+}
+
+/** `3 modules: 2 live, 1 refused` */
+function formatSummary(modules: readonly ModuleEntry[]): string {
+  const total = `${modules.length} module${modules.length === 1 ? '' : 's'}`;
+  const counts = new Map<string, number>();
+  for (const { state } of modules) counts.set(state, (counts.get(state) ?? 0) + 1);
+  const parts = [...counts].map(([state, count]) => `${count} ${toPrintable(state)}`);
+  return parts.length === 0 ? total : `${total}: ${parts.join(', ')}`;
+}

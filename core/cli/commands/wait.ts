@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import { ConfigError } from '../../config/config-error.js';
+import { DIGEST, MODULE_NAME } from '../../host/identifiers.js';
+import { reportFailure } from '../command-failure.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { parseDuration } from '../duration.js';
+import { askFor } from '../host-answer.js';
+import { createHostClient, type HostClient, HostUnreachable } from '../host-client.js';
+import { addHostOptions, readHostAddress } from '../host-options.js';
+import { addJsonOption, wantsJson } from '../json-option.js';
+import { MODULES_PATH, moduleList } from '../module-list.js';
+import { toPrintable } from '../printable.js';
+import { describeWaitEnd } from '../wait-end.js';
+import { type WaitEnd, WaitJudge, type WaitSubject } from '../wait-judge.js';
+
+const POLL_MS = 100;
+const DEFAULT_TIMEOUT = '10s';
+
+const EXPLANATION = `
+A name is satisfied by any version that is live: right after a change that may
+still be the one before. A digest is exact: that of a manifest, or the
+config_digest of a descriptor with all that it names, which 'modgate check
+--json' prints. Ends with 1 at the time-out, and at once when the host rejects
+the module or, for a digest, when it rejects any descriptor meanwhile. A host
+that cannot be reached is asked again.`;
+
+export function define(command: Command): void {
+  command
+    .argument('<module|digest>', "a module's name, or sha256: and 64 hex digits")
+    .option(
+      '--timeout <duration>',
+      `how long to wait: 10s, 500ms, 2m (default: ${DEFAULT_TIMEOUT})`,
+    )
+    .addHelpText('after', EXPLANATION);
+  addHostOptions(command);
+  addJsonOption(command, 'the outcome');
+}
+
+/** Polls the host until it serves what is waited for. */
+export function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const subject = parseSubject(command.args[0] ?? '');
+  const { timeout = DEFAULT_TIMEOUT } = command.opts<{ timeout?: string }>();
+  const timeoutMs = parseDuration(timeout, '--timeout');
+  const client = createHostClient(readHostAddress(command, context));
+  return reportFailure(async () => {
+    const end = await waitFor(subject, timeoutMs, client);
+    return report(end, subject, timeoutMs, wantsJson(command), context);
+  });
+}
+
+function parseSubject(text: string): WaitSubject {
+  if (DIGEST.test(text)) return { kind: 'digest', digest: text };
+  if (MODULE_NAME.test(text)) return { kind: 'module', name: text };
+  throw new ConfigError(
+    "expected a module's name, such as crm or acme/crm, or a digest: sha256: and 64 lower-case hex digits",
+  );
+}
+
+async function waitFor(
+  subject: WaitSubject,
+  timeoutMs: number,
+  client: HostClient,
+): Promise<WaitEnd> {
+  const deadline = performance.now() + timeoutMs;
+  const judge = new WaitJudge(subject);
+  for (;;) {
+    const end = await look(judge, client);
+    if (end !== null) return end;
+    if (performance.now() >= deadline) return judge.timeOut();
+    await delay(Math.min(POLL_MS, Math.max(0, deadline - performance.now())));
+  }
+}
+
+async function look(judge: WaitJudge, client: HostClient): Promise<WaitEnd | null> {
+  try {
+    const { modules } = await askFor(client, MODULES_PATH, moduleList);
+    return judge.see(modules, client.clockSkewMs);
+  } catch (error) {
+    // A host that is only just starting: to wait for it is what the command is for.
+    if (!(error instanceof HostUnreachable)) throw error;
+    judge.miss(error);
+    return null;
+  }
+}
+
+async function report(
+  end: WaitEnd,
+  subject: WaitSubject,
+  timeoutMs: number,
+  asJson: boolean,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const text = describeWaitEnd(end, subject, timeoutMs);
+  const isGood = end.outcome === 'live';
+  if (asJson) {
+    const { outcome, module } = end;
+    await context.print(`${JSON.stringify({ outcome, detail: text, module })}\n`);
+  } else if (isGood) {
+    await context.print(`${toPrintable(text)}\n`);
+  } else {
+    process.stderr.write(`modgate: ${toPrintable(text)}\n`);
+  }
+  return isGood ? EXIT.ok : EXIT.failure;
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

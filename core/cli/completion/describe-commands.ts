@@ -1,0 +1,74 @@
+import { type Argument, Command, type Option } from 'commander';
+import type { CommandModule } from '../command-module.js';
+
+/** What may stand for a value: one of some words, a path, or what no shell can guess. */
+export type ValueKind =
+  | { readonly kind: 'words'; readonly words: readonly string[] }
+  | { readonly kind: 'file' }
+  | { readonly kind: 'folder' }
+  | { readonly kind: 'free' };
+
+export interface DescribedOption {
+  /** `--format` */
+  readonly flag: string;
+  readonly summary: string;
+  /** `null` for an option without one. */
+  readonly value: ValueKind | null;
+}
+
+export interface DescribedCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly options: readonly DescribedOption[];
+  readonly arguments: readonly ValueKind[];
+}
+
+/** An entry of the table of commands. */
+export interface NamedCommand {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<Pick<CommandModule, 'define'>>;
+}
+
+const HELP: DescribedOption = { flag: '--help', summary: 'print this help', value: null };
+
+/** What may stand where no command does. */
+export const PROGRAM_OPTIONS: readonly DescribedOption[] = [
+  HELP,
+  { flag: '--version', summary: 'print the version', value: null },
+];
+
+/** Every command as its own file defines it. */
+export function describeCommands(commands: readonly NamedCommand[]): Promise<DescribedCommand[]> {
+  return Promise.all(
+    commands.map(async ({ name, summary, load }) => {
+      const command = new Command(name);
+      (await load()).define(command);
+      return {
+        name,
+        summary,
+        options: [...command.options.map(describeOption), HELP],
+        arguments: command.registeredArguments.map(describeArgument),
+      };
+    }),
+  );
+}
+
+function describeOption(option: Option): DescribedOption {
+  const [, placeholder] = /[<[](.+)[>\]]$/.exec(option.flags) ?? [];
+  return {
+    flag: option.long ?? option.flags,
+    summary: option.description,
+    value: placeholder === undefined ? null : describeValue(placeholder, option.argChoices),
+  };
+}
+
+function describeArgument(argument: Argument): ValueKind {
+  return describeValue(argument.name(), argument.argChoices);
+}
+
+function describeValue(placeholder: string, choices: readonly string[] | undefined): ValueKind {
+  if (choices !== undefined) return { kind: 'words', words: choices };
+  if (/^file(?:\||$)/.test(placeholder)) return { kind: 'file' };
+  return { kind: placeholder === 'dir' ? 'folder' : 'free' };
+}

@@ -1,0 +1,98 @@
+import type {
+  ExplainedCheck,
+  ExplainedHeader,
+  ExplainedRoute,
+  Explanation,
+} from '../../operations/explain/explanation.js';
+import { toPrintable } from '../printable.js';
+import { formatTable } from '../table.js';
+
+const MARKS: Readonly<Record<ExplainedCheck['outcome'], string>> = {
+  pass: 'ok',
+  fail: 'FAIL',
+  unknown: '-',
+};
+
+/** For people: the verdict first, then what led to it, then what would go out. */
+export function formatExplanation(explanation: Explanation): string {
+  const { method, target, verdict, checks, endpoints } = explanation;
+  const status = verdict.status === null ? '' : `${verdict.status} `;
+  const blocks = [
+    [`${method} ${target}`, `=> ${status}${verdict.detail}`],
+    formatSubjects(explanation),
+    section('checks', checks.flatMap(formatCheck)),
+    section('headers to the provider', formatHeaders(explanation.headers)),
+    section(
+      'endpoints',
+      endpoints.map(({ endpoint, state }) => `${endpoint} (${state})`),
+    ),
+    section('limits', formatLimits(explanation)),
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.map(toPrintable).join('\n')}\n`)
+    .join('\n');
+}
+
+function formatSubjects({ path, actor, module, route, losers, body }: Explanation): string[] {
+  const rows: [string, string][] = [];
+  if (path.provider_path !== null) rows.push(['path', path.provider_path]);
+  if (path.forward_target !== null) rows.push(['forwarded as', path.forward_target]);
+  if (actor !== null) {
+    rows.push(['actor', `${actor.kind}:${actor.id}, scopes: ${actor.scopes.join(', ') || 'none'}`]);
+  }
+  if (module !== null) rows.push(['module', `${module.name}, ${module.state}, ${module.file}`]);
+  if (module?.digest) rows.push(['digest', module.digest]);
+  if (route !== null) rows.push(['route', formatRoute(route)]);
+  for (const [name, value] of Object.entries(route?.path_params ?? {})) {
+    rows.push(['parameter', `${name} = ${value}`]);
+  }
+  for (const loser of losers) rows.push(['matches also', formatRoute(loser)]);
+  if (body !== null) rows.push(['body', formatBody(body)]);
+  return rows.map(([name, text]) => `${name.padEnd(SUBJECT_WIDTH)}${text}`);
+}
+
+/** Of the longest name, and a gap. */
+const SUBJECT_WIDTH = 'forwarded as'.length + 2;
+
+function formatRoute({ method, declared_path, capability }: ExplainedRoute): string {
+  return `${method} ${declared_path} (${capability ?? 'no capability'})`;
+}
+
+function formatBody({ policy, max_bytes }: NonNullable<Explanation['body']>): string {
+  if (policy === 'ignored') return 'ignored';
+  if (policy === 'empty') return 'must be empty';
+  return `must be JSON, at most ${max_bytes} bytes`;
+}
+
+function formatCheck({ check, outcome, status, detail, next_actions }: ExplainedCheck): string[] {
+  const answer = status === null ? '' : `${status} `;
+  return [
+    `${MARKS[outcome].padEnd(5)} ${check.padEnd(11)} ${answer}${detail}`,
+    ...next_actions.map((action) => `${' '.repeat(18)}${action}`),
+  ];
+}
+
+function formatHeaders(headers: readonly ExplainedHeader[]): string[] {
+  return headers.map(({ name, value, from }) => {
+    if (value !== null) return `${name}: ${value}`;
+    if (from === 'caller') return `${name}: as the caller sends it`;
+    return `${name}: ${from === 'host' ? 'made for each call' : "the host's own, not shown"}`;
+  });
+}
+
+function formatLimits({ limits }: Explanation): string[] {
+  const columns = [
+    { title: 'NAME' },
+    { title: 'VALUE', align: 'right' as const },
+    { title: 'SET BY' },
+  ];
+  const rows = limits.map(({ name, value, source }) => {
+    return [name, String(value), source ?? 'an earlier version of the file'];
+  });
+  return rows.length === 0 ? [] : formatTable(columns, rows);
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
+}

@@ -1,0 +1,27 @@
+import { array, type Infer, nullable, number, optional, string, type } from 'superstruct';
+
+const moduleEntry = type({
+  name: nullable(string()),
+  file: string(),
+  state: string(),
+  since: string(),
+  digest: nullable(string()),
+  config_digest: nullable(string()),
+  reason: nullable(string()),
+  hint: nullable(string()),
+  counts: type({ calls: number(), failed: number(), in_flight: number() }),
+  endpoints: optional(
+    array(type({ endpoint: string(), state: string(), until: optional(nullable(string())) })),
+  ),
+});
+
+/** What the commands read of `GET /modules` (contract 9); a host may say more. */
+export const moduleList = type({
+  modules: array(moduleEntry),
+  ignored: array(type({ file: string(), reason: string() })),
+});
+
+export type ModuleEntry = Infer<typeof moduleEntry>;
+export type ModuleList = Infer<typeof moduleList>;
+
+export const MODULES_PATH = '/modules';

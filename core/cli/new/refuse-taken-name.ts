@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { ConfigError } from '../../config/config-error.js';
+import { readDirectory, UnreadableDirectory } from '../../host/directory.js';
+import { InvalidFile } from '../../host/finding.js';
+import { readStructuredText } from '../../host/structured-file.js';
+
+/**
+ * A second descriptor with the name would be refused by the host.
+ * @throws ConfigError that names the first one.
+ */
+export async function refuseTakenName(name: string, folder: string): Promise<void> {
+  for (const entry of await listFiles(folder)) {
+    if (!('text' in entry) || readModule(entry.file, entry.text) !== name) continue;
+    throw new ConfigError(`module '${name}' is already configured by ${join(folder, entry.file)}`);
+  }
+}
+
+/** None for a folder that is still to be made; whatever else is wrong with it shows when it is written. */
+async function listFiles(folder: string) {
+  try {
+    return (await readDirectory(folder)).files;
+  } catch (error) {
+    if (error instanceof UnreadableDirectory) return [];
+    throw error;
+  }
+}
+
+function readModule(file: string, text: string): unknown {
+  try {
+    const { value } = readStructuredText(file, text);
+    return (value as { module?: unknown } | null)?.module;
+  } catch (error) {
+    if (error instanceof InvalidFile) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import { SETTINGS, type SettingName, settingFlag, settingVariable } from '../config/settings.js';
+import { type ReadConfig, readConfig } from '../config.js';
+import type { CommandContext } from './command-module.js';
+
+const SOURCES = `
+Each option can also be a variable (${settingVariable('drainMs')} for ${settingFlag('drainMs')}) or stand, without --,
+in the file of --config. A flag wins over a variable, a variable over the file.`;
+
+/** Gives a command flags for these settings, and `--config`. */
+export function addSettings(command: Command, names: readonly SettingName[]): void {
+  for (const name of names) command.option(formatFlag(name), formatHelp(name));
+  command.option('--config <file>', 'YAML file of these settings').addHelpText('after', SOURCES);
+}
+
+/** @throws ConfigError at the first setting that does not fit. */
+export function readSettings<Name extends SettingName>(
+  names: readonly Name[],
+  command: Command,
+  context: CommandContext,
+): Promise<ReadConfig<Name>> {
+  return readConfig(names, { flags: command.opts(), environment: context.environment });
+}
+
+function formatFlag(name: SettingName): string {
+  const { placeholder } = SETTINGS[name].kind;
+  return placeholder === null ? settingFlag(name) : `${settingFlag(name)} <${placeholder}>`;
+}
+
+function formatHelp(name: SettingName): string {
+  const { help, unit, default: text, kind } = SETTINGS[name];
+  if (text === null || kind.placeholder === null) return help;
+  return `${help} (default: ${text}${unit === null ? '' : ` ${unit}`})`;
+}

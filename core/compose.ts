@@ -1,0 +1,165 @@
+import 'reflect-metadata';
+import type { Server } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import { container as rootContainer } from 'tsyringe';
+import { createAuthenticators } from './auth/authenticators.js';
+import { isLoopbackAddress } from './auth/loopback.js';
+import { readVersion } from './cli/read-version.js';
+import type { HostConfig } from './config.js';
+import type { Log } from './contract/index.js';
+import { Host } from './host/host.js';
+import { HostPressure } from './host/host-pressure.js';
+import { LoopDelay } from './host/loop-delay.js';
+import { readModuleDocument } from './host/module-documents.js';
+import { findPluginFolders } from './host/plugin-folders.js';
+import { readPlugins } from './host/plugins.js';
+import { createApp } from './http/app.js';
+import { createRequestLog } from './http/request-log.js';
+import { createServer } from './http/server.js';
+import { createObservability } from './observability/observability.js';
+import { openTracing } from './observability/open-tracing.js';
+import { resolveBridgeOperations } from './operations/console/bridge-operations.js';
+import { ConsoleBridge } from './operations/console-bridge.js';
+import { Explain } from './operations/explain.js';
+import { Forward } from './operations/forward.js';
+import { ListCalls } from './operations/list-calls.js';
+import { ListManifests } from './operations/list-manifests.js';
+import { ModuleStatus } from './operations/module-status.js';
+import { ReadMetrics } from './operations/read-metrics.js';
+import { resolveOperation } from './resolve-operation.js';
+import { createLazyStore } from './store/lazy-store.js';
+import { openStore } from './store/open-store.js';
+import { parsePostgresUrl } from './store/postgres-url.js';
+import type { Store } from './store/store.js';
+import { parseStoreKeys, STORE_KEY_VARIABLE } from './store/store-keys.js';
+import {
+  AUTHENTICATORS,
+  BRIDGE_OPERATIONS,
+  CALL_RECORDS,
+  GENERATIONS,
+  METRICS,
+  MODULE_DOCUMENTS,
+  MODULE_RECORDS,
+  STORE,
+} from './tokens.js';
+
+/** A host that has read its modules and is ready to listen. */
+export interface ComposedHost {
+  /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
+  listen(): Promise<{ readonly url: string }>;
+  /** Reads every file again, whether it looks changed or not. */
+  reload(): void;
+  /** Takes no new connections and resolves when every request in flight has ended, or `drainMs` is over. */
+  drain(): Promise<void>;
+  /** Closes modules, watchers and what is left of connections; never throws. */
+  close(): Promise<void>;
+}
+
+/**
+ * The composition root: the only place that sees the container.
+ * @throws ConfigError for a modules directory, tokens file or plugin folder that cannot be read.
+ */
+export async function composeHost(config: HostConfig, log: Log): Promise<ComposedHost> {
+  const authentication = await createAuthenticators(config, log);
+  const plugins = await readPlugins(findPluginFolders(config.plugins));
+  const tracing = await openTracing(process.env, readVersion(), log);
+  const loopDelay = new LoopDelay();
+  const store = createStore(config, log);
+  const host = new Host({
+    store,
+    modulesDir: config.modules,
+    stateDir: config.state,
+    hasStatusFiles: config.statusFiles === 'on',
+    plugins,
+    environment: process.env,
+    pressure: new HostPressure(config, loopDelay),
+    log,
+  });
+  await host.start();
+
+  const observability = createObservability(host, tracing);
+  const container = rootContainer.createChildContainer();
+  container.register(GENERATIONS, { useValue: host });
+  container.register(MODULE_RECORDS, { useValue: host });
+  container.register(STORE, { useValue: store });
+  container.register(AUTHENTICATORS, { useValue: authentication.chain });
+  container.register(MODULE_DOCUMENTS, {
+    useValue: { read: (file) => readModuleDocument(config.modules, file) },
+  });
+  container.register(BRIDGE_OPERATIONS, { useValue: resolveBridgeOperations(container) });
+  container.register(METRICS, { useValue: observability.metrics });
+  container.register(CALL_RECORDS, { useValue: observability.calls });
+  let isDraining = false;
+  const app = createApp({
+    log,
+    authenticators: authentication.chain,
+    loopbackOnly: authentication.hasDevTokens && !config.allowDevAuthAnywhere,
+    forward: resolveOperation(container, Forward),
+    bridge: resolveOperation(container, ConsoleBridge),
+    moduleStatus: resolveOperation(container, ModuleStatus),
+    listManifests: resolveOperation(container, ListManifests),
+    explain: resolveOperation(container, Explain),
+    listCalls: resolveOperation(container, ListCalls),
+    readMetrics: resolveOperation(container, ReadMetrics),
+    hasPublicMetrics: isLoopbackAddress(config.host),
+    unreadyReason: () => (isDraining ? 'the host is draining' : null),
+    isDraining: () => isDraining,
+    observers: {
+      onDecided: observability.observe,
+      onClosed: createRequestLog(log, config.logSuccessSample),
+    },
+    tracing,
+  });
+  const server = createServer(app.callback());
+  return {
+    reload: () => host.rescan(),
+    listen: () => listen(server, config.host, config.port),
+    drain: async () => {
+      isDraining = true;
+      await delay(config.drainDelayMs);
+      await closeServer(server, config.drainMs);
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await host.close();
+      await store.close();
+      loopDelay.close();
+      await observability.close();
+      await authentication.close();
+    },
+  };
+}
+
+/** @throws ConfigError for a URL or a key that is none, though the store is opened later. */
+function createStore(config: HostConfig, log: Log): Store {
+  const keys = parseStoreKeys(process.env[STORE_KEY_VARIABLE]);
+  if (config.store !== null) parsePostgresUrl(config.store);
+  return createLazyStore(() => openStore({ url: config.store, stateDir: config.state, keys, log }));
+}
+
+function listen(server: Server, host: string, port: number): Promise<{ url: string }> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const { address, port: chosen } = server.address() as AddressInfo;
+      resolve({ url: `http://${isIPv6(address) ? `[${address}]` : address}:${chosen}` });
+    });
+  });
+}
+
+function closeServer(server: Server, drainMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

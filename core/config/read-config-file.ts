@@ -1,0 +1,65 @@
+import { dirname } from 'node:path';
+import { readStructuredText } from '../host/structured-file.js';
+import { describePath, isPrintableKey } from '../lib/fault.js';
+import { suggestName } from '../lib/nearest-name.js';
+import type { StructuredText } from '../lib/structured-text.js';
+import { ConfigError } from './config-error.js';
+import { type GivenText, parseSetting } from './given-text.js';
+import { readFileText } from './read-file-text.js';
+import { refuseInvalidFile } from './refuse-invalid-file.js';
+import { SETTING_NAMES, SETTINGS, type SettingName, settingKey } from './settings.js';
+
+const NAME_BY_KEY = new Map(SETTING_NAMES.map((name) => [settingKey(name), name]));
+
+/**
+ * Reads a YAML file of settings, named as the flags without `--`. Relative paths in it start at its folder.
+ * @throws ConfigError at the first fault: every value is judged, also one that a flag overrides.
+ */
+export async function readConfigFile(file: string): Promise<Map<SettingName, GivenText>> {
+  const document = await readDocument(file);
+  const { value } = document;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ConfigError(`${file} must be a mapping of settings, such as 'port: 3000'`);
+  }
+  const given = new Map<SettingName, GivenText>();
+  for (const [key, entry] of Object.entries(value)) {
+    const place = `${file}:${formatPlace(document, key)}`;
+    const name = NAME_BY_KEY.get(key);
+    if (name === undefined) throw new ConfigError(`${place} ${describeUnknown(key)}`);
+    const text = readEntry(name, entry, `${key} in ${place}`, dirname(file));
+    parseSetting(name, text);
+    given.set(name, text);
+  }
+  return given;
+}
+
+async function readDocument(file: string): Promise<StructuredText> {
+  try {
+    return readStructuredText(file, await readFileText(file));
+  } catch (error) {
+    throw refuseInvalidFile(error);
+  }
+}
+
+function formatPlace(document: StructuredText, key: string): string {
+  const { line, column } = document.locate([key], 'key');
+  return `${line}:${column}`;
+}
+
+function describeUnknown(key: string): string {
+  const name = isPrintableKey(key) ? `unknown key ${describePath([key])}` : 'unknown key';
+  return `${name} (${suggestName(key, [...NAME_BY_KEY.keys()])})`;
+}
+
+function readEntry(
+  name: SettingName,
+  value: unknown,
+  source: string,
+  directory: string,
+): GivenText {
+  const { fileType, expected } = SETTINGS[name].kind;
+  if (typeof value !== fileType) {
+    throw new ConfigError(`${source} must be ${expected}, written as a ${fileType}`);
+  }
+  return { text: String(value), source, directory };
+}

@@ -1,0 +1,12 @@
+import { createFileFinding, InvalidFile } from '../host/finding.js';
+import { FileTrouble, readTextFile } from '../host/text-file.js';
+
+/** @throws InvalidFile when it is missing, unreadable, no file, too large or not UTF-8. */
+export async function readFileText(file: string): Promise<string> {
+  try {
+    return await readTextFile(file);
+  } catch (error) {
+    if (!(error instanceof FileTrouble)) throw error;
+    throw new InvalidFile([createFileFinding(file, error.code, error.message)]);
+  }
+}

@@ -1,0 +1,23 @@
+import { opendir } from 'node:fs/promises';
+import { ConfigError } from './config-error.js';
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'is not a folder',
+};
+
+/**
+ * A folder that is not there is a mistake, where an empty one holds nothing yet.
+ * @throws ConfigError that names the source and the folder.
+ */
+export async function requireFolder(folder: string, source: string): Promise<void> {
+  try {
+    await (await opendir(folder)).close();
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      `${source} must be a folder that can be read: ${folder} ${WORDS[code] ?? 'cannot be read'}`,
+      { cause: error },
+    );
+  }
+}

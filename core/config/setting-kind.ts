@@ -1,0 +1,91 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+
+/** How the text of a setting becomes its value: one for all sources. */
+export interface SettingKind<T> {
+  /** Stands for the value in help: `--port <number>`; `null` for a flag without one. */
+  readonly placeholder: string | null;
+  /** Completes `--port must be …`. */
+  readonly expected: string;
+  /** The type that the value has in a configuration file. */
+  readonly fileType: 'string' | 'number' | 'boolean';
+  /** `undefined` when the text is none of this kind. Relative paths are resolved in `directory`. */
+  parse(text: string, directory: string): T | undefined;
+}
+
+export function path(placeholder: 'dir' | 'file'): SettingKind<string> {
+  return {
+    placeholder,
+    expected: placeholder === 'dir' ? 'the path of a folder' : 'the path of a file',
+    fileType: 'string',
+    parse: (text, directory) =>
+      text === '' || text.includes('\0') ? undefined : resolve(directory, text),
+  };
+}
+
+/** Judged where it is used; never printed, since it may hold a password. */
+export const storeUrl: SettingKind<string> = {
+  placeholder: 'url',
+  expected: 'a URL such as postgres://user@host/database',
+  fileType: 'string',
+  parse: (text) => (/^postgres(?:ql)?:\/\//.test(text) ? text : undefined),
+};
+
+const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
+
+export const address: SettingKind<string> = {
+  placeholder: 'address',
+  expected: 'an IP address without brackets, or a host name',
+  fileType: 'string',
+  parse: (text) => (isIP(text) !== 0 || HOST_NAME.test(text) ? text : undefined),
+};
+
+export function integer(min: number, max?: number): SettingKind<number> {
+  return {
+    placeholder: 'number',
+    expected: `a whole number from ${min}${max === undefined ? '' : ` to ${max}`}`,
+    fileType: 'number',
+    parse: (text) => {
+      const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
+    },
+  };
+}
+
+/** A share, as `0.05` or `5e-2`. */
+export const share: SettingKind<number> = {
+  placeholder: 'share',
+  expected: 'a number from 0 to 1',
+  fileType: 'number',
+  parse: (text) => {
+    const value = /^(?:\d+(?:\.\d*)?|\.\d+)(?:e-?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+    return value >= 0 && value <= 1 ? value : undefined;
+  },
+};
+
+export function choice<const T extends string>(
+  placeholder: string,
+  words: readonly T[],
+): SettingKind<T> {
+  return {
+    placeholder,
+    expected: `one of ${words.join(', ')}`,
+    fileType: 'string',
+    parse: (text) => words.find((word) => word === text),
+  };
+}
+
+const SWITCH_WORDS = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** On the command line its presence is `true`; a variable says `true`, `false`, `1` or `0`. */
+export const onOff: SettingKind<boolean> = {
+  placeholder: null,
+  expected: 'true or false',
+  fileType: 'boolean',
+  parse: (text) => SWITCH_WORDS.get(text),
+};

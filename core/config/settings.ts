@@ -1,0 +1,181 @@
+import {
+  address,
+  choice,
+  integer,
+  onOff,
+  path,
+  type SettingKind,
+  share,
+  storeUrl,
+} from './setting-kind.js';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const ENVIRONMENTS = ['development', 'production'] as const;
+
+/** What `modgate serve` runs with: validated, frozen, all paths absolute. */
+export interface HostConfig {
+  /** The folder of descriptors. */
+  readonly modules: string;
+  /** The folder of plugins beside the ones that modgate ships. */
+  readonly plugins: string | null;
+  /** The folder for data that must last. */
+  readonly state: string;
+  /** The store of config values and audit: `postgres://…`; `null`: SQLite under `state`. */
+  readonly store: string | null;
+  /** Where to listen: an IP address or a host name. */
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** `development` turns dev tokens on (contract 3). */
+  readonly env: (typeof ENVIRONMENTS)[number];
+  /** The file of the `tokens` authenticator. */
+  readonly tokens: string | null;
+  /** Lets dev tokens be used beyond loopback. */
+  readonly allowDevAuthAnywhere: boolean;
+  /** How long requests in flight may take to finish after the drain began. Milliseconds. */
+  readonly drainMs: number;
+  /** How long the host goes on accepting, not ready, before it drains. Milliseconds. */
+  readonly drainDelayMs: number;
+  readonly logLevel: LogLevel;
+  /** The share of answered requests that are logged; failures always are. */
+  readonly logSuccessSample: number;
+  /** Whether what became of each descriptor is written to `.status/` in the modules folder. */
+  readonly statusFiles: 'on' | 'off';
+  /** Forwarded requests at a time; one more is `overloaded`. */
+  readonly maxInFlight: number;
+  /** The delay of the event loop past which forwarded requests are `overloaded`. Milliseconds. */
+  readonly shedDelayMs: number;
+}
+
+export type SettingName = keyof HostConfig;
+
+interface Setting<T> {
+  readonly kind: SettingKind<NonNullable<T>>;
+  /** As text, so that it is parsed like any other. */
+  readonly default: null extends T ? null : string;
+  readonly unit: string | null;
+  readonly help: string;
+}
+
+/** The longest that a Node.js timer waits: a longer one fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The one table behind flags, variables, the configuration file, help and docs. */
+export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name]> } = {
+  modules: {
+    kind: path('dir'),
+    default: 'modules.d',
+    unit: null,
+    help: 'folder of descriptors, one module a file',
+  },
+  plugins: {
+    kind: path('dir'),
+    default: null,
+    unit: null,
+    help: 'folder of plugins, beside the ones that modgate ships',
+  },
+  state: {
+    kind: path('dir'),
+    default: '.modgate',
+    unit: null,
+    help: 'folder for data that must last',
+  },
+  store: {
+    kind: storeUrl,
+    default: null,
+    unit: null,
+    help: 'where config values and the audit are kept; by default in a file of the state folder',
+  },
+  host: {
+    kind: address,
+    default: '127.0.0.1',
+    unit: null,
+    help: 'address to listen on',
+  },
+  port: {
+    kind: integer(0, 65_535),
+    default: '3000',
+    unit: null,
+    help: 'port to listen on; 0 picks a free one',
+  },
+  env: {
+    kind: choice('name', ENVIRONMENTS),
+    default: 'production',
+    unit: null,
+    help: 'production, or development, which accepts dev tokens, on loopback only',
+  },
+  tokens: {
+    kind: path('file'),
+    default: null,
+    unit: null,
+    help: 'file of bearer tokens by their sha-256; reloaded when it changes',
+  },
+  allowDevAuthAnywhere: {
+    kind: onOff,
+    default: 'false',
+    unit: null,
+    help: 'accept dev tokens also beyond loopback: anybody who reaches the port is then anybody',
+  },
+  drainMs: {
+    kind: integer(0, MAX_TIMER_MS),
+    default: '10000',
+    unit: 'ms',
+    help: 'time for requests in flight to finish after a SIGTERM',
+  },
+  drainDelayMs: {
+    kind: integer(0, MAX_TIMER_MS),
+    default: '0',
+    unit: 'ms',
+    help: 'time to go on accepting after a SIGTERM, while /readyz says 503',
+  },
+  logLevel: {
+    kind: choice('level', LOG_LEVELS),
+    default: 'info',
+    unit: null,
+    help: `least level that is logged: ${LOG_LEVELS.join(', ')}`,
+  },
+  logSuccessSample: {
+    kind: share,
+    default: '1',
+    unit: null,
+    help: 'share of answered requests that are logged; failures always are',
+  },
+  statusFiles: {
+    kind: choice('on|off', ['on', 'off']),
+    default: 'on',
+    unit: null,
+    help: 'whether to write what became of each descriptor to .status/ in the modules folder',
+  },
+  maxInFlight: {
+    kind: integer(1),
+    default: '4096',
+    unit: 'requests',
+    help: 'forwarded requests at a time; one more is refused as overloaded',
+  },
+  shedDelayMs: {
+    kind: integer(1, MAX_TIMER_MS),
+    default: '250',
+    unit: 'ms',
+    help: 'delay of the event loop past which forwarded requests are refused as overloaded',
+  },
+};
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+
+/** The name in the configuration file: `drain-ms`. */
+export function settingKey(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** `--drain-ms` */
+export function settingFlag(name: string): string {
+  return `--${settingKey(name)}`;
+}
+
+/** `MODGATE_DRAIN_MS` */
+export function settingVariable(name: string): string {
+  return `MODGATE_${settingKey(name).replaceAll('-', '_').toUpperCase()}`;
+}

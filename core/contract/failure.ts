@@ -1,0 +1,48 @@
+const FAILURE_BRAND = Symbol.for('modgate.provider-failure');
+
+/**
+ * Why a provider gave no answer (contract 1.7).
+ * - `unavailable`: no connection, TLS refused, closed or reset before the status line
+ * - `timeout`: the deadline passed
+ * - `cancelled`: the caller has gone (`signal` was aborted without a deadline)
+ * - `overloaded`: a limit of the host
+ * - `refused`: the transport denied us
+ * - `protocol`: cut short, too large, malformed
+ */
+export const FAILURE_CODES = [
+  'unavailable',
+  'timeout',
+  'cancelled',
+  'overloaded',
+  'refused',
+  'protocol',
+] as const;
+
+export type FailureCode = (typeof FAILURE_CODES)[number];
+
+/**
+ * The one error that an adapter throws from `invoke`, `manifest` and `check`. Any other error counts
+ * as `protocol` and is logged as a fault of the adapter. The message goes to the log, never to a caller.
+ */
+export class ProviderFailure extends Error {
+  readonly [FAILURE_BRAND] = true;
+  readonly failure: FailureCode;
+  /** The status that the provider had sent before it failed; `null` when it had sent none. */
+  readonly status: number | null;
+
+  constructor(
+    failure: FailureCode,
+    message: string,
+    options: ErrorOptions & { readonly status?: number } = {},
+  ) {
+    super(message, options);
+    this.name = 'ProviderFailure';
+    this.failure = failure;
+    this.status = options.status ?? null;
+  }
+}
+
+/** Judges by brand, since a plugin may carry a copy of the contract of its own. */
+export function isProviderFailure(error: unknown): error is ProviderFailure {
+  return typeof error === 'object' && error !== null && FAILURE_BRAND in error;
+}

@@ -1,0 +1,35 @@
+import { define, type Struct } from 'superstruct';
+
+/** `env:NAME` or `file:PATH`; a path is relative to the descriptor. */
+export const SECRET_REFERENCE = /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/;
+
+/** Names of the structs below, by which the host finds the references in a config. */
+export const SECRET_REFERENCE_TYPE = 'secret reference (env:NAME or file:PATH)';
+export const FILE_REFERENCE_TYPE = 'path of a file';
+
+/**
+ * Struct of a secret: `env:NAME` or `file:PATH`, never a value. The host resolves it before `open`
+ * (one that cannot be resolved refuses the descriptor) and hands it out as `context.secret(reference)`.
+ */
+export function secretReference(): Struct<string, null> {
+  return define<string>(
+    SECRET_REFERENCE_TYPE,
+    (value) => typeof value === 'string' && SECRET_REFERENCE.test(value),
+  );
+}
+
+/**
+ * Struct of a file that the config names: a path relative to the descriptor, `file:PATH` or
+ * `env:NAME` (the content is then the variable's). The host reads it before `open`, at most 4 MiB, and
+ * hands it out as `context.file(reference)`; a change of the file reloads the module.
+ */
+export function fileReference(): Struct<string, null> {
+  return define<string>(
+    FILE_REFERENCE_TYPE,
+    (value) =>
+      typeof value === 'string' &&
+      value.length > 0 &&
+      !value.includes('\n') &&
+      !value.includes('\0'),
+  );
+}

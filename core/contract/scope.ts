@@ -1,0 +1,13 @@
+/**
+ * The one teardown of an opened provider. The host closes it exactly once: after the last call on
+ * that provider has ended, or at once when `open` fails half-way.
+ */
+export interface Scope {
+  /** Aborted when the scope starts to close; long work hangs on it. */
+  readonly signal: AbortSignal;
+  /**
+   * Registers work to undo. Runs last in, first out; one that throws or hangs does not keep the others
+   * from running. Registered after the close it runs at once.
+   */
+  defer(undo: () => void | Promise<void>): void;
+}

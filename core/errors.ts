@@ -1,0 +1,55 @@
+/** The codes of contract 2, their status and title: no other file invents a status. */
+export const PROBLEMS = {
+  validation_failed: { status: 400, title: 'Validation failed' },
+  unauthorized: { status: 401, title: 'Unauthorized' },
+  forbidden: { status: 403, title: 'Forbidden' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  conflict: { status: 409, title: 'Conflict' },
+  rate_limited: { status: 429, title: 'Rate limited' },
+  internal_error: { status: 500, title: 'Internal error' },
+  external_dependency_failure: { status: 502, title: 'External dependency failure' },
+  provider_error: { status: 502, title: 'Provider error' },
+  unavailable: { status: 503, title: 'Unavailable' },
+} as const;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export interface ErrorDetail {
+  readonly field: string | null;
+  readonly reason: string;
+}
+
+export interface HostErrorOptions {
+  readonly errors?: readonly ErrorDetail[];
+  /** What the caller can do, each a short sentence. */
+  readonly nextActions?: readonly string[];
+  /** Only where the code admits several: what the parser refuses (408, 417, 431, 501), `provider_error`. */
+  readonly status?: number;
+  /** Response headers that belong to the refusal: `retry-after`, `allow`. Lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** Every refusal of the host. `detail` and `errors` reach the caller: no secret, no address, no stack. */
+export class HostError extends Error {
+  override readonly name = 'HostError';
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly errors: readonly ErrorDetail[];
+  readonly nextActions: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ProblemCode, detail: string, options: HostErrorOptions = {}) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.status = options.status ?? PROBLEMS[code].status;
+    this.errors = options.errors ?? [];
+    this.nextActions = options.nextActions ?? [];
+    this.headers = options.headers ?? {};
+  }
+
+  get detail(): string {
+    return this.message;
+  }
+}

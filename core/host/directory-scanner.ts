@@ -1,0 +1,164 @@
+import { join } from 'node:path';
+import { mapConcurrently } from '../lib/map-concurrently.js';
+import {
+  type DirectoryFile,
+  type IgnoredFile,
+  listDirectory,
+  readDirectoryFile,
+} from './directory.js';
+import { fingerprintFile, fingerprintFiles, readIdentity } from './file-fingerprint.js';
+
+/** How long a file must have stood still before it is read: who writes it may be half-way through. */
+export const SETTLE_MS = 100;
+/** And how long one must have been gone: some editors remove a file before they write it anew. */
+const REMOVAL_SETTLE_MS = 300;
+// Enough to keep the thread pool busy, few enough to leave descriptors for callers.
+const FILES_AT_ONCE = 16;
+
+export interface ScanResult {
+  /** New or changed, and settled, in the order of their names. */
+  readonly changed: readonly DirectoryFile[];
+  readonly removed: readonly string[];
+  /** The same file under another name. */
+  readonly renamed: readonly { readonly from: string; readonly to: string }[];
+  readonly ignored: readonly IgnoredFile[];
+  /** When to look again for what has not settled; `null` when everything has. Milliseconds. */
+  readonly againAfterMs: number | null;
+}
+
+interface TrackedFile {
+  /** What the file and the files that it names looked like when they were read. */
+  fingerprint: string;
+  named: readonly string[];
+  /** A different look, not yet settled. */
+  candidate: { readonly fingerprint: string; readonly since: number } | null;
+}
+
+/** Tells what changed in the folder of descriptors since it was last asked. */
+export class DirectoryScanner {
+  readonly #directory: string;
+  readonly #tracked = new Map<string, TrackedFile>();
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /**
+   * @param settle whether a change must have stood still; at start everything is taken as it is
+   * @throws UnreadableDirectory when the folder is not there or cannot be read: nothing counts as removed.
+   */
+  async scan(settle: boolean): Promise<ScanResult> {
+    const { names, ignored } = await listDirectory(this.#directory);
+    const now = performance.now();
+    const renamed = await this.#followRenames(names);
+    const states = await mapConcurrently(names, FILES_AT_ONCE, async (file) => ({
+      file,
+      isChanged: await this.#observe(file, now, settle),
+    }));
+    const changed = states.filter(({ isChanged }) => isChanged).map(({ file }) => file);
+    const removed = this.#observeMissing(new Set(names), now, settle);
+    return {
+      changed: await mapConcurrently(changed, FILES_AT_ONCE, (file) =>
+        readDirectoryFile(this.#directory, file),
+      ),
+      removed,
+      renamed,
+      ignored,
+      againAfterMs: this.#nextLook(now),
+    };
+  }
+
+  /** The files that a descriptor names: a change of one of them is a change of the descriptor. */
+  async follow(file: string, named: readonly string[]): Promise<void> {
+    const tracked = this.#tracked.get(file);
+    if (tracked === undefined || sameNames(tracked.named, named)) return;
+    tracked.named = named;
+    tracked.fingerprint = await this.#fingerprint(file, named);
+  }
+
+  /** Makes every file count as changed at the next scan. */
+  forget(): void {
+    for (const tracked of this.#tracked.values()) tracked.fingerprint = '';
+  }
+
+  /** A file that went and one that came are one when they are the same to the file system. */
+  async #followRenames(names: readonly string[]): Promise<ScanResult['renamed']> {
+    const present = new Set(names);
+    const missing = new Map<string, string>();
+    for (const [file, { fingerprint }] of this.#tracked) {
+      if (!present.has(file)) missing.set(readIdentity(fingerprint), file);
+    }
+    if (missing.size === 0) return [];
+    const renamed: { from: string; to: string }[] = [];
+    for (const to of names) {
+      if (this.#tracked.has(to)) continue;
+      const identity = readIdentity(await fingerprintFile(join(this.#directory, to)));
+      const from = missing.get(identity);
+      const tracked = from === undefined ? undefined : this.#tracked.get(from);
+      if (from === undefined || tracked === undefined) continue;
+      missing.delete(identity);
+      this.#tracked.delete(from);
+      // Read again: that it says the same is found out by its digest.
+      this.#tracked.set(to, { ...tracked, candidate: null });
+      renamed.push({ from, to });
+    }
+    return renamed;
+  }
+
+  async #observe(file: string, now: number, settle: boolean): Promise<boolean> {
+    const tracked = this.#tracked.get(file) ?? { fingerprint: '', named: [], candidate: null };
+    this.#tracked.set(file, tracked);
+    const fingerprint = await this.#fingerprint(file, tracked.named);
+    if (fingerprint === tracked.fingerprint) {
+      tracked.candidate = null;
+      return false;
+    }
+    if (!hasSettled(tracked, fingerprint, now, settle ? SETTLE_MS : 0)) return false;
+    tracked.fingerprint = fingerprint;
+    return true;
+  }
+
+  #observeMissing(names: ReadonlySet<string>, now: number, settle: boolean): string[] {
+    const removed: string[] = [];
+    for (const [file, tracked] of this.#tracked) {
+      if (names.has(file)) continue;
+      if (!hasSettled(tracked, 'missing', now, settle ? REMOVAL_SETTLE_MS : 0)) continue;
+      this.#tracked.delete(file);
+      removed.push(file);
+    }
+    return removed;
+  }
+
+  #nextLook(now: number): number | null {
+    let earliest: number | null = null;
+    for (const { candidate } of this.#tracked.values()) {
+      if (candidate === null) continue;
+      const settleMs = candidate.fingerprint === 'missing' ? REMOVAL_SETTLE_MS : SETTLE_MS;
+      const left = Math.max(1, candidate.since + settleMs - now);
+      earliest = Math.min(earliest ?? left, left);
+    }
+    return earliest;
+  }
+
+  #fingerprint(file: string, named: readonly string[]): Promise<string> {
+    return fingerprintFiles([join(this.#directory, file), ...named]);
+  }
+}
+
+function hasSettled(
+  tracked: TrackedFile,
+  fingerprint: string,
+  now: number,
+  settleMs: number,
+): boolean {
+  if (tracked.candidate?.fingerprint !== fingerprint) {
+    tracked.candidate = { fingerprint, since: now };
+  }
+  if (now - tracked.candidate.since < settleMs) return false;
+  tracked.candidate = null;
+  return true;
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, index) => name === b[index]);
+}

@@ -1,0 +1,117 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Finding } from './finding.js';
+import { createFileFinding } from './finding.js';
+import { FileTrouble, readTextFile } from './text-file.js';
+
+/** A descriptor as it lies in the folder: its text, or why it has none. */
+export type DirectoryFile = {
+  /** The name within the folder. */
+  readonly file: string;
+  /** Absolute if the folder was given so. */
+  readonly path: string;
+} & ({ readonly text: string } | { readonly finding: Finding });
+
+export interface IgnoredFile {
+  readonly file: string;
+  readonly reason: string;
+}
+
+export interface DirectoryListing {
+  /** In the order of their names, compared by code unit. */
+  readonly files: readonly DirectoryFile[];
+  readonly ignored: readonly IgnoredFile[];
+}
+
+/** The folder of descriptors does not exist or cannot be read. */
+export class UnreadableDirectory extends Error {
+  override readonly name = 'UnreadableDirectory';
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'is not a folder',
+};
+
+/** Contract 6: what editors and ops leave beside the real thing. */
+const IGNORED_ENDINGS = ['~', '.tmp', '.bak', '.swp', '.disabled'];
+const MANIFEST_NAME = /\.manifest\.(?:json|ya?ml)$/;
+const DESCRIPTOR_NAME = /\.(?:json|ya?ml)$/;
+
+/** The names of the descriptors in a folder, and what lies beside them. */
+export interface DirectoryNames {
+  /** In their order, compared by code unit. */
+  readonly names: readonly string[];
+  readonly ignored: readonly IgnoredFile[];
+}
+
+/** @throws UnreadableDirectory; trouble with one file is told in its entry. */
+export async function readDirectory(directory: string): Promise<DirectoryListing> {
+  const { names, ignored } = await listDirectory(directory);
+  const files: DirectoryFile[] = [];
+  for (const file of names) files.push(await readDirectoryFile(directory, file));
+  return { files, ignored };
+}
+
+/** @throws UnreadableDirectory when the folder is not there or cannot be read. */
+export async function listDirectory(directory: string): Promise<DirectoryNames> {
+  const names: string[] = [];
+  const ignored: IgnoredFile[] = [];
+  for (const file of (await listNames(directory)).sort()) {
+    const reason = judgeName(file) ?? (await judgeKind(join(directory, file), file));
+    if (reason !== null) ignored.push({ file, reason });
+    else names.push(file);
+  }
+  return { names, ignored };
+}
+
+/** Never throws for a file that cannot be read: its entry says so. */
+export async function readDirectoryFile(directory: string, file: string): Promise<DirectoryFile> {
+  const path = join(directory, file);
+  try {
+    return { file, path, text: await readTextFile(path) };
+  } catch (error) {
+    if (!(error instanceof FileTrouble)) throw error;
+    // The name was listed a moment ago, so what is missing is what a link leads to.
+    const message =
+      error.code === 'file-missing'
+        ? 'the file is a link that leads nowhere, or has just been removed'
+        : `the file ${error.message}`;
+    return { file, path, finding: createFileFinding(file, error.code, message) };
+  }
+}
+
+async function listNames(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    const reason = REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? 'cannot be read';
+    throw new UnreadableDirectory(`the modules folder '${directory}' ${reason}`, { cause: error });
+  }
+}
+
+function judgeName(file: string): string | null {
+  if (file.startsWith('.')) return 'starts with a dot';
+  const ending = IGNORED_ENDINGS.find((one) => file.endsWith(one));
+  if (ending !== undefined) return `ends in ${ending}`;
+  return null;
+}
+
+async function judgeKind(path: string, file: string): Promise<string | null> {
+  const kind = await readKind(path);
+  if (kind === 'folder') return 'is a sub-folder';
+  if (MANIFEST_NAME.test(file)) return 'is a manifest';
+  if (!DESCRIPTOR_NAME.test(file)) return 'does not end in .yaml, .yml or .json';
+  return kind === 'other' ? 'is not a regular file' : null;
+}
+
+/** What a name stands for, links followed; `unknown` for a link that leads nowhere. */
+async function readKind(path: string): Promise<'file' | 'folder' | 'other' | 'unknown'> {
+  try {
+    const entry = await stat(path);
+    if (entry.isDirectory()) return 'folder';
+    return entry.isFile() ? 'file' : 'other';
+  } catch {
+    return 'unknown';
+  }
+}

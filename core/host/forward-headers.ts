@@ -1,0 +1,51 @@
+/** Contract 1.6, and the hop-by-hop headers of RFC 9110 section 7.6.1. */
+const REFUSED = new Set([
+  'authorization',
+  'connection',
+  'cookie',
+  'expect',
+  'forwarded',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'range',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const REFUSED_PREFIXES = ['content-', 'modgate-', 'x-forwarded-'];
+
+/** Contract 1.6: these have a value of the host's own. */
+const SET_BY_HOST = new Set([
+  'accept',
+  'accept-encoding',
+  'traceparent',
+  'tracestate',
+  'x-correlation-id',
+  'x-request-id',
+]);
+
+/** Contract 1.6: these reach every provider as they are. */
+const ALWAYS_FORWARDED = new Set(['accept-language', 'idempotency-key', 'if-match', 'prefer']);
+
+/** A field name of RFC 9110 section 5.6.2. */
+export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
+
+/** Why a name must not stand in `forward_headers`; `null` for one that may. */
+export function judgeForwardHeader(name: string): string | null {
+  // Many servers read `x_y` and `x-y` as one name, so a refused name is refused in both spellings.
+  const plain = name.toLowerCase().replaceAll('_', '-');
+  if (SET_BY_HOST.has(plain)) return 'the host sets this header itself';
+  if (REFUSED.has(plain)) return 'this header is never forwarded';
+  const prefix = REFUSED_PREFIXES.find((start) => plain.startsWith(start));
+  return prefix === undefined ? null : `headers that start with ${prefix} are never forwarded`;
+}
+
+export function isAlwaysForwarded(name: string): boolean {
+  return ALWAYS_FORWARDED.has(name.toLowerCase());
+}

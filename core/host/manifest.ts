@@ -1,0 +1,46 @@
+import type { Manifest } from '../contract/index.js';
+import type { Fault } from '../lib/fault.js';
+import { copyPlainJson } from '../lib/plain-json.js';
+import { judgeByStruct } from '../lib/struct-faults.js';
+import type { DocumentSource, Finding } from './finding.js';
+import { createFinding, InvalidFile, sortFindings } from './finding.js';
+import { judgeAdmin } from './manifest-admin-rules.js';
+import { findCapabilityDoubts, judgeCapabilities } from './manifest-capability-rules.js';
+import { judgeConfig } from './manifest-config-rules.js';
+import { judgeRoutes } from './manifest-route-rules.js';
+import { manifestStruct } from './manifest-struct.js';
+
+export interface ParsedManifest {
+  /** A copy of what was given, no defaults added. */
+  readonly manifest: Manifest;
+  readonly warnings: readonly Finding[];
+}
+
+/**
+ * Judges a manifest, whoever handed it over.
+ * @throws InvalidFile with all that is wrong with it.
+ */
+export function parseManifest(value: unknown, source: DocumentSource): ParsedManifest {
+  const copy = copyPlainJson(value);
+  refuseFaulty(copy.faults, source);
+  refuseFaulty(judgeByStruct(copy.value, manifestStruct).faults, source);
+  // The copy, not what superstruct made of it: the digest is that of the manifest as given.
+  const manifest = copy.value as Manifest;
+  refuseFaulty(
+    [
+      ...judgeRoutes(manifest),
+      ...judgeCapabilities(manifest),
+      ...judgeAdmin(manifest),
+      ...judgeConfig(manifest),
+    ],
+    source,
+  );
+  const doubts = findCapabilityDoubts(manifest);
+  const warnings = doubts.map((doubt) => createFinding(doubt, source, 'warning'));
+  return { manifest, warnings: sortFindings(warnings) };
+}
+
+function refuseFaulty(faults: readonly Fault[], source: DocumentSource): void {
+  if (faults.length === 0) return;
+  throw new InvalidFile(sortFindings(faults.map((fault) => createFinding(fault, source))));
+}

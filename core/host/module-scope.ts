@@ -1,0 +1,40 @@
+import type { Log, Scope } from '../contract/index.js';
+import { withTimeout } from '../lib/with-timeout.js';
+
+// An undo that hangs must not hold up the others, nor the host's exit.
+const UNDO_TIMEOUT_MS = 2000;
+
+export interface ModuleScope extends Scope {
+  /** Runs every registered undo once, last in, first out; never throws. Later calls await the first. */
+  close(): Promise<void>;
+}
+
+export function createModuleScope(log: Log): ModuleScope {
+  const controller = new AbortController();
+  const undos: (() => void | Promise<void>)[] = [];
+  let closed: Promise<void> | null = null;
+
+  const run = async (undo: () => void | Promise<void>) => {
+    try {
+      await withTimeout(undo(), UNDO_TIMEOUT_MS);
+    } catch (error) {
+      log.warn({ err: error }, 'an undo of the module failed');
+    }
+  };
+  const closeAll = async () => {
+    controller.abort();
+    for (let undo = undos.pop(); undo !== undefined; undo = undos.pop()) await run(undo);
+  };
+  return {
+    signal: controller.signal,
+    defer: (undo) => {
+      if (closed === null) undos.push(undo);
+      // Nobody is left to await it; `run` has caught everything.
+      else void run(undo);
+    },
+    close: () => {
+      closed ??= closeAll();
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import type { Log, Provider } from '../contract/index.js';
+import { withTimeout } from '../lib/with-timeout.js';
+import type { Store } from '../store/store.js';
+import { formatFinding } from './finding.js';
+import { Guard } from './guard.js';
+import type { HostPressure } from './host-pressure.js';
+import { createLiveModule, type LiveModule } from './live-module.js';
+import { type ReadManifest, readManifest } from './manifest-source.js';
+import { ModuleConfig } from './module-config.js';
+import { createModuleScope, type ModuleScope } from './module-scope.js';
+import { digestParts, type PreparedDescriptor } from './prepared-descriptor.js';
+
+export interface VersionContext {
+  readonly log: Log;
+  /** Under it each module has a folder of its own. */
+  readonly stateDir: string;
+  readonly store: Store;
+  /** What the whole host can carry; absent: no limit but those of the modules. */
+  readonly pressure?: HostPressure;
+}
+
+// A module that hangs while it opens must not hold up the changes of others for long.
+const OPEN_TIMEOUT_MS = 5000;
+
+/** One opened version of a module. It has a provider from the start, and a live module with its manifest. */
+export interface ModuleVersion {
+  readonly prepared: PreparedDescriptor;
+  readonly guard: Guard;
+  readonly scope: ModuleScope;
+  /**
+   * Asks for the manifest where the descriptor says.
+   * @throws InvalidFile for a manifest that is bad; ManifestUnavailable for one that may come later.
+   */
+  askManifest(): Promise<ReadManifest>;
+  /** Binds the version to a manifest: it can then serve. */
+  createLive(manifest: ReadManifest): LiveModule;
+}
+
+/**
+ * Opens the provider. Never needs the module to be up.
+ * @throws whatever the adapter throws; what it had registered to undo is undone.
+ */
+export async function openVersion(
+  prepared: PreparedDescriptor,
+  context: VersionContext,
+): Promise<ModuleVersion> {
+  const { descriptor, adapter, references } = prepared;
+  const log = withModule(context.log, descriptor.module);
+  const scope = createModuleScope(log);
+  try {
+    const opened = adapter.open(descriptor.provider.config, {
+      module: descriptor.module,
+      scope,
+      log,
+      stateDir: join(context.stateDir, 'modules', encodeURIComponent(descriptor.module)),
+      secret: references.secret,
+      file: references.file,
+      path: references.path,
+    });
+    const provider = await withTimeout(opened, OPEN_TIMEOUT_MS);
+    return createVersion(prepared, provider, scope, { ...context, log });
+  } catch (error) {
+    await scope.close();
+    throw error;
+  }
+}
+
+function createVersion(
+  prepared: PreparedDescriptor,
+  provider: Provider,
+  scope: ModuleScope,
+  { log, store, pressure }: VersionContext,
+): ModuleVersion {
+  const { descriptor, file, locate, baseDir } = prepared;
+  const guard = new Guard({ provider, descriptor, log, scope, pressure: pressure ?? null });
+  // A version that served with its last good manifest is bound anew when its own comes.
+  let endBinding = new AbortController();
+  scope.defer(() => endBinding.abort());
+  return {
+    prepared,
+    guard,
+    scope,
+    askManifest: async () => {
+      const manifest = await readManifest({
+        descriptor,
+        file,
+        locate,
+        baseDir,
+        askProvider: (signal) => provider.manifest(signal),
+        signal: scope.signal,
+      });
+      for (const warning of manifest.warnings) log.warn({ file }, formatFinding(warning));
+      return manifest;
+    },
+    createLive: ({ manifest, digest }) => {
+      endBinding.abort();
+      endBinding = new AbortController();
+      const { signal } = endBinding;
+      const takesConfig = prepared.adapter.supports.configure === true;
+      const options = { descriptor, manifest, provider, takesConfig, store, log, signal };
+      const config = new ModuleConfig(options);
+      config.start();
+      return createLiveModule({
+        descriptor,
+        manifest,
+        manifestDigest: digest,
+        configDigest: digestParts([prepared.inputDigest, digest]),
+        guard,
+        config,
+      });
+    },
+  };
+}
+
+function withModule(log: Log, module: string): Log {
+  return {
+    debug: (fields, message) => log.debug({ module, ...fields }, message),
+    info: (fields, message) => log.info({ module, ...fields }, message),
+    warn: (fields, message) => log.warn({ module, ...fields }, message),
+    error: (fields, message) => log.error({ module, ...fields }, message),
+  };
+}

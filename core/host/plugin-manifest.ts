@@ -1,0 +1,157 @@
+import { open, realpath, stat } from 'node:fs/promises';
+import { basename, join, sep } from 'node:path';
+import { array, type Infer, integer, object, refine, size } from 'superstruct';
+import { CONTRACT_VERSION } from '../contract/index.js';
+import { decodeUtf8 } from '../lib/decode-utf8.js';
+import { judgeByStruct } from '../lib/struct-faults.js';
+import { InvalidText, parseStructuredText } from '../lib/structured-text.js';
+import { matching } from '../lib/value-structs.js';
+import { PluginError } from './plugin-error.js';
+
+export const PLUGIN_FILE = 'plugin.json';
+
+const NAME = /^[a-z][a-z0-9-]*$/;
+const VERSION = /^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/;
+/** A plugin is one transport, or a family of them. */
+const MAX_KINDS = 64;
+/** Five short members: what is larger is another file. */
+const MAX_FILE_BYTES = 65_536;
+
+const pluginFile = object({
+  name: matching('a name of a-z, 0-9 and -', NAME),
+  version: matching('a version such as 1.0.0', VERSION),
+  contract: integer(),
+  kinds: refine(
+    size(array(matching('a kind of a-z, 0-9 and -', NAME)), 1, MAX_KINDS),
+    'a list of kinds that differ',
+    (kinds) => new Set(kinds).size === kinds.length,
+  ),
+  entry: matching("a path in the plugin's folder, such as './index.js'", /^\.\/[^\0]+$/),
+});
+
+/** A plugin as its `plugin.json` tells, before any of its code runs. */
+export interface PluginManifest {
+  readonly folder: string;
+  readonly name: string;
+  readonly version: string;
+  readonly kinds: readonly string[];
+  /** Absolute, symbolic links resolved. */
+  readonly entryPath: string;
+}
+
+/** A plugin that cannot be used, with what could still be read of it. */
+export interface RefusedPlugin {
+  readonly folder: string;
+  readonly name: string;
+  readonly version: string | null;
+  /** Descriptors that name one of these are told of the refusal, not of an unknown kind. */
+  readonly kinds: readonly string[];
+  readonly error: PluginError;
+}
+
+/** Never throws: one bad plugin must not touch another. */
+export async function readPluginManifest(folder: string): Promise<PluginManifest | RefusedPlugin> {
+  let value: unknown;
+  try {
+    value = await readPluginFile(folder);
+    return await judgePluginFile(folder, value);
+  } catch (error) {
+    if (!(error instanceof PluginError)) throw error;
+    const { plugin: name } = error;
+    return { folder, name, version: readVersion(value), kinds: readKinds(value), error };
+  }
+}
+
+async function readPluginFile(folder: string): Promise<unknown> {
+  const name = basename(folder);
+  let text: string | null;
+  try {
+    text = decodeUtf8(await readStart(join(folder, PLUGIN_FILE)));
+  } catch (cause) {
+    throw new PluginError(name, 'manifest', 'has a plugin.json that cannot be read', null, {
+      cause,
+    });
+  }
+  if (text === null) {
+    throw new PluginError(name, 'manifest', 'has a plugin.json that is not valid UTF-8', null);
+  }
+  try {
+    return parseStructuredText(text, 'json').value;
+  } catch (error) {
+    if (!(error instanceof InvalidText)) throw error;
+    const [fault] = error.faults;
+    const place = fault === undefined ? '' : `:${fault.line}:${fault.column}`;
+    const trouble = `has a bad plugin.json${place}: ${fault?.message ?? 'it is not JSON'}`;
+    throw new PluginError(name, 'manifest', trouble, fault?.hint ?? null);
+  }
+}
+
+/** A file that is too large is cut, and then no JSON any more. */
+async function readStart(path: string): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(MAX_FILE_BYTES) });
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+async function judgePluginFile(folder: string, value: unknown): Promise<PluginManifest> {
+  const name = readName(value) ?? basename(folder);
+  // First of all: a plugin for another contract may have keys that this host does not know.
+  const contract = readMember(value, 'contract');
+  if (Number.isInteger(contract) && contract !== CONTRACT_VERSION) {
+    const trouble = `is written for contract ${contract}, this host has ${CONTRACT_VERSION}`;
+    const hint =
+      Number(contract) > CONTRACT_VERSION ? 'update the host' : 'look for a newer version of it';
+    throw new PluginError(name, 'contract', trouble, hint);
+  }
+  const { faults, value: judged } = judgeByStruct(value, pluginFile);
+  const [fault] = faults;
+  if (fault !== undefined) {
+    throw new PluginError(name, 'manifest', `has a bad plugin.json: ${fault.message}`, fault.hint);
+  }
+  const { version, kinds, entry } = judged as Infer<typeof pluginFile>;
+  return { folder, name, version, kinds, entryPath: await findEntry(name, folder, entry) };
+}
+
+async function findEntry(name: string, folder: string, entry: string): Promise<string> {
+  const [root, path] = await Promise.all([realpath(folder), findFile(join(folder, entry))]);
+  if (path === null) {
+    throw new PluginError(name, 'entry', `has no file '${entry}'`, 'is it built?');
+  }
+  if (!path.startsWith(root + sep)) {
+    throw new PluginError(name, 'entry', 'has an entry outside of its folder', null);
+  }
+  return path;
+}
+
+async function findFile(path: string): Promise<string | null> {
+  try {
+    return (await stat(path)).isFile() ? await realpath(path) : null;
+  } catch {
+    return null;
+  }
+}
+
+function readName(value: unknown): string | null {
+  const name = readMember(value, 'name');
+  return typeof name === 'string' && NAME.test(name) ? name : null;
+}
+
+function readVersion(value: unknown): string | null {
+  const version = readMember(value, 'version');
+  return typeof version === 'string' && VERSION.test(version) ? version : null;
+}
+
+function readKinds(value: unknown): string[] {
+  const kinds = readMember(value, 'kinds');
+  if (!Array.isArray(kinds)) return [];
+  return kinds.filter((kind) => typeof kind === 'string' && NAME.test(kind)).slice(0, MAX_KINDS);
+}
+
+function readMember(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as Record<string, unknown>)[key];
+}

@@ -1,0 +1,66 @@
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ModuleRecord } from './module-record.js';
+
+const ENDING = '.json';
+
+/**
+ * One file a descriptor in `modules.d/.status/`, so that who edits a descriptor sees beside it what the
+ * host made of it. A folder that cannot be written to is no trouble: then there are no such files.
+ */
+export class StatusFiles {
+  readonly #directory: string;
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(modulesDir: string) {
+    this.#directory = join(modulesDir, '.status');
+  }
+
+  write(record: ModuleRecord): void {
+    const { file, name, state, since, reason, hint, live } = record;
+    const status = {
+      file,
+      module: name,
+      state,
+      digest: live?.manifestDigest ?? null,
+      config_digest: live?.configDigest ?? null,
+      since: since.toISOString(),
+      reason,
+      hint,
+    };
+    this.#enqueue(() => this.#replace(file, `${JSON.stringify(status, null, 2)}\n`));
+  }
+
+  remove(file: string): void {
+    this.#enqueue(() => rm(this.#path(file), { force: true }));
+  }
+
+  /** Removes what tells of descriptors that are no more. */
+  keepOnly(files: ReadonlySet<string>): void {
+    const kept = new Set([...files].map((file) => `${file}${ENDING}`));
+    this.#enqueue(async () => {
+      const stale = (await readdir(this.#directory)).filter((name) => !kept.has(name));
+      await Promise.all(stale.map((name) => rm(join(this.#directory, name), { force: true })));
+    });
+  }
+
+  /** Resolves when everything asked for so far is written. */
+  flush(): Promise<void> {
+    return this.#work;
+  }
+
+  async #replace(file: string, text: string): Promise<void> {
+    await mkdir(this.#directory, { recursive: true });
+    await writeFile(`${this.#path(file)}.new`, text);
+    await rename(`${this.#path(file)}.new`, this.#path(file));
+  }
+
+  #path(file: string): string {
+    return join(this.#directory, `${file}${ENDING}`);
+  }
+
+  /** One after the other, so that the last word on a file is the last one written. */
+  #enqueue(write: () => Promise<void>): void {
+    this.#work = this.#work.then(write).catch(() => {});
+  }
+}

@@ -1,0 +1,147 @@
+import Koa, { type Middleware } from 'koa';
+import { isLoopbackHostHeader } from '../auth/loopback.js';
+import type { Log } from '../contract/index.js';
+import { HostError } from '../errors.js';
+import type { CallerRequest } from '../operations/caller-request.js';
+import type { ConsoleBridge } from '../operations/console-bridge.js';
+import type { Forward } from '../operations/forward.js';
+import type { RequestTracing } from '../operations/request-span.js';
+import { authenticate } from './actor.js';
+import { readBridgeBody } from './bridge-body.js';
+import { refuseBadFraming } from './caller-headers.js';
+import { createCallerRequest } from './caller-request.js';
+import {
+  boundLeftoverBody,
+  createExchangeMiddleware,
+  type ExchangeObservers,
+  type HostContext,
+  type HostState,
+} from './exchange.js';
+import { createHostRoutes, type HostRoutesOptions } from './host-routes.js';
+import { type ModuleTarget, parseTarget } from './target.js';
+
+export interface AppOptions extends HostRoutesOptions {
+  readonly log: Log;
+  readonly forward: Forward;
+  readonly bridge: ConsoleBridge;
+  /** With dev tokens on: a page that rebinds its name must get nowhere (contract 3). */
+  readonly loopbackOnly: boolean;
+  readonly isDraining: () => boolean;
+  readonly observers: ExchangeObservers;
+  /** `null` where traces are off. */
+  readonly tracing: RequestTracing | null;
+}
+
+/** The Koa application: ids, Problems, protocol checks, then modules, then the host's own routes. */
+export function createApp(options: AppOptions): Koa<HostState> {
+  const app = new Koa<HostState>();
+  app.on('error', (error) => options.log.error({ err: error }, 'koa failed to answer'));
+  app.use(createExchangeMiddleware(options.log, options.observers));
+  app.use(boundLeftoverBody);
+  app.use(createDrainMiddleware(options.isDraining));
+  app.use(createProtocolChecks(options));
+  app.use(createModuleDispatch(options));
+  for (const middleware of createHostRoutes(options)) app.use(middleware);
+  return app;
+}
+
+/** Judged when the answer is ready: a request in flight when the drain began closes its connection too. */
+function createDrainMiddleware(isDraining: () => boolean): Middleware<HostState> {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } finally {
+      if (isDraining()) ctx.res.setHeader('connection', 'close');
+    }
+  };
+}
+
+function createProtocolChecks(options: AppOptions): Middleware<HostState> {
+  return (ctx, next) => {
+    const { headers } = ctx.state.exchange;
+    refuseBadFraming(ctx.req, headers);
+    if (options.loopbackOnly && !isLoopbackHostHeader(headers.get('host'))) {
+      throw new HostError(
+        'forbidden',
+        'with development tokens on, only loopback hosts are served',
+        {
+          errors: [{ field: 'host', reason: 'not a loopback name' }],
+          nextActions: ['call the host as localhost'],
+        },
+      );
+    }
+    refuseUnknownExpectation(headers.get('expect'));
+    return next();
+  };
+}
+
+function refuseUnknownExpectation(expect: string | undefined): void {
+  if (expect === undefined || expect.toLowerCase() === '100-continue') return;
+  throw new HostError('validation_failed', 'the only expectation understood is 100-continue', {
+    status: 417,
+    errors: [{ field: 'expect', reason: 'not 100-continue' }],
+    headers: { connection: 'close' },
+  });
+}
+
+/** Its authority would outrank the host header (RFC 9112 3.2.2), which is what was judged. */
+function refuseAbsoluteForm(target: string): void {
+  if (target.startsWith('/')) return;
+  throw new HostError('not_found', 'the host has no such path', {
+    nextActions: ['send the path alone as the target of the request'],
+  });
+}
+
+function beginSpan(ctx: HostContext, tracing: RequestTracing | null): void {
+  if (tracing === null) return;
+  const { headers, requestId, trace } = ctx.state.exchange;
+  trace.span = tracing.begin({ method: ctx.req.method ?? '', headers, requestId, trace });
+  trace.traceId = trace.span.traceId;
+}
+
+/** Everything of the shape `/modules/{module}/http/{*path}`, judged on the raw target. */
+function createModuleDispatch(
+  options: Pick<AppOptions, 'forward' | 'bridge' | 'authenticators' | 'tracing'>,
+): Middleware<HostState> {
+  return async (ctx, next) => {
+    const verdict = parseTarget(ctx.req.url ?? '');
+    if (verdict.kind === 'host') {
+      refuseAbsoluteForm(ctx.req.url ?? '');
+      return next();
+    }
+    const { exchange } = ctx.state;
+    const target = verdict.kind === 'module' ? verdict : null;
+    const permission = target && readBridgePermission(target);
+    exchange.trace.isForwarded = permission === null;
+    beginSpan(ctx, options.tracing);
+    const actor = await authenticate(exchange.headers, options.authenticators);
+    const request = createCallerRequest(ctx, actor);
+    const body =
+      target === null || permission === null
+        ? await options.forward.execute(target, request)
+        : await crossBridge(ctx, options.bridge, target.module, permission, request);
+    ctx.status = 200;
+    ctx.set('content-type', 'application/json');
+    ctx.body = body;
+  };
+}
+
+/** The permission of a target of the bridge's shape; `null` for any other. */
+function readBridgePermission({ segments }: ModuleTarget): string | null {
+  return segments.length === 2 && segments[0] === 'console-bridge' ? (segments[1] ?? null) : null;
+}
+
+async function crossBridge(
+  ctx: HostContext,
+  bridge: ConsoleBridge,
+  module: string,
+  permission: string,
+  request: CallerRequest,
+): Promise<Buffer> {
+  if (ctx.req.method !== 'POST') {
+    throw new HostError('not_found', 'the console bridge takes POST alone', {
+      nextActions: ['send a POST'],
+    });
+  }
+  return bridge.execute({ module, permission, body: await readBridgeBody(ctx) }, request);
+}

@@ -1,0 +1,103 @@
+import Router from '@koa/router';
+import type { Middleware } from 'koa';
+import type { Authenticator } from '../contract/index.js';
+import { HostError } from '../errors.js';
+import type { Explain } from '../operations/explain.js';
+import type { ListCalls } from '../operations/list-calls.js';
+import type { ListManifests } from '../operations/list-manifests.js';
+import type { ModuleStatus } from '../operations/module-status.js';
+import type { ReadMetrics } from '../operations/read-metrics.js';
+import { authenticate } from './actor.js';
+import { createCallerRequest } from './caller-request.js';
+import { readCallQuery } from './calls-route.js';
+import type { HostContext, HostState } from './exchange.js';
+import { readExplainInput } from './explain-route.js';
+import { isProblemCode, renderProblemPage } from './problem-page.js';
+
+export interface HostRoutesOptions {
+  readonly authenticators: readonly Authenticator[];
+  readonly moduleStatus: ModuleStatus;
+  readonly listManifests: ListManifests;
+  readonly explain: Explain;
+  readonly listCalls: ListCalls;
+  readonly readMetrics: ReadMetrics;
+  /** Whether `GET /metrics` asks for no credentials: on a host that listens on loopback only. */
+  readonly hasPublicMetrics: boolean;
+  /** `null` when ready, else why not. */
+  readonly unreadyReason: () => string | null;
+}
+
+/** The host's own routes (contract 7). Everything under `/modules/…/http/` is dispatched before them. */
+export function createHostRoutes(options: HostRoutesOptions): Middleware<HostState>[] {
+  const router = new Router<HostState>({ strict: true, sensitive: true });
+  router.get('/livez', (ctx) => {
+    answerJson(ctx, { status: 'ok' });
+  });
+  router.get('/readyz', (ctx) => {
+    const reason = options.unreadyReason();
+    if (reason !== null) throw new HostError('unavailable', reason);
+    answerJson(ctx, { status: 'ready' });
+  });
+  router.get('/modules', async (ctx) => {
+    const actor = await authenticate(ctx.state.exchange.headers, options.authenticators);
+    ctx.set('content-type', 'application/json');
+    ctx.body = await options.moduleStatus.execute(null, createCallerRequest(ctx, actor));
+  });
+  router.get('/manifests', async (ctx) => {
+    const actor = await authenticate(ctx.state.exchange.headers, options.authenticators);
+    ctx.set('content-type', 'application/json');
+    ctx.body = await options.listManifests.execute(null, createCallerRequest(ctx, actor));
+  });
+  router.get('/explain', async (ctx) => {
+    const actor = await authenticate(ctx.state.exchange.headers, options.authenticators);
+    ctx.set('content-type', 'application/json');
+    const input = readExplainInput(ctx);
+    ctx.body = await options.explain.execute(input, createCallerRequest(ctx, actor));
+  });
+  router.get('/calls', async (ctx) => {
+    const actor = await authenticate(ctx.state.exchange.headers, options.authenticators);
+    ctx.set('content-type', 'application/json');
+    const request = createCallerRequest(ctx, actor);
+    ctx.body = await options.listCalls.execute(readCallQuery(ctx), request);
+  });
+  router.get('/metrics', async (ctx) => {
+    const { headers } = ctx.state.exchange;
+    const actor = options.hasPublicMetrics
+      ? null
+      : await authenticate(headers, options.authenticators);
+    // A refused caller is told in JSON: the type is set last.
+    const text = await options.readMetrics.execute(actor);
+    ctx.set('content-type', options.readMetrics.contentType);
+    ctx.body = text;
+  });
+  router.get('/problems/:code', (ctx) => {
+    const code = ctx.params['code'] ?? '';
+    if (!isProblemCode(code)) throw unknownPath();
+    ctx.set('content-type', 'text/html; charset=utf-8');
+    ctx.set('content-security-policy', "default-src 'none'");
+    ctx.body = renderProblemPage(code);
+  });
+  return [router.routes() as unknown as Middleware<HostState>, refuseUnrouted];
+}
+
+/** A known path with another method is 405, any other path 404; OPTIONS is no exception. */
+const refuseUnrouted: Middleware<HostState> = (ctx) => {
+  const layers: readonly { readonly methods: readonly string[] }[] = ctx['matched'] ?? [];
+  const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].sort();
+  if (allowed.length === 0) throw unknownPath();
+  throw new HostError('method_not_allowed', 'the path does not take this method', {
+    headers: { allow: allowed.join(', ') },
+    nextActions: [`use ${allowed.join(' or ')}`],
+  });
+};
+
+function unknownPath(): HostError {
+  return new HostError('not_found', 'the host has no such path', {
+    nextActions: ['modules are called at /modules/{module}/http/{path}'],
+  });
+}
+
+function answerJson(ctx: HostContext, value: unknown): void {
+  ctx.set('content-type', 'application/json');
+  ctx.body = Buffer.from(JSON.stringify(value));
+}

@@ -1,0 +1,79 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { HostError } from '../errors.js';
+import { createIds } from './ids.js';
+import { createProblem } from './problem.js';
+
+// What Node's parser and timers refuse before there is a request (contract 1.1: 400, 408 or 431).
+const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+]);
+
+const DETAILS: ReadonlyMap<number, string> = new Map([
+  [400, 'the request is not well-formed HTTP'],
+  [408, 'the request did not arrive in time'],
+  [431, 'the head of the request is too large'],
+]);
+
+/**
+ * Answers what the parser refused with a Problem over the raw socket, behind the answers to the requests
+ * that came before it, and closes the connection.
+ */
+export function answerParserError(error: Error & { code?: string }, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const pending = pendingAnswers(socket).filter(({ req }) => req.complete);
+  const last = pending.at(-1);
+  if (last !== undefined) {
+    last.once('close', () => answerParserError(error, socket));
+    return;
+  }
+  // A second answer behind a half-written one would be read as part of it.
+  if (pendingAnswers(socket).some((response) => response.headersSent)) {
+    socket.destroy();
+    return;
+  }
+  const status = STATUS_BY_CODE.get(error.code ?? '') ?? 400;
+  const detail = DETAILS.get(status) ?? 'the request is not well-formed HTTP';
+  socket.end(formatAnswer(new HostError('validation_failed', detail, { status })));
+}
+
+const answersBySocket = new WeakMap<Duplex, Set<ServerResponse>>();
+
+/** Remembers whose turn it is on a connection: requests may be sent before their forerunners are answered. */
+export function trackAnswer(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
+  const answers = answersBySocket.get(socket) ?? new Set();
+  answersBySocket.set(socket, answers.add(response));
+  response.once('close', () => answers.delete(response));
+}
+
+function pendingAnswers(socket: Duplex): ServerResponse[] {
+  return [...(answersBySocket.get(socket) ?? [])];
+}
+
+/** CONNECT asks for a tunnel, and this host is none. */
+export function answerConnect(_request: unknown, socket: Duplex): void {
+  const detail = 'the method CONNECT is not implemented';
+  socket.end(formatAnswer(new HostError('validation_failed', detail, { status: 501 })));
+}
+
+function formatAnswer(error: HostError): string {
+  const ids = createIds();
+  const body = JSON.stringify(createProblem(error, ids));
+  return [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${ids.requestId}`,
+    `x-correlation-id: ${ids.correlationId}`,
+    'x-content-type-options: nosniff',
+    'cache-control: no-store',
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}

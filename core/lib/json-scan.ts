@@ -1,0 +1,59 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPENING = new Set([0x5b, 0x7b]);
+const CLOSING = new Set([0x5d, 0x7d]);
+
+/** How deep arrays and objects stand in each other, in bytes that are known to be JSON. */
+export function measureDepth(json: Uint8Array): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let index = 0; index < json.length; index += 1) {
+    const byte = json[index] as number;
+    if (byte === QUOTE) index = skipString(json, index);
+    else if (OPENING.has(byte)) depth += 1;
+    else if (CLOSING.has(byte)) depth -= 1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
+
+/**
+ * The bytes of each member of an object, as they stand, by decoded name; the last of two with one name, as
+ * JSON.parse has it. The bytes must be known to be a JSON object.
+ */
+export function sliceMembers(json: Buffer): Map<string, Buffer> {
+  const members = new Map<string, Buffer>();
+  let depth = 0;
+  let nameStart = -1;
+  let name = '';
+  let valueStart = -1;
+  for (let index = 0; index < json.length; index += 1) {
+    const byte = json[index] as number;
+    if (byte === QUOTE) {
+      if (depth === 1 && valueStart === -1) nameStart = index;
+      index = skipString(json, index);
+    } else if (depth === 1 && byte === COLON && valueStart === -1) {
+      name = JSON.parse(json.toString('utf8', nameStart, index)) as string;
+      valueStart = index + 1;
+    } else if (depth === 1 && valueStart !== -1 && (byte === COMMA || CLOSING.has(byte))) {
+      members.set(name, trim(json.subarray(valueStart, index)));
+      valueStart = -1;
+      if (CLOSING.has(byte)) depth -= 1;
+    } else if (OPENING.has(byte)) depth += 1;
+    else if (CLOSING.has(byte)) depth -= 1;
+  }
+  return members;
+}
+
+/** The index of the quote that ends the string. */
+function skipString(json: Uint8Array, start: number): number {
+  let index = start + 1;
+  while (index < json.length && json[index] !== QUOTE) index += json[index] === BACKSLASH ? 2 : 1;
+  return index;
+}
+
+function trim(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toString('latin1').trim(), 'latin1');
+}

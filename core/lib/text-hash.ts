@@ -1,0 +1,21 @@
+const HASHES = 2 ** 32;
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** FNV-1a (Fowler, Noll, Vo) over the code units, 32 bits. It spreads; it withstands nobody. */
+export function hashText(text: string): number {
+  let hash = FNV_OFFSET;
+  for (let at = 0; at < text.length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
+  }
+  return hash;
+}
+
+/** Two hashes as one number between 0 and 1, neither included. Mixed by the finaliser of MurmurHash3. */
+export function mixHashes(one: number, other: number): number {
+  let hash = one ^ other;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  hash ^= hash >>> 16;
+  return ((hash >>> 0) + 0.5) / HASHES;
+}

@@ -1,0 +1,46 @@
+import { randomFillSync } from 'node:crypto';
+
+/** W3C Trace Context, level 1: https://www.w3.org/TR/trace-context/ */
+export interface TraceContext {
+  /** 32 hex digits, not all zero. */
+  readonly traceId: string;
+  /** Two hex digits; bit 0 says sampled. */
+  readonly flags: string;
+}
+
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const NOT_SAMPLED = '00';
+const ZERO_TRACE = '0'.repeat(32);
+const ZERO_SPAN = '0'.repeat(16);
+
+/** `null` for a header that is absent or malformed: the caller's `tracestate` is then void too. */
+export function parseTraceparent(header: string | undefined): TraceContext | null {
+  const match = header === undefined ? null : TRACEPARENT.exec(header);
+  if (match === null) return null;
+  const [, version, traceId = ZERO_TRACE, spanId, flags = NOT_SAMPLED, rest] = match;
+  if (version === 'ff' || (version === '00' && rest !== undefined)) return null;
+  if (traceId === ZERO_TRACE || spanId === ZERO_SPAN) return null;
+  return { traceId, flags };
+}
+
+export function createTraceContext(): TraceContext {
+  return { traceId: randomHex(16), flags: NOT_SAMPLED };
+}
+
+/** A child of the trace with a new span id. */
+export function formatTraceparent(trace: TraceContext): string {
+  return `00-${trace.traceId}-${randomHex(8)}-${trace.flags}`;
+}
+
+// One call of the random source serves many ids: asking for 8 bytes at a time costs a system call each.
+const pool = Buffer.alloc(4096);
+let used = pool.length;
+
+function randomHex(bytes: number): string {
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += bytes;
+  return pool.toString('hex', used - bytes, used);
+}

@@ -1,0 +1,86 @@
+import type { CST, Document, ParsedNode, ScalarTag } from 'yaml';
+import { Composer, isScalar, Lexer, Parser, Scalar } from 'yaml';
+import type { TextFault, TextNode } from './text-node.js';
+import { EMPTY_TEXT, MAX_DEPTH, TextStop, TOO_DEEP } from './text-node.js';
+import { findYamlError } from './yaml-errors.js';
+import { buildYamlNode } from './yaml-node.js';
+
+/** The parser's stack holds, besides the open collections, the document and the scalar being read. */
+const MAX_PARSER_STACK = MAX_DEPTH + 3;
+
+// Contract 6: booleans are exactly `true` and `false`; the core schema would take `True` and `TRUE` too.
+const STRICT_BOOLEAN: ScalarTag = {
+  default: true,
+  tag: 'tag:yaml.org,2002:bool',
+  test: /^(?:true|false)$/,
+  resolve: (source) => new Scalar(source === 'true'),
+};
+
+/**
+ * Reads one YAML 1.2 document, core schema, with the place of every key and value.
+ * @throws TextStop for what is not YAML, and for a text that holds no document or several.
+ */
+export function parseYamlNode(text: string, faults: TextFault[]): TextNode {
+  const document = composeDocument(readTokens(text));
+  const error = findYamlError(document.errors, document.warnings);
+  if (error !== null) throw new TextStop(error);
+  if (document.directives.yaml.version !== '1.2') {
+    const message = 'only YAML 1.2 is supported';
+    throw new TextStop({ rule: 'yaml-version', message, hint: 'remove the directive', offset: 0 });
+  }
+  if (isEmpty(document.contents)) throw new TextStop(EMPTY_TEXT);
+  return buildYamlNode(document.contents, faults);
+}
+
+/** Stops early at what the library would read for seconds: depth, and document after document. */
+function readTokens(text: string): CST.Token[] {
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  let hasDocument = false;
+  const take = (token: CST.Token) => {
+    if (token.type === 'document' && hasDocument) throw stopAtSecondDocument(token.offset);
+    hasDocument ||= token.type === 'document';
+    tokens.push(token);
+  };
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) take(token);
+    if (parser.stack.length > MAX_PARSER_STACK) {
+      throw new TextStop({ ...TOO_DEEP, offset: parser.offset });
+    }
+  }
+  for (const token of parser.end()) take(token);
+  return tokens;
+}
+
+function stopAtSecondDocument(offset: number): TextStop {
+  const message = 'a file must hold one document';
+  return new TextStop({ rule: 'multiple-documents', message, hint: 'split the file', offset });
+}
+
+/** Comments alone, or a document mark alone, are read as a plain scalar of no characters. */
+function isEmpty(contents: ParsedNode | null): boolean {
+  if (contents === null) return true;
+  return isScalar(contents) && contents.type === 'PLAIN' && contents.source === '';
+}
+
+function composeDocument(tokens: readonly CST.Token[]): Document.Parsed {
+  // Duplicate keys are found by our own map: the library's search is quadratic.
+  const composer = new Composer({
+    version: '1.2',
+    schema: 'core',
+    merge: false,
+    resolveKnownTags: false,
+    strict: true,
+    stringKeys: true,
+    uniqueKeys: false,
+    prettyErrors: false,
+    customTags: (tags) => [STRICT_BOOLEAN, ...tags.filter((tag) => !isBooleanTag(tag))],
+  });
+  const [document] = composer.compose(tokens, true, 0);
+  if (document === undefined) throw new Error('a composer that must yield a document yielded none');
+  return document;
+}
+
+function isBooleanTag(tag: unknown): boolean {
+  return (tag as { tag?: unknown }).tag === STRICT_BOOLEAN.tag;
+}

@@ -1,0 +1,137 @@
+import { isatty } from 'node:tty';
+import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
+import type { LogLevel } from './config/settings.js';
+import type { Log, LogWrite } from './contract/log.js';
+import { redactFields } from './log/redact-fields.js';
+
+/** The host's own log: what plugins get, and the rest. */
+export interface Logger extends Log {
+  readonly trace: LogWrite;
+  readonly fatal: LogWrite;
+  /** False when a line of this level would go nowhere: then its fields need not be built. */
+  isEnabled(level: Exclude<LogLevel, 'silent'>): boolean;
+  /** A log whose lines all carry these fields. */
+  child(fields: Readonly<Record<string, unknown>>): Logger;
+  /**
+   * Resolves when all lines are out, or after a second with a reader that does not read. What is logged
+   * later is lost.
+   */
+  close(): Promise<void>;
+}
+
+type Stdout = ReturnType<typeof pino.destination>;
+
+interface Sink {
+  readonly stream: DestinationStream;
+  close(): Promise<void>;
+}
+
+const STDOUT = 1;
+const CLOSE_TIMEOUT_MS = 1000;
+// A reader of stdout that stands still must not stop the host, nor fill its memory.
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+
+/** Logs to stdout: JSON lines, or text for people when it is a terminal. */
+export async function openLog(level: LogLevel): Promise<Logger> {
+  if (isatty(STDOUT)) return createLog(level, await openTerminal());
+  const stdout = createStdout();
+  const log = createLog(level, createSink(stdout));
+  reportDropped(stdout, log);
+  return log;
+}
+
+/** Logs to any stream, one JSON line a write. */
+export function createLog(level: LogLevel, sink: Sink): Logger {
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }), log: redactFields },
+      // redactFields has made plain data of it.
+      serializers: { err: (error) => error },
+    },
+    sink.stream,
+  );
+  return wrap(logger, () => sink.close());
+}
+
+function wrap(logger: PinoLogger, close: () => Promise<void>): Logger {
+  const write = (level: Exclude<LogLevel, 'silent'>): LogWrite => logger[level].bind(logger);
+  return {
+    trace: write('trace'),
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    fatal: write('fatal'),
+    isEnabled: (level) => logger.isLevelEnabled(level),
+    child: (fields) => wrap(logger.child(redactFields({ ...fields })), close),
+    close,
+  };
+}
+
+/**
+ * Asynchronous without a least length: a line leaves at once, and the lines that come while it is written
+ * leave together. It costs 0 to 3 µs a line more than synchronous writes (6.5 µs; Node 20, pipe), and a
+ * full pipe then holds up no request.
+ */
+function createStdout(): Stdout {
+  const stream = pino.destination({
+    dest: STDOUT,
+    sync: false,
+    minLength: 0,
+    maxLength: MAX_BUFFERED_BYTES,
+  });
+  // A full disk or a reader that has gone costs the lines, not the host.
+  stream.on('error', () => {});
+  return stream;
+}
+
+function reportDropped(stdout: Stdout, log: Logger): void {
+  let dropped = 0;
+  stdout.on('drop', () => {
+    dropped += 1;
+  });
+  stdout.on('drain', () => {
+    if (dropped === 0) return;
+    const lines = dropped;
+    dropped = 0;
+    log.warn({ lines }, 'log lines were dropped: nobody read them in time');
+  });
+}
+
+function createSink(stdout: Stdout): Sink {
+  let closed: Promise<void> | undefined;
+  // SonicBoom throws at a write after its end, and that into whoever logs.
+  const write = (line: string) => {
+    if (closed === undefined) stdout.write(line);
+  };
+  const close = () => {
+    closed ??= endStream(stdout);
+    return closed;
+  };
+  return { stream: { write }, close };
+}
+
+function endStream(stdout: Stdout): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      // SonicBoom's flush at exit tries for ever to write what cannot be written. (Where the reader has
+      // gone, pino has made this do nothing, and no 'close' will come.)
+      stdout.destroy();
+      resolve();
+    }, CLOSE_TIMEOUT_MS);
+    stdout.once('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    stdout.end();
+  });
+}
+
+async function openTerminal(): Promise<Sink> {
+  const { default: pretty } = await import('pino-pretty');
+  const stream = pretty({ sync: true, translateTime: 'SYS:HH:MM:ss.l' });
+  return { stream, close: async () => {} };
+}

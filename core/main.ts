@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+import { runCli } from './cli/run-cli.js';
+
+// A reader that has seen enough (`modgate --help | head -1`) is no failure.
+process.stdout.on('error', () => {});
+
+const code = await runCli(process.argv.slice(2), {
+  environment: process.env,
+  print: (text) =>
+    new Promise((resolve) => {
+      process.stdout.write(text, () => resolve());
+    }),
+  exit: (code) => process.exit(code),
+});
+process.exit(code);

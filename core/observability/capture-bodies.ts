@@ -1,0 +1,55 @@
+import type { CapturedBodies } from '../operations/call-record.js';
+import type { CallBodies } from '../operations/request-trace.js';
+
+const REDACTED = '[redacted]';
+const CUT = '[cut]';
+const CUT_MARK = '…';
+
+// Part of a name is enough (`x-api-key`, `accessToken`), whatever the value is: a PIN is a number.
+const SENSITIVE =
+  /auth|cookie|passw(?:or)?d|passphrase|passcode|secret|token|api[-_]?key|private[-_]?key|credential|session|signature|\bpin\b|\botp\b|cvv|cvc/i;
+
+/** Deeper, a value is cut: a body may nest until the stack is full. */
+const MAX_DEPTH = 64;
+/** A longer body is not parsed a second time for the sake of a record. */
+const MAX_PARSED_BYTES = 256 * 1024;
+
+/** What a record keeps of bodies: JSON without the values of secret-looking keys, at most so many bytes each. */
+export function captureBodies({ captureBytes, request, response }: CallBodies): CapturedBodies {
+  return {
+    request: captureBody(request, captureBytes),
+    response: captureBody(response, captureBytes),
+  };
+}
+
+function captureBody(body: Uint8Array | null, captureBytes: number): string | null {
+  if (body === null || body.length === 0) return null;
+  // Without its structure nothing can be told to be a secret.
+  if (body.length > MAX_PARSED_BYTES) return CUT;
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+    return cutText(JSON.stringify(redact(value, 0)), captureBytes);
+  } catch {
+    return null;
+  }
+}
+
+function redact(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === MAX_DEPTH) return CUT;
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      name,
+      SENSITIVE.test(name) ? REDACTED : redact(item, depth + 1),
+    ]),
+  );
+}
+
+/** Never in the middle of a character. */
+function cutText(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return text;
+  const decoder = new TextDecoder();
+  return `${decoder.decode(bytes.subarray(0, maxBytes), { stream: true })}${CUT_MARK}`;
+}

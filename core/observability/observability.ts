@@ -1,0 +1,31 @@
+import { CallRing } from './call-ring.js';
+import type { RequestObserver } from './ended-request.js';
+import type { ObservedHost } from './host-metrics.js';
+import { Metrics } from './metrics.js';
+import type { Tracing } from './open-tracing.js';
+
+/** What the host tells of itself. */
+export interface Observability {
+  readonly metrics: Metrics;
+  readonly calls: CallRing;
+  readonly observe: RequestObserver;
+  close(): Promise<void>;
+}
+
+export function createObservability(host: ObservedHost, tracing: Tracing | null): Observability {
+  const metrics = new Metrics(host);
+  const calls = new CallRing();
+  return {
+    metrics,
+    calls,
+    observe: (ended) => {
+      metrics.count(ended);
+      calls.add(ended);
+      ended.trace.span?.end(ended.status);
+    },
+    close: async () => {
+      metrics.close();
+      await tracing?.close();
+    },
+  };
+}

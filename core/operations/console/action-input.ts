@@ -1,0 +1,70 @@
+import type { ActionInputField, AdminAction, FieldType } from '../../contract/index.js';
+import { type ErrorDetail, HostError } from '../../errors.js';
+import { isPrintableKey, MAX_FAULTS } from '../../lib/fault.js';
+
+// RFC 3339 5.6 and 5.7, with its leap second; that the day exists is left to Date.
+const TIMESTAMP =
+  /^(\d{4}-\d{2}-\d{2})[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+const TYPES: Readonly<Record<FieldType, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  // Of any size: what is sent on are the caller's own digits.
+  integer: (value) => Number.isInteger(value),
+  number: (value) => typeof value === 'number' && Number.isFinite(value),
+  boolean: (value) => typeof value === 'boolean',
+  timestamp: isTimestamp,
+  json: () => true,
+};
+
+/** Date takes the 30th of February for the 2nd of March: it must give back the day that it was given. */
+function isTimestamp(value: unknown): boolean {
+  const day = typeof value === 'string' ? TIMESTAMP.exec(value)?.[1] : undefined;
+  if (day === undefined) return false;
+  const read = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(day);
+}
+
+/** What the provider is to get: `{}` for an absent input of an action with a schema, else `null`. */
+export function completeInput({ input_schema }: AdminAction, input: unknown): unknown {
+  if (input !== undefined) return input;
+  return input_schema === undefined ? null : {};
+}
+
+/**
+ * Judges an input by the action's schema; any input is good where there is none.
+ * @throws HostError 400 naming each field that is missing, undeclared or of the wrong type.
+ */
+export function judgeInput({ input_schema }: AdminAction, input: unknown): void {
+  if (input_schema === undefined) return;
+  const errors = findErrors(input_schema.fields, input);
+  if (errors.length === 0) return;
+  throw new HostError('validation_failed', 'the input does not fit the schema of the action', {
+    errors,
+  });
+}
+
+function findErrors(fields: readonly ActionInputField[], input: unknown): ErrorDetail[] {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    return [{ field: 'payload.input', reason: 'expected an object' }];
+  }
+  const declared = new Set(fields.map(({ name }) => name));
+  const undeclared = Object.keys(input).filter((name) => !declared.has(name));
+  return [
+    ...undeclared
+      .slice(0, MAX_FAULTS)
+      .map((name) => refuse(isPrintableKey(name) ? name : '?', 'not declared by the action')),
+    ...fields.flatMap((field) => judgeField(field, input)),
+  ];
+}
+
+function judgeField(field: ActionInputField, input: object): ErrorDetail[] {
+  const { name, type, required = false, nullable = false } = field;
+  if (!Object.hasOwn(input, name)) return required ? [refuse(name, 'missing')] : [];
+  const value: unknown = Reflect.get(input, name);
+  if (value === null && nullable) return [];
+  return TYPES[type](value) ? [] : [refuse(name, `expected ${type}`)];
+}
+
+function refuse(name: string, reason: string): ErrorDetail {
+  return { field: `payload.input.${name}`, reason };
+}

@@ -1,0 +1,53 @@
+import { injectable } from 'tsyringe';
+import { type AdminEntity, type Outcome, ProviderFailure } from '../../contract/index.js';
+import { sliceMembers } from '../../lib/json-scan.js';
+import { readAnswerData } from '../provider-answer.js';
+import { askModule } from './ask-module.js';
+import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
+import type { AdminDataListPayload } from './bridge-payload.js';
+
+/** Contract 4: rows a page. */
+const LIMIT = { min: 1, max: 200, default: 100 };
+
+/** One page of an admin entity; the records as the provider sent them, byte for byte. */
+@injectable()
+export class AdminDataList implements BridgeOperation<AdminDataListPayload> {
+  isDeclared(payload: AdminDataListPayload, call: BridgeCall): boolean {
+    return findEntity(payload, call)?.read_capability === call.permission;
+  }
+
+  async execute(payload: AdminDataListPayload, call: BridgeCall): Promise<Buffer> {
+    const limit = payload.limit ?? LIMIT.default;
+    const operation = {
+      kind: 'admin_list',
+      entity: payload.entity,
+      path: findEntity(payload, call)?.list_path ?? null,
+      limit: Math.min(LIMIT.max, Math.max(LIMIT.min, limit)),
+      cursor: payload.cursor ?? null,
+    } as const;
+    return askModule(call, operation, readPage);
+  }
+}
+
+function findEntity({ entity }: AdminDataListPayload, { module }: BridgeCall): AdminEntity | null {
+  return module.manifest.admin?.entities?.find(({ name }) => name === entity) ?? null;
+}
+
+/** @throws ProviderFailure `protocol` for an answer that is not `{records, next_cursor}` (contract 5). */
+function readPage(outcome: Outcome): Buffer {
+  const answer = readAnswerData(outcome);
+  const page: unknown = JSON.parse(answer.toString('utf8'));
+  if (!isPage(page)) {
+    const message = 'the answer to an admin list is not {records, next_cursor}';
+    throw new ProviderFailure('protocol', message, { status: outcome.status });
+  }
+  const records = sliceMembers(answer).get('records') ?? Buffer.from('[]');
+  const cursor = JSON.stringify(page.next_cursor ?? null);
+  return Buffer.concat([Buffer.from('{"data":'), records, Buffer.from(`,"nextCursor":${cursor}}`)]);
+}
+
+function isPage(value: unknown): value is { records: unknown[]; next_cursor?: string | null } {
+  if (typeof value !== 'object' || value === null) return false;
+  const { records, next_cursor = null } = value as Record<string, unknown>;
+  return Array.isArray(records) && (next_cursor === null || typeof next_cursor === 'string');
+}

@@ -1,0 +1,20 @@
+import type { WriteAudit } from '../../store/store.js';
+import type { BridgeCall } from './bridge-operation.js';
+
+/** Who did what, for the audit; the outcome and the value are added by who knows them. */
+export function createAuditDraft(
+  { module, permission, request }: BridgeCall,
+  operation: string,
+  target: string,
+): WriteAudit {
+  const { actor, requestId, correlationId } = request;
+  return {
+    actor: { kind: actor.kind, id: actor.id },
+    module: module.name,
+    permission,
+    operation,
+    target,
+    requestId,
+    correlationId,
+  };
+}

@@ -1,0 +1,41 @@
+import type { DependencyContainer } from 'tsyringe';
+import { resolveOperation } from '../../resolve-operation.js';
+import { AdminActionInvoke } from './admin-action-invoke.js';
+import { AdminDataList } from './admin-data-list.js';
+import type { BridgeOperation } from './bridge-operation.js';
+import type { BridgeOperationName, BridgePayloads } from './bridge-payload.js';
+import { ConfigValues } from './config-values.js';
+import { ConfigWrite } from './config-write.js';
+import { ContributionsResolve } from './contributions-resolve.js';
+import { ModulesMetadata } from './modules-metadata.js';
+
+type OperationClasses = {
+  readonly [Name in BridgeOperationName]: new (
+    ...args: never[]
+  ) => BridgeOperation<BridgePayloads[Name]>;
+};
+
+/** One class an operation: a missing one does not compile. */
+const CLASSES = {
+  admin_data_list: AdminDataList,
+  admin_action_invoke: AdminActionInvoke,
+  config_values: ConfigValues,
+  config_write: ConfigWrite,
+  contributions_resolve: ContributionsResolve,
+  modules_metadata: ModulesMetadata,
+} satisfies OperationClasses;
+
+export type BridgeOperations = {
+  readonly [Name in BridgeOperationName]: BridgeOperation<BridgePayloads[Name]>;
+};
+
+export function resolveBridgeOperations(container: DependencyContainer): BridgeOperations {
+  return {
+    admin_data_list: resolveOperation(container, CLASSES.admin_data_list),
+    admin_action_invoke: resolveOperation(container, CLASSES.admin_action_invoke),
+    config_values: resolveOperation(container, CLASSES.config_values),
+    config_write: resolveOperation(container, CLASSES.config_write),
+    contributions_resolve: resolveOperation(container, CLASSES.contributions_resolve),
+    modules_metadata: resolveOperation(container, CLASSES.modules_metadata),
+  };
+}

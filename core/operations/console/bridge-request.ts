@@ -1,0 +1,111 @@
+import { define, dynamic, enums, literal, nullable, object, optional, string } from 'superstruct';
+import { HostError } from '../../errors.js';
+import { type Fault, isPrintableKey, MAX_FAULTS } from '../../lib/fault.js';
+import { measureDepth } from '../../lib/json-scan.js';
+import { judgeByStruct } from '../../lib/struct-faults.js';
+import type { AnyStruct } from '../../lib/struct-walk.js';
+import { judgeJson } from '../body-policy.js';
+import type { BridgeOperationName, BridgePayload } from './bridge-payload.js';
+
+/** The body of a bridge request (`interface.md`), in wire names. */
+export interface BridgeRequest {
+  readonly moduleReleaseDigest: string;
+  readonly uiArtifactDigest: string;
+  readonly permission: string;
+  readonly payload: BridgePayload;
+}
+
+/** Contract 4: deeper is refused. */
+const MAX_DEPTH = 1000;
+
+const wholeNumber = define<number>('a whole number', Number.isInteger);
+// Any JSON value is one, `null` too; only a missing member is not.
+const anyJson = define<unknown>('a JSON value', (value) => value !== undefined);
+
+const PAYLOADS: Readonly<Record<BridgeOperationName, AnyStruct>> = {
+  admin_data_list: object({
+    operation: literal('admin_data_list'),
+    entity: string(),
+    cursor: optional(nullable(string())),
+    limit: optional(wholeNumber),
+  }),
+  admin_action_invoke: object({
+    operation: literal('admin_action_invoke'),
+    action: string(),
+    input: optional(anyJson),
+  }),
+  config_values: object({ operation: literal('config_values') }),
+  config_write: object({
+    operation: literal('config_write'),
+    key: string(),
+    service: string(),
+    value: anyJson,
+  }),
+  contributions_resolve: object({
+    operation: literal('contributions_resolve'),
+    target: string(),
+    context: optional(anyJson),
+  }),
+  modules_metadata: object({ operation: literal('modules_metadata') }),
+};
+
+const OPERATIONS = Object.keys(PAYLOADS) as BridgeOperationName[];
+
+const unknownPayload = object({ operation: enums(OPERATIONS) });
+
+const bridgeRequest = object({
+  moduleReleaseDigest: string(),
+  payload: dynamic(selectPayload),
+  permission: string(),
+  uiArtifactDigest: string(),
+});
+
+/**
+ * Reads the body: JSON, no unknown member anywhere, a known operation.
+ * @throws HostError 400 naming each member that is wrong.
+ */
+export function parseBridgeRequest(body: Buffer): BridgeRequest {
+  const value = judgeJson(body);
+  if (measureDepth(body) > MAX_DEPTH) {
+    throw refuse([{ field: 'body', reason: `nested deeper than ${MAX_DEPTH} levels` }]);
+  }
+  refuseCrowd(value, 'body');
+  refuseCrowd(readMember(value, 'payload'), 'payload');
+  const judged = judgeByStruct(value, bridgeRequest as AnyStruct);
+  if (judged.faults.length > 0) throw refuse(judged.faults.map(describeFault));
+  return judged.value as BridgeRequest;
+}
+
+function selectPayload(value: unknown): AnyStruct {
+  const operation = readMember(value, 'operation');
+  const known = OPERATIONS.find((name) => name === operation);
+  return known === undefined ? unknownPayload : PAYLOADS[known];
+}
+
+function readMember(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return Reflect.get(value, name);
+}
+
+/** Each unknown member costs the struct its time: 60,000 of them held up the host for eleven seconds. */
+function refuseCrowd(value: unknown, field: string): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (Object.keys(value).length <= MAX_FAULTS) return;
+  throw refuse([{ field, reason: `more than ${MAX_FAULTS} members` }]);
+}
+
+function describeFault({ path, message, hint, missing }: Fault): {
+  field: string;
+  reason: string;
+} {
+  const reason = hint === null ? message : `${message} (${hint})`;
+  const names = [...path, ...(missing === undefined ? [] : [missing])].map(String);
+  const field = names.map((name) => (isPrintableKey(name) ? name : '?')).join('.');
+  return { field: field === '' ? 'body' : field, reason };
+}
+
+function refuse(errors: { field: string; reason: string }[]): HostError {
+  return new HostError('validation_failed', 'the body is not a request to the console bridge', {
+    errors,
+  });
+}

@@ -1,0 +1,52 @@
+import { injectable } from 'tsyringe';
+import type { ConfigField } from '../../contract/index.js';
+import { isSecret, listConfigFields, readEffective } from '../../host/config-fields.js';
+import type { LiveModule } from '../../host/live-module.js';
+import type { Store, StoredConfig } from '../../store/store.js';
+import { inject, STORE } from '../../tokens.js';
+import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
+import type { ConfigValuesPayload } from './bridge-payload.js';
+import { toJsonBytes } from './json-bytes.js';
+import { refuseWithoutStore } from './store-refusal.js';
+
+/** All config fields of the module with what they are worth now, in manifest order. */
+@injectable()
+export class ConfigValues implements BridgeOperation<ConfigValuesPayload> {
+  readonly #store: Store;
+
+  constructor(@inject(STORE) store: Store) {
+    this.#store = store;
+  }
+
+  isDeclared(_payload: ConfigValuesPayload, call: BridgeCall): boolean {
+    return isConfigDeclared(call);
+  }
+
+  async execute(_payload: ConfigValuesPayload, { module }: BridgeCall): Promise<Buffer> {
+    const stored = await this.#store.readConfig(module.name).catch(refuseWithoutStore);
+    const data = listConfigFields(module.manifest).map((field) =>
+      describeField(field, module, stored),
+    );
+    return toJsonBytes({ data });
+  }
+}
+
+/** Contract 4: the module has config fields, and its `capabilities` hold the permission. */
+export function isConfigDeclared({ module, permission }: BridgeCall): boolean {
+  const { manifest } = module;
+  return listConfigFields(manifest).length > 0 && manifest.capabilities.includes(permission);
+}
+
+function describeField(field: ConfigField, module: LiveModule, stored: StoredConfig) {
+  const effective = readEffective(field, stored);
+  const redacted = isSecret(field);
+  return {
+    service: field.service,
+    key: field.key,
+    desired_value: redacted ? null : (effective ?? null),
+    editable: field.editable === true,
+    pending_restart: module.config.isPendingRestart(field, effective),
+    redacted,
+    value_type: field.type,
+  };
+}

@@ -1,0 +1,89 @@
+import { injectable } from 'tsyringe';
+import type { ConsoleContribution } from '../../contract/index.js';
+import type { Generation, LiveModule } from '../../host/live-module.js';
+import { holdsPermission } from './authorise-bridge.js';
+import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
+import type { ContributionsResolvePayload } from './bridge-payload.js';
+import { readDottedPath } from './dotted-path.js';
+import { findByModuleId } from './find-by-module-id.js';
+import { toJsonBytes } from './json-bytes.js';
+
+/** What all live modules contribute to one slot of a console, by module name, then manifest order. */
+@injectable()
+export class ContributionsResolve implements BridgeOperation<ContributionsResolvePayload> {
+  isDeclared(_payload: ContributionsResolvePayload, { module, permission }: BridgeCall): boolean {
+    return module.manifest.capabilities.includes(permission);
+  }
+
+  async execute(payload: ContributionsResolvePayload, call: BridgeCall): Promise<Buffer> {
+    const { generation, request } = call;
+    const versions = listSlotVersions(generation, payload.target);
+    const modules = [...generation.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const data = modules.flatMap((module) =>
+      (module.manifest.console_contributions ?? [])
+        .filter(({ target }) => target === payload.target)
+        .filter(({ target_version }) => fits(target_version, versions))
+        .filter(({ required_capabilities = [] }) =>
+          required_capabilities.every((one) => holdsPermission(request.actor, one)),
+        )
+        .flatMap((one) => describeContribution(one, module, generation, payload.context)),
+    );
+    return toJsonBytes({ data });
+  }
+}
+
+/** Of the live slots with this id; two modules may have one each. */
+function listSlotVersions(generation: Generation, target: string): ReadonlySet<number> {
+  const slots = [...generation.values()].flatMap(({ manifest }) => manifest.console_slots ?? []);
+  return new Set(slots.filter(({ id }) => id === target).map(({ version }) => version));
+}
+
+/** Where no live module has the slot, any version is as good as another. */
+function fits(version: number | undefined, versions: ReadonlySet<number>): boolean {
+  return version === undefined || versions.size === 0 || versions.has(version);
+}
+
+/** Nothing for an action that no live module has: a console could not invoke it. */
+function describeContribution(
+  contribution: ConsoleContribution,
+  contributor: LiveModule,
+  generation: Generation,
+  context: unknown,
+): object[] {
+  const { action, target, label, icon = null, required_capabilities = [] } = contribution;
+  const owner = findActionModule(action.module, contributor, generation);
+  const actions = owner?.manifest.admin?.actions ?? [];
+  if (owner === null || !actions.some(({ name }) => name === action.name)) return [];
+  return [
+    {
+      kind: action.kind,
+      key: `${contributor.manifest.module_id}:${target}:${action.name}`,
+      label,
+      moduleName: owner.name,
+      actionName: action.name,
+      input: bindInput(contribution, context),
+      icon,
+      requiredCapabilities: required_capabilities,
+    },
+  ];
+}
+
+/** The module that is to have the action: `action.module` is the contributor's id, a name, or an id. */
+function findActionModule(
+  named: string,
+  contributor: LiveModule,
+  generation: Generation,
+): LiveModule | null {
+  if (contributor.manifest.module_id === named) return contributor;
+  return generation.get(named) ?? findByModuleId(generation, named);
+}
+
+/** What the context lacks is left out; a `null` that it has is a value. */
+function bindInput({ action }: ConsoleContribution, context: unknown): Record<string, unknown> {
+  const input = Object.create(null) as Record<string, unknown>;
+  for (const { input: name, value } of action.input_bindings ?? []) {
+    const found = readDottedPath(context, value.path);
+    if (found !== undefined) input[name] = found;
+  }
+  return input;
+}

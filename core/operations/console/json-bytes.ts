@@ -1,0 +1,3 @@
+export function toJsonBytes(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}

@@ -1,0 +1,26 @@
+import { injectable } from 'tsyringe';
+import { hideSensitiveDefaults } from '../hide-sensitive-defaults.js';
+import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
+import type { ModulesMetadataPayload } from './bridge-payload.js';
+import { toJsonBytes } from './json-bytes.js';
+
+/** The manifests of all live modules, by `module_id`, without the defaults of sensitive fields. */
+@injectable()
+export class ModulesMetadata implements BridgeOperation<ModulesMetadataPayload> {
+  isDeclared(_payload: ModulesMetadataPayload, { module, permission }: BridgeCall): boolean {
+    return module.manifest.capabilities.includes(permission);
+  }
+
+  async execute(_payload: ModulesMetadataPayload, { generation }: BridgeCall): Promise<Buffer> {
+    const modules = [...generation.values()]
+      .sort(
+        (a, b) => compare(a.manifest.module_id, b.manifest.module_id) || compare(a.name, b.name),
+      )
+      .map(({ manifest }) => hideSensitiveDefaults(manifest));
+    return toJsonBytes({ modules });
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,63 @@
+import { injectable } from 'tsyringe';
+import type { Actor, Authenticator } from '../contract/index.js';
+import type { ModuleRecord } from '../host/module-record.js';
+import { AUTHENTICATORS, inject, MODULE_DOCUMENTS, MODULE_RECORDS } from '../tokens.js';
+import { authoriseScope } from './authorise.js';
+import type { CallerRequest } from './caller-request.js';
+import { explainRequest } from './explain/explain-request.js';
+import type {
+  ExplainedPath,
+  ExplainedRecord,
+  ModuleDocuments,
+} from './explain/explained-request.js';
+import type { ModuleRecords } from './module-status.js';
+import type { AnswerBody, Operation } from './operation.js';
+
+export interface ExplainInput {
+  readonly method: string;
+  /** As on a request line. */
+  readonly target: string;
+  readonly path: ExplainedPath;
+  /** The bearer token of whom to explain; `null` explains the caller. Never logged, never answered. */
+  readonly explainAs: string | null;
+}
+
+/** `GET /explain`: what the host would do with a request, step by step, without doing it. */
+@injectable()
+export class Explain implements Operation<ExplainInput> {
+  readonly #records: ModuleRecords;
+  readonly #authenticators: readonly Authenticator[];
+  readonly #documents: ModuleDocuments;
+
+  constructor(
+    @inject(MODULE_RECORDS) records: ModuleRecords,
+    @inject(AUTHENTICATORS) authenticators: readonly Authenticator[],
+    @inject(MODULE_DOCUMENTS) documents: ModuleDocuments,
+  ) {
+    this.#records = records;
+    this.#authenticators = authenticators;
+    this.#documents = documents;
+  }
+
+  async execute(input: ExplainInput, request: CallerRequest): Promise<AnswerBody> {
+    authoriseScope(request.actor, 'modgate.explain');
+    const { explainAs, ...explained } = input;
+    const actor = explainAs === null ? request.actor : await this.#authenticate(explainAs);
+    const records = this.#records.list().map(describeRecord);
+    const context = { records, documents: this.#documents };
+    return Buffer.from(JSON.stringify(await explainRequest({ ...explained, actor }, context)));
+  }
+
+  async #authenticate(token: string): Promise<Actor | null> {
+    for (const authenticator of this.#authenticators) {
+      const actor = await authenticator.authenticate({ scheme: 'bearer', token });
+      if (actor !== null) return actor;
+    }
+    return null;
+  }
+}
+
+function describeRecord(record: ModuleRecord): ExplainedRecord {
+  const endpoints = record.live?.guard.endpoints() ?? [];
+  return { ...record, endpoints: endpoints.map(({ endpoint, state }) => ({ endpoint, state })) };
+}

@@ -1,0 +1,158 @@
+import type { Actor } from '../../contract/index.js';
+import { HostError } from '../../errors.js';
+import type { LiveRoute } from '../../host/live-module.js';
+import { findNearestName } from '../../lib/nearest-name.js';
+import type { RouteMatch } from '../../lib/route-table.js';
+import { authoriseCapability, authoriseModuleCaller } from '../authorise.js';
+import { BRIDGE_ANSWERS, isBridgePath } from './bridge-path.js';
+import type {
+  ExplainedModule,
+  ExplainedPath,
+  ExplainedRecord,
+  ExplainedRequest,
+} from './explained-request.js';
+import type { CheckName, ExplainedCheck, ExplainedEndpoint } from './explanation.js';
+import { listMethods } from './find-routes.js';
+
+const UNAUTHORIZED = 401;
+const NOT_FOUND = 404;
+const BAD_GATEWAY = 502;
+
+/** Every check in the order of contract 1.1, each judged as far as it can be; none for a path of the host. */
+export function listChecks(
+  request: ExplainedRequest,
+  records: readonly ExplainedRecord[],
+  record: ExplainedRecord | null,
+  match: RouteMatch<LiveRoute> | null,
+): ExplainedCheck[] {
+  const { path } = request;
+  if (path.kind === 'host') return [];
+  if (isBridgePath(path)) return listBridgeChecks(request);
+  return [
+    checkActor(request.actor),
+    checkPath(path),
+    checkModule(path, records, record),
+    checkRoute(request, record?.live ?? null, match),
+    checkCapability(request.actor, match),
+    create('body', 'unknown', 'judged when it comes; a body that is refused is 400'),
+    checkProvider(record?.endpoints ?? []),
+  ];
+}
+
+function listBridgeChecks({ method, actor }: ExplainedRequest): ExplainedCheck[] {
+  const route =
+    method === 'POST'
+      ? create('route', 'unknown', BRIDGE_ANSWERS)
+      : create('route', 'fail', 'the console bridge takes POST alone', { status: NOT_FOUND });
+  return [actor === null ? refuseStranger() : create('actor', 'pass', nameActor(actor)), route];
+}
+
+function refuseStranger(): ExplainedCheck {
+  return create('actor', 'fail', 'there are no credentials, or none that the host knows', {
+    status: UNAUTHORIZED,
+    next_actions: ['send a bearer token that this host knows in the authorization header'],
+  });
+}
+
+function nameActor({ kind, id }: Actor): string {
+  return `${kind}:${id}`;
+}
+
+function checkActor(actor: Actor | null): ExplainedCheck {
+  if (actor === null) return refuseStranger();
+  const passed = `${nameActor(actor)} may call modules`;
+  return attempt('actor', passed, () => authoriseModuleCaller(actor));
+}
+
+function checkPath(path: ExplainedPath): ExplainedCheck {
+  if (path.kind !== 'unmatched') return create('path', 'pass', 'the path can match a route');
+  const { rule, reason } = path.fault;
+  return create('path', 'fail', `${reason} (${rule})`, { status: NOT_FOUND });
+}
+
+function checkModule(
+  path: ExplainedPath,
+  records: readonly ExplainedRecord[],
+  record: ExplainedRecord | null,
+): ExplainedCheck {
+  if (path.kind !== 'module') return create('module', 'unknown', 'the path names no module');
+  if (record?.live) {
+    return create('module', 'pass', `module '${path.module}' is ${record.state}`);
+  }
+  if (record !== null) {
+    const { state, file, reason, hint } = record;
+    const why = reason === null ? '' : `: ${reason}`;
+    const next_actions = hint === null ? [] : [hint];
+    const detail = `module '${path.module}' is ${state} (${file})${why}`;
+    return create('module', 'fail', detail, { status: NOT_FOUND, next_actions });
+  }
+  const names = records.flatMap(({ name }) => name ?? []);
+  const nearest = findNearestName(path.module, names);
+  return create('module', 'fail', `no descriptor is for module '${path.module}'`, {
+    status: NOT_FOUND,
+    next_actions: nearest === null ? [] : [`did you mean '${nearest}'?`],
+  });
+}
+
+function checkRoute(
+  { method, path }: ExplainedRequest,
+  module: ExplainedModule | null,
+  match: RouteMatch<LiveRoute> | null,
+): ExplainedCheck {
+  if (module === null) return create('route', 'unknown', 'there is no module to ask');
+  if (match !== null) {
+    return create('route', 'pass', `${match.value.method} ${match.value.declaredPath}`);
+  }
+  const others = listMethods(module, path);
+  const detail =
+    others.length === 0
+      ? 'no route of the module matches the path'
+      : `no route of the module takes ${method} on this path, but ${others.join(', ')}`;
+  return create('route', 'fail', detail, { status: NOT_FOUND });
+}
+
+function checkCapability(actor: Actor | null, match: RouteMatch<LiveRoute> | null): ExplainedCheck {
+  if (match === null) return create('capability', 'unknown', 'there is no route');
+  const { capability } = match.value;
+  if (actor === null) return create('capability', 'unknown', `${capability ?? 'none'} is needed`);
+  const held = actor.kind === 'system' ? 'a system needs none' : 'the actor has it';
+  return attempt('capability', `${capability}: ${held}`, () => {
+    authoriseCapability(actor, capability);
+  });
+}
+
+/** Contract 9: with every breaker open the host does not even ask. */
+function checkProvider(endpoints: readonly ExplainedEndpoint[]): ExplainedCheck {
+  if (endpoints.length === 0 || endpoints.some(({ state }) => state !== 'open')) {
+    return create(
+      'provider',
+      'unknown',
+      'asked when the call comes; without a good answer it is 502',
+    );
+  }
+  return create('provider', 'fail', 'the breaker of every endpoint is open', {
+    status: BAD_GATEWAY,
+    next_actions: ['try again later'],
+  });
+}
+
+/** In the words in which the host itself would refuse. */
+function attempt(check: CheckName, passed: string, authorise: () => void): ExplainedCheck {
+  try {
+    authorise();
+    return create(check, 'pass', passed);
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    const { status, detail, nextActions } = error;
+    return create(check, 'fail', detail, { status, next_actions: nextActions });
+  }
+}
+
+function create(
+  check: CheckName,
+  outcome: ExplainedCheck['outcome'],
+  detail: string,
+  more: Partial<Pick<ExplainedCheck, 'status' | 'next_actions'>> = {},
+): ExplainedCheck {
+  return { check, outcome, status: null, detail, next_actions: [], ...more };
+}

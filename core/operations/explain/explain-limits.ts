@@ -1,0 +1,85 @@
+import { dirname, join } from 'node:path';
+import type { Descriptor } from '../../host/descriptor.js';
+import type { LiveRoute } from '../../host/live-module.js';
+import type { Path } from '../../lib/fault.js';
+import type { ExplainedModule, ExplainedRecord, ModuleDocuments } from './explained-request.js';
+import type { ExplainedLimit } from './explanation.js';
+
+type Document = Awaited<ReturnType<ModuleDocuments['read']>>;
+
+interface LimitRule {
+  readonly path: readonly [string, string] | readonly [string];
+  read(descriptor: Descriptor): number | string;
+}
+
+/** In the words of the descriptor (contract 6 and 9). */
+const LIMITS: readonly LimitRule[] = [
+  { path: ['limits', 'timeout_ms'], read: ({ limits }) => limits.timeoutMs },
+  { path: ['limits', 'request_bytes'], read: ({ limits }) => limits.requestBytes },
+  { path: ['limits', 'response_bytes'], read: ({ limits }) => limits.responseBytes },
+  { path: ['limits', 'concurrency'], read: ({ limits }) => limits.concurrency },
+  { path: ['limits', 'queue'], read: ({ limits }) => limits.queue },
+  { path: ['limits', 'queue_ms'], read: ({ limits }) => limits.queueMs },
+  { path: ['retry', 'attempts'], read: ({ retry }) => retry.attempts },
+  { path: ['retry', 'budget'], read: ({ retry }) => retry.budget },
+  { path: ['breaker', 'failures'], read: ({ breaker }) => breaker.failures },
+  { path: ['breaker', 'open_ms'], read: ({ breaker }) => breaker.openMs },
+  { path: ['breaker', 'max_open_ms'], read: ({ breaker }) => breaker.maxOpenMs },
+  { path: ['provider_errors'], read: ({ providerErrors }) => providerErrors },
+];
+
+/** What serves was made of an earlier text of the file, whose lines nobody has any more. */
+const OUTDATED_STATES: ReadonlySet<string> = new Set(['stale', 'rolled_back']);
+
+/** The limits in force for a call of the route, and which line of which file set each. */
+export async function explainLimits(
+  record: ExplainedRecord,
+  route: LiveRoute | null,
+  documents: ModuleDocuments,
+): Promise<ExplainedLimit[]> {
+  const { live, file, state } = record;
+  if (live === null) return [];
+  const document = OUTDATED_STATES.has(state) ? null : await documents.read(file);
+  const limits = LIMITS.map(({ path, read }): ExplainedLimit => {
+    const source = findSource(file, document, path) ?? (document === null ? null : 'default');
+    return { name: path.join('.'), value: read(live.descriptor), source };
+  });
+  if (route === null || route.timeoutMs >= live.descriptor.limits.timeoutMs) return limits;
+  const name = 'operation.timeout_ms';
+  const source = await findRouteSource(record, live, route, document, documents);
+  return [{ name, value: route.timeoutMs, source }, ...limits];
+}
+
+/** The manifest shortens the time-out of the route. */
+async function findRouteSource(
+  record: ExplainedRecord,
+  { descriptor, manifest }: ExplainedModule,
+  route: LiveRoute,
+  document: Document,
+  documents: ModuleDocuments,
+): Promise<string | null> {
+  const index = manifest.http_routes.findIndex(
+    ({ method, path }) => method === route.method && path === route.declaredPath,
+  );
+  const path = ['http_routes', index, 'operation', 'timeout_ms'];
+  const source = descriptor.manifest;
+  if (document === null) return null;
+  if (source.kind === 'inline') {
+    return findSource(record.file, document, ['manifest', 'inline', ...path]);
+  }
+  if (source.kind !== 'file') return 'manifest';
+  const file = join(dirname(record.file), source.path);
+  return findSource(file, await documents.read(file), path);
+}
+
+function findSource(file: string, document: Document, path: Path): string | null {
+  if (document === null || !hasPath(document.value, path)) return null;
+  const { line, column } = document.locate(path, 'key');
+  return `${file}:${line}:${column}`;
+}
+
+function hasPath(value: unknown, [key, ...rest]: Path): boolean {
+  if (key === undefined) return true;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return false;
+  return hasPath((value as Record<string | number, unknown>)[key], rest);
+}

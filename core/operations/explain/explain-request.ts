@@ -1,0 +1,96 @@
+import type { LiveRoute } from '../../host/live-module.js';
+import { BRIDGE_ANSWERS, isBridgePath } from './bridge-path.js';
+import { explainBody } from './explain-body.js';
+import { listChecks } from './explain-checks.js';
+import { explainHeaders } from './explain-headers.js';
+import { explainLimits } from './explain-limits.js';
+import type {
+  ExplainContext,
+  ExplainedPath,
+  ExplainedRecord,
+  ExplainedRequest,
+} from './explained-request.js';
+import type { ExplainedCheck, ExplainedRoute, Explanation } from './explanation.js';
+import { findRoutes, listMethods } from './find-routes.js';
+
+const OK = 200;
+
+/** What the host does with a request, step by step, without doing it. */
+export async function explainRequest(
+  request: ExplainedRequest,
+  context: ExplainContext,
+): Promise<Explanation> {
+  const { method, target, path, actor } = request;
+  const record = findRecord(path, context.records);
+  const module = record?.live ?? null;
+  const [match, ...losers] = findRoutes(module, method, path);
+  const checks = listChecks(request, context.records, record, match ?? null);
+  return {
+    method,
+    target,
+    verdict: judge(path, checks),
+    actor: actor && { kind: actor.kind, id: actor.id, scopes: [...actor.scopes].sort() },
+    path: describePath(path),
+    checks,
+    module: record && describeRecord(record),
+    route: match ? { ...describeRoute(match.value), path_params: match.params } : null,
+    losers: losers.map(({ value }) => describeRoute(value)),
+    methods: listMethods(module, path),
+    body: match && module ? explainBody(match.value.method, module.descriptor) : null,
+    headers: match && module ? explainHeaders(module.descriptor, match.value.method, actor) : [],
+    endpoints: match && record ? record.endpoints : [],
+    limits: record ? await explainLimits(record, match?.value ?? null, context.documents) : [],
+  };
+}
+
+/** Of several descriptors with one name, the one that serves. */
+function findRecord(
+  path: ExplainedPath,
+  records: readonly ExplainedRecord[],
+): ExplainedRecord | null {
+  if (path.kind !== 'module') return null;
+  const named = records.filter(({ name, live }) => (live?.name ?? name) === path.module);
+  return named.find(({ live }) => live !== null) ?? named[0] ?? null;
+}
+
+function judge(path: ExplainedPath, checks: readonly ExplainedCheck[]): Explanation['verdict'] {
+  if (path.kind === 'host') {
+    return { status: null, detail: 'a path of the host itself, or none: no module answers it' };
+  }
+  const failed = checks.find(({ outcome }) => outcome === 'fail');
+  if (failed !== undefined) return { status: failed.status, detail: failed.detail };
+  if (isBridgePath(path)) return { status: null, detail: BRIDGE_ANSWERS };
+  return { status: OK, detail: 'forwarded, if the body passes and the provider answers' };
+}
+
+function describePath(path: ExplainedPath): Explanation['path'] {
+  const fault = path.kind === 'unmatched' ? path.fault : null;
+  if (path.kind !== 'module') {
+    return { kind: path.kind, module: null, provider_path: null, forward_target: null, fault };
+  }
+  return {
+    kind: isBridgePath(path) ? 'bridge' : 'module',
+    module: path.module,
+    provider_path: path.providerPath,
+    forward_target: path.forwardTarget,
+    fault,
+  };
+}
+
+function describeRecord(record: ExplainedRecord): Explanation['module'] {
+  const { file, name, state, since, reason, hint, live } = record;
+  return {
+    name: live?.name ?? name ?? '',
+    file,
+    state,
+    since: since.toISOString(),
+    reason,
+    hint,
+    digest: live?.manifestDigest ?? null,
+    config_digest: live?.configDigest ?? null,
+  };
+}
+
+function describeRoute({ method, declaredPath, capability }: LiveRoute): ExplainedRoute {
+  return { method, declared_path: declaredPath, capability };
+}

@@ -1,0 +1,44 @@
+import type { Actor } from '../../contract/index.js';
+import type { LiveModule } from '../../host/live-module.js';
+import type { ModuleRecord } from '../../host/module-record.js';
+import type { StructuredText } from '../../lib/structured-text.js';
+import type { ForwardTarget } from '../forward.js';
+import type { ExplainedEndpoint, TargetFault } from './explanation.js';
+
+/** A target as it was judged. */
+export type ExplainedPath =
+  | ({ readonly kind: 'module' } & ForwardTarget)
+  | { readonly kind: 'unmatched'; readonly fault: TargetFault }
+  | { readonly kind: 'host' };
+
+export interface ExplainedRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly path: ExplainedPath;
+  /** `null` for credentials that are missing, or that nobody knows. */
+  readonly actor: Actor | null;
+}
+
+/** What of a live module decides about a request. */
+export type ExplainedModule = Pick<
+  LiveModule,
+  'name' | 'descriptor' | 'manifest' | 'manifestDigest' | 'configDigest' | 'routes'
+>;
+
+export interface ExplainedRecord
+  extends Pick<ModuleRecord, 'file' | 'name' | 'state' | 'since' | 'reason' | 'hint'> {
+  readonly live: ExplainedModule | null;
+  readonly endpoints: readonly ExplainedEndpoint[];
+}
+
+/** The files of modules as they are now. */
+export interface ModuleDocuments {
+  /** By its path from the folder of descriptors; `null` when it cannot be read. */
+  read(file: string): Promise<Pick<StructuredText, 'value' | 'locate'> | null>;
+}
+
+/** What is served, and from what. */
+export interface ExplainContext {
+  readonly records: readonly ExplainedRecord[];
+  readonly documents: ModuleDocuments;
+}

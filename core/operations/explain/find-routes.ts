@@ -1,0 +1,21 @@
+import { MODULE_HTTP_METHODS } from '../../contract/index.js';
+import type { LiveRoute } from '../../host/live-module.js';
+import type { RouteMatch } from '../../lib/route-table.js';
+import { isBridgePath } from './bridge-path.js';
+import type { ExplainedModule, ExplainedPath } from './explained-request.js';
+
+/** Every route that matches, the winner first. */
+export function findRoutes(
+  module: ExplainedModule | null,
+  method: string,
+  path: ExplainedPath,
+): RouteMatch<LiveRoute>[] {
+  if (module === null || path.kind !== 'module' || isBridgePath(path)) return [];
+  // HEAD is served by the GET route (contract 1).
+  return module.routes.matchAll(method === 'HEAD' ? 'GET' : method, path.segments);
+}
+
+/** The methods that have a route for the path. */
+export function listMethods(module: ExplainedModule | null, path: ExplainedPath): string[] {
+  return MODULE_HTTP_METHODS.filter((method) => findRoutes(module, method, path).length > 0);
+}

@@ -1,0 +1,28 @@
+import { injectable } from 'tsyringe';
+import type { GenerationSource } from '../host/generation-source.js';
+import { GENERATIONS, inject } from '../tokens.js';
+import { authoriseScope } from './authorise.js';
+import type { CallerRequest } from './caller-request.js';
+import { hideSensitiveDefaults } from './hide-sensitive-defaults.js';
+import type { AnswerBody, Operation } from './operation.js';
+
+/** `GET /manifests`: the manifest of every live module, by name; `digest` is that of the whole one. */
+@injectable()
+export class ListManifests implements Operation<null> {
+  readonly #generations: GenerationSource;
+
+  constructor(@inject(GENERATIONS) generations: GenerationSource) {
+    this.#generations = generations;
+  }
+
+  async execute(_input: null, request: CallerRequest): Promise<AnswerBody> {
+    authoriseScope(request.actor, 'modgate.modules.read');
+    const modules = [...this.#generations.current.values()].sort((a, b) =>
+      a.name < b.name ? -1 : 1,
+    );
+    const manifests = modules.map(({ name, manifestDigest, manifest }) => {
+      return { name, digest: manifestDigest, manifest: hideSensitiveDefaults(manifest) };
+    });
+    return Buffer.from(JSON.stringify({ manifests }));
+  }
+}

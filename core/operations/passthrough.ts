@@ -1,0 +1,38 @@
+import { isUtf8 } from 'node:buffer';
+import type { Outcome } from '../contract/index.js';
+import { parseJson } from '../lib/json-bytes.js';
+import { isJsonAnswer } from './provider-answer.js';
+
+const DETAIL_MEMBERS = ['detail', 'message', 'error', 'title'] as const;
+const MAX_DETAIL_CHARACTERS = 1000;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]+/g;
+// RFC 9110 10.2.3: seconds, or an IMF-fixdate.
+const RETRY_AFTER =
+  /^(?:\d{1,10}|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
+
+/** The provider's own words about its refusal, made harmless; `null` when it has none. */
+export function readProviderDetail({ headers, body }: Outcome): string | null {
+  if (body === null || !isJsonAnswer(headers) || !isUtf8(body)) return null;
+  const answer = parseJson(Buffer.from(body));
+  if (typeof answer !== 'object' || answer === null) return null;
+  for (const member of DETAIL_MEMBERS) {
+    const detail = Object.hasOwn(answer, member) ? Reflect.get(answer, member) : undefined;
+    if (typeof detail !== 'string') continue;
+    const clean = detail.replace(CONTROL_CHARACTERS, ' ').trim();
+    if (clean !== '') return truncate(clean);
+  }
+  return null;
+}
+
+/** A well-formed `retry-after`, or nothing. */
+export function readRetryAfter({ headers }: Outcome): string | null {
+  const value = headers['retry-after'];
+  return value !== undefined && RETRY_AFTER.test(value) ? value : null;
+}
+
+/** Counts code points, so that no surrogate pair is cut in two. */
+function truncate(text: string): string {
+  if (text.length <= MAX_DETAIL_CHARACTERS) return text;
+  return Array.from(text).slice(0, MAX_DETAIL_CHARACTERS).join('');
+}

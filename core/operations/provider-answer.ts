@@ -1,0 +1,38 @@
+import { isUtf8 } from 'node:buffer';
+import type { Outcome } from '../contract/index.js';
+import { ProviderFailure } from '../contract/index.js';
+import { ProviderStatus } from '../host/provider-status.js';
+import { isJsonMediaType, parseJson } from '../lib/json-bytes.js';
+
+const NULL = Buffer.from('null');
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * The JSON bytes of a 2xx, unchanged, a 2xx without a body being JSON's `null` (contract 1.7).
+ * @throws ProviderFailure `protocol` for an answer that cannot be forwarded.
+ * @throws ProviderStatus for any other status.
+ */
+export function readAnswerData(outcome: Outcome): Buffer {
+  const { status, headers, body } = outcome;
+  const protocol = (what: string) =>
+    new ProviderFailure('protocol', `the provider's answer is ${what}`, { status });
+  if (REDIRECTS.has(status)) throw protocol('a redirect, which is never followed');
+  if (status < 200 || status > 299) throw new ProviderStatus(outcome);
+  if (body === null || body.length === 0) return NULL;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (!isJsonAnswer(headers)) throw protocol('neither JSON nor in plain encoding');
+  if (!isUtf8(bytes)) throw protocol('not valid UTF-8');
+  if (parseJson(bytes) === undefined) throw protocol('not valid JSON');
+  return bytes;
+}
+
+/** Whether the headers promise JSON that can be read as it came: nothing is ever decompressed. */
+export function isJsonAnswer(headers: Outcome['headers']): boolean {
+  const encoding = headers['content-encoding'];
+  const contentType = headers['content-type'];
+  return (
+    (encoding === undefined || encoding.toLowerCase() === 'identity') &&
+    contentType !== undefined &&
+    isJsonMediaType(contentType)
+  );
+}

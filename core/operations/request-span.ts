@@ -1,0 +1,26 @@
+import type { AttemptResult } from '../host/guarded-call.js';
+import type { RequestTrace } from './request-trace.js';
+
+/** The span of one request, and those of the attempts below it. */
+export interface RequestSpan {
+  /** 32 hex digits: the caller's, where it sent a valid `traceparent`. */
+  readonly traceId: string;
+  /** Begins the span of an attempt; its id is the parent in the `traceparent` that is returned. */
+  beginAttempt(): string;
+  /** Ends the span of the attempt that has begun last. */
+  endAttempt(result: AttemptResult): void;
+  end(status: number): void;
+}
+
+/** Makes spans of requests. Where traces are off there is none, and nothing is paid for it. */
+export interface RequestTracing {
+  begin(request: TracedRequest): RequestSpan;
+}
+
+export interface TracedRequest {
+  readonly method: string;
+  readonly headers: { get(name: string): string | undefined };
+  readonly requestId: string;
+  /** Read when spans end: by then it is known what the request was. */
+  readonly trace: RequestTrace;
+}

@@ -1,0 +1,23 @@
+import type { DependencyContainer } from 'tsyringe';
+
+type OperationClass<T> = new (...args: never[]) => T;
+
+/**
+ * Resolves an operation at boot. A forgotten `@inject` would pass `undefined` without a word, so the
+ * tokens are counted against the constructor's parameters first.
+ * @throws Error that names the class.
+ */
+export function resolveOperation<T>(
+  container: DependencyContainer,
+  operation: OperationClass<T>,
+): T {
+  // Where tsyringe's `inject` keeps the tokens, by index of the parameter.
+  const tokens: object = Reflect.getOwnMetadata('injectionTokens', operation) ?? {};
+  const injected = Object.keys(tokens).length;
+  if (injected !== operation.length) {
+    throw new Error(
+      `${operation.name} has ${operation.length} constructor parameters and ${injected} of them injected`,
+    );
+  }
+  return container.resolve(operation as new (...args: unknown[]) => T);
+}

@@ -1,0 +1,124 @@
+import type { Kysely, Transaction } from 'kysely';
+import {
+  type AuditDraft,
+  type AuditRow,
+  createAuditRow,
+  FIRST_PREV,
+  fromAuditTable,
+  hashAuditRow,
+  toAuditTable,
+} from './audit-row.js';
+import type { Database } from './database.js';
+import type { Tables } from './tables.js';
+
+const PAGE_ROWS = 500;
+const HEAD = 1;
+
+export interface AuditFilter {
+  readonly module?: string;
+  /** Rows of this moment and later, by their `at`. */
+  readonly since?: Date;
+  /** Rows with a greater id. Default 0: all. */
+  readonly afterId?: number;
+  /** Rows at most. Default: all. */
+  readonly limit?: number;
+}
+
+export type AuditVerdict =
+  | { readonly rows: number; readonly brokenAt: null }
+  | {
+      /** Those before the break. */
+      readonly rows: number;
+      /** Id of the first row that is missing, was changed, or does not follow the one before. */
+      readonly brokenAt: number;
+      readonly reason: string;
+    };
+
+/** Adds a row; writers queue at the head, so that the chain has no forks. */
+export async function appendAuditRow(
+  trx: Transaction<Tables>,
+  draft: AuditDraft,
+  value_digest: string | null,
+  { locksRows }: Pick<Database, 'locksRows'>,
+): Promise<AuditRow> {
+  const head = await trx
+    .selectFrom('audit_head')
+    .select(['id', 'hash'])
+    .where('singleton', '=', HEAD)
+    .$if(locksRows, (select) => select.forUpdate())
+    .executeTakeFirstOrThrow();
+  const at = new Date().toISOString();
+  const row = createAuditRow(draft, { id: head.id + 1, at, value_digest, prev: head.hash });
+  await trx.insertInto('audit_row').values(toAuditTable(row)).execute();
+  await trx
+    .updateTable('audit_head')
+    .set({ id: row.id, hash: row.hash })
+    .where('singleton', '=', HEAD)
+    .execute();
+  return row;
+}
+
+/** Rows by ascending id, read page by page: the store is free in between. */
+export async function* readAuditRows(
+  query: Kysely<Tables>,
+  { module, since, afterId = 0, limit = Number.POSITIVE_INFINITY }: AuditFilter,
+): AsyncGenerator<AuditRow, void, undefined> {
+  let left = limit;
+  let last = afterId;
+  while (left > 0) {
+    const size = Math.min(PAGE_ROWS, left);
+    const page = await query
+      .selectFrom('audit_row')
+      .selectAll()
+      .where('id', '>', last)
+      .$if(module !== undefined, (select) => select.where('module', '=', module ?? ''))
+      .$if(since !== undefined, (select) => select.where('at', '>=', since?.toISOString() ?? ''))
+      .orderBy('id')
+      .limit(size)
+      .execute();
+    for (const stored of page) yield fromAuditTable(stored);
+    if (page.length < size) return;
+    left -= page.length;
+    last = page.at(-1)?.id ?? last;
+  }
+}
+
+/**
+ * Reads the whole chain, also beside hosts that write. Finds rows that were changed, removed or put in,
+ * and a cut tail; not what somebody did who wrote all later rows and the head anew.
+ */
+export async function verifyAuditRows(query: Kysely<Tables>): Promise<AuditVerdict> {
+  // In this order: a row and its head are written at once, so the head is never behind the rows.
+  const newest = await readNewestId(query);
+  const head = await readHead(query);
+  let [rows, prev] = [0, FIRST_PREV];
+  for await (const row of readAuditRows(query, { limit: head.id })) {
+    const reason = judgeRow(row, rows + 1, prev);
+    if (reason !== null) return { rows, brokenAt: rows + 1, reason };
+    [rows, prev] = [row.id, row.hash];
+  }
+  const brokenAt = rows + 1;
+  if (rows < head.id) return { rows, brokenAt, reason: 'the row and all after it are missing' };
+  if (newest > head.id) return { rows, brokenAt, reason: 'the row was put in by another hand' };
+  if (prev === head.hash) return { rows, brokenAt: null };
+  return { rows: rows - 1, brokenAt: rows, reason: 'the row is not the one that was written last' };
+}
+
+function judgeRow({ hash, ...row }: AuditRow, id: number, prev: string): string | null {
+  if (row.id !== id) return 'the row is missing';
+  if (row.prev !== prev) return 'the row does not follow the one before it';
+  return hashAuditRow(row) === hash ? null : 'the row was changed';
+}
+
+async function readNewestId(query: Kysely<Tables>): Promise<number> {
+  const newest = await query
+    .selectFrom('audit_row')
+    .select((table) => table.fn.max('id').as('id'))
+    .executeTakeFirst();
+  return newest?.id ?? 0;
+}
+
+async function readHead(query: Kysely<Tables>): Promise<{ id: number; hash: string }> {
+  const head = await query.selectFrom('audit_head').select(['id', 'hash']).executeTakeFirst();
+  return head ?? { id: 0, hash: FIRST_PREV };
+}

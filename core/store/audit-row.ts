@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import type { Selectable } from 'kysely';
+import type { Actor } from '../contract/index.js';
+import type { AuditRowTable } from './tables.js';
+
+/** What stands before the first row. */
+export const FIRST_PREV = '0'.repeat(64);
+
+export type AuditOutcome = 'ok' | 'failed';
+
+/** Who did what; the store adds the rest. */
+export interface AuditDraft {
+  readonly actor: Pick<Actor, 'kind' | 'id'>;
+  /** The name under which the module is configured. */
+  readonly module: string;
+  readonly permission: string;
+  /** `config_write`, `admin_action_invoke`. */
+  readonly operation: string;
+  /** `service/key` of a write, the name of an action. */
+  readonly target: string;
+  readonly outcome: AuditOutcome;
+  readonly requestId: string;
+  readonly correlationId: string;
+  /** What was written, or the input of an action: its digest is kept, not the value. */
+  readonly value: AuditedValue | null;
+}
+
+export interface AuditedValue {
+  /** As it came out of JSON.parse. */
+  readonly json: unknown;
+  /** Then nobody without the store can find the value by trying. */
+  readonly sensitive: boolean;
+}
+
+/** One row of the chain, as `modgate audit --json` prints it (contract 4). */
+export interface AuditRow {
+  /** From 1, without gaps. */
+  readonly id: number;
+  /** ISO 8601, UTC, by the clock of the host that wrote it. */
+  readonly at: string;
+  readonly actor: { readonly kind: string; readonly id: string };
+  readonly module: string;
+  readonly permission: string;
+  readonly operation: string;
+  readonly target: string;
+  readonly outcome: string;
+  readonly request_id: string;
+  readonly correlation_id: string;
+  /** `sha256:` or, of a sensitive value, `hmac-sha256:`, and hex; over the RFC 8785 form. */
+  readonly value_digest: string | null;
+  /** `hash` of the row before; 64 zeros in the first. */
+  readonly prev: string;
+  /** SHA-256 in hex over the RFC 8785 form of all fields above. */
+  readonly hash: string;
+}
+
+export type AuditLink = Pick<AuditRow, 'id' | 'at' | 'value_digest' | 'prev'>;
+
+export function createAuditRow(draft: AuditDraft, link: AuditLink): AuditRow {
+  const unhashed = {
+    id: link.id,
+    at: link.at,
+    actor: { kind: draft.actor.kind, id: toStorableText(draft.actor.id) },
+    module: toStorableText(draft.module),
+    permission: toStorableText(draft.permission),
+    operation: toStorableText(draft.operation),
+    target: toStorableText(draft.target),
+    outcome: draft.outcome,
+    request_id: toStorableText(draft.requestId),
+    correlation_id: toStorableText(draft.correlationId),
+    value_digest: link.value_digest,
+    prev: link.prev,
+  };
+  return { ...unhashed, hash: hashAuditRow(unhashed) };
+}
+
+export function hashAuditRow(row: Omit<AuditRow, 'hash'>): string {
+  return createHash('sha256')
+    .update(canonicalize(row) ?? '')
+    .digest('hex');
+}
+
+export function toAuditTable({ actor, ...row }: AuditRow): Selectable<AuditRowTable> {
+  return { ...row, actor_kind: actor.kind, actor_id: actor.id };
+}
+
+export function fromAuditTable(stored: Selectable<AuditRowTable>): AuditRow {
+  const { id, at, actor_kind, actor_id, ...row } = stored;
+  const { module, permission, operation, target, outcome } = row;
+  const { request_id, correlation_id, value_digest, prev, hash } = row;
+  const actor = { kind: actor_kind, id: actor_id };
+  const what = { actor, module, permission, operation, target, outcome };
+  return { id, at, ...what, request_id, correlation_id, value_digest, prev, hash };
+}
+
+/** A NUL or half of a surrogate pair would come back changed, and the row would not fit its hash. */
+function toStorableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}

@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import type { Kysely, Transaction } from 'kysely';
+import type { Database } from './database.js';
+import { openText, type SealedText, sealText } from './sealed-text.js';
+import type { StoreKeys } from './store-keys.js';
+import { StoreUnavailable } from './store-unavailable.js';
+import type { Tables } from './tables.js';
+
+/** What a value belongs to: a field of a module's manifest. */
+export interface ConfigAddress {
+  /** The name under which the module is configured. */
+  readonly module: string;
+  readonly service: string;
+  readonly key: string;
+}
+
+export interface ConfigWrite extends ConfigAddress {
+  /** Any JSON value, as it came out of JSON.parse. */
+  readonly value: unknown;
+  readonly sensitive: boolean;
+}
+
+export interface GeneratedField extends ConfigAddress {
+  /** Length of the secret; in hex it has twice as many digits. Bytes. */
+  readonly bytes: number;
+}
+
+export interface StoredValue {
+  readonly value: unknown;
+  /** ISO 8601, UTC. */
+  readonly updatedAt: string;
+}
+
+/** What is stored for a module; a field without an entry has its default. */
+export interface StoredConfig {
+  /** 0 before the first write, then one more each write. */
+  readonly revision: number;
+  /** By `service/key`. */
+  readonly values: ReadonlyMap<string, StoredValue>;
+  /** By `service/key`: values that are there but do not decrypt, and why. */
+  readonly unreadable: ReadonlyMap<string, StoreUnavailable>;
+}
+
+export async function readStoredConfig(
+  query: Kysely<Tables>,
+  module: string,
+  keys: StoreKeys | null,
+): Promise<StoredConfig> {
+  // In one statement, so that revision and values belong together.
+  const rows = await query
+    .selectFrom('config_module')
+    .leftJoin('config_value', 'config_value.module', 'config_module.module')
+    .select(['revision', 'service', 'key', 'value', 'key_id', 'updated_at'])
+    .where('config_module.module', '=', module)
+    .execute();
+  const values = new Map<string, StoredValue>();
+  const unreadable = new Map<string, StoreUnavailable>();
+  for (const { service, key, value, key_id, updated_at } of rows) {
+    if (service === null || key === null || value === null || updated_at === null) continue;
+    const name = `${service}/${key}`;
+    const opened = tryOpen({ module, service, key }, { value, key_id }, keys);
+    if (opened instanceof StoreUnavailable) unreadable.set(name, opened);
+    else values.set(name, { value: opened.value, updatedAt: updated_at });
+  }
+  return { revision: rows[0]?.revision ?? 0, values, unreadable };
+}
+
+/** Answers the new revision. */
+export async function writeStoredValue(
+  trx: Transaction<Tables>,
+  write: ConfigWrite,
+  keys: StoreKeys | null,
+): Promise<number> {
+  const { revision } = await trx
+    .insertInto('config_module')
+    .values({ module: write.module, revision: 1 })
+    .onConflict((conflict) =>
+      conflict.column('module').doUpdateSet((row) => ({
+        revision: row('config_module.revision', '+', 1),
+      })),
+    )
+    .returning('revision')
+    .executeTakeFirstOrThrow();
+  await putValue(trx, write, JSON.stringify(write.value), write.sensitive ? keys : null);
+  return revision;
+}
+
+/** The secret of a generated field: whoever comes first makes it, everybody gets the same. */
+export async function ensureStoredSecret(
+  trx: Transaction<Tables>,
+  field: GeneratedField,
+  database: Pick<Database, 'locksRows'>,
+  keys: StoreKeys | null,
+): Promise<string> {
+  // The row of the module is what others wait at.
+  const { module } = field;
+  await trx
+    .insertInto('config_module')
+    .values({ module, revision: 0 })
+    .onConflict((conflict) => conflict.column('module').doNothing())
+    .execute();
+  await trx
+    .selectFrom('config_module')
+    .select('revision')
+    .where('module', '=', module)
+    .$if(database.locksRows, (select) => select.forUpdate())
+    .execute();
+  const existing = await readStoredSecret(trx, field, keys);
+  if (existing !== null) return existing;
+  const secret = randomBytes(field.bytes).toString('hex');
+  await putValue(trx, { ...field, sensitive: true }, JSON.stringify(secret), keys);
+  return secret;
+}
+
+/** `null` where there is none. A value that is no text was written before the field was generated. */
+export async function readStoredSecret(
+  query: Kysely<Tables>,
+  address: ConfigAddress,
+  keys: StoreKeys | null,
+): Promise<string | null> {
+  const { module, service, key } = address;
+  const row = await query
+    .selectFrom('config_value')
+    .select(['value', 'key_id'])
+    .where('module', '=', module)
+    .where('service', '=', service)
+    .where('key', '=', key)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const value: unknown = JSON.parse(openText(row, [module, service, key], keys));
+  return typeof value === 'string' ? value : null;
+}
+
+async function putValue(
+  trx: Transaction<Tables>,
+  { module, service, key, sensitive }: ConfigAddress & Pick<ConfigWrite, 'sensitive'>,
+  json: string,
+  keys: StoreKeys | null,
+): Promise<void> {
+  const content = {
+    ...sealText(json, [module, service, key], keys),
+    sensitive: sensitive ? (1 as const) : (0 as const),
+    updated_at: new Date().toISOString(),
+  };
+  await trx
+    .insertInto('config_value')
+    .values({ module, service, key, ...content })
+    .onConflict((conflict) => conflict.columns(['module', 'service', 'key']).doUpdateSet(content))
+    .execute();
+}
+
+function tryOpen(
+  { module, service, key }: ConfigAddress,
+  sealed: SealedText,
+  keys: StoreKeys | null,
+): { readonly value: unknown } | StoreUnavailable {
+  try {
+    return { value: JSON.parse(openText(sealed, [module, service, key], keys)) };
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return error;
+    const message = `the value of '${service}/${key}' of module '${module}' is not JSON`;
+    return new StoreUnavailable('unreadable', { message });
+  }
+}

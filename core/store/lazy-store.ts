@@ -1,0 +1,52 @@
+import type { AuditFilter, AuditRow, ChangeListener, Store } from './store.js';
+
+/**
+ * A store that is opened when it is first needed: a host without config fields and without consoles never
+ * opens one, and no start waits for it.
+ */
+export function createLazyStore(open: () => Promise<Store>): Store {
+  let opened: Store | null = null;
+  let opening: Promise<Store> | null = null;
+  const use = () => {
+    opening ??= open().then((store) => {
+      opened = store;
+      return store;
+    });
+    return opening;
+  };
+  return {
+    get unavailable() {
+      return opened?.unavailable ?? null;
+    },
+    readConfig: async (module) => (await use()).readConfig(module),
+    writeConfig: async (write, audit) => (await use()).writeConfig(write, audit),
+    ensureGenerated: async (field) => (await use()).ensureGenerated(field),
+    appendAudit: async (draft) => (await use()).appendAudit(draft),
+    readAudit: (filter) => readLater(use, filter),
+    verifyAudit: async () => (await use()).verifyAudit(),
+    onConfigChange: (listener) => listenLater(use, listener),
+    close: async () => {
+      if (opening !== null) await (await opening).close();
+    },
+  };
+}
+
+async function* readLater(
+  use: () => Promise<Store>,
+  filter: AuditFilter | undefined,
+): AsyncGenerator<AuditRow, void, undefined> {
+  yield* (await use()).readAudit(filter);
+}
+
+function listenLater(use: () => Promise<Store>, listener: ChangeListener): () => void {
+  let stop: (() => void) | null = null;
+  let isStopped = false;
+  // What cannot be opened says so to everybody who reads or writes.
+  void use().then((store) => {
+    if (!isStopped) stop = store.onConfigChange(listener);
+  });
+  return () => {
+    isStopped = true;
+    stop?.();
+  };
+}

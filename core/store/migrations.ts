@@ -1,0 +1,117 @@
+import type { Kysely, Transaction } from 'kysely';
+import { FIRST_PREV } from './audit-row.js';
+import { StoreUnavailable } from './store-unavailable.js';
+import type { Tables } from './tables.js';
+
+interface Migration {
+  readonly version: number;
+  up(trx: Transaction<Tables>): Promise<void>;
+}
+
+/** Forward only, in order; what has been released is never changed. */
+const MIGRATIONS: readonly Migration[] = [{ version: 1, up: createFirstTables }];
+
+export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
+
+/**
+ * Brings the tables to this version; to be called in a transaction that no other host can enter.
+ * @throws StoreUnavailable when a newer modgate was here; nothing is changed then.
+ */
+export async function migrate(trx: Transaction<Tables>): Promise<void> {
+  await trx.schema
+    .createTable('schema_version')
+    .ifNotExists()
+    .addColumn('version', 'integer', (column) => column.primaryKey())
+    .addColumn('applied_at', 'text', (column) => column.notNull())
+    .execute();
+  const current = await readSchemaVersion(trx);
+  requireKnownSchema(current);
+  for (const { version, up } of MIGRATIONS.filter((migration) => migration.version > current)) {
+    await up(trx);
+    const applied_at = new Date().toISOString();
+    await trx.insertInto('schema_version').values({ version, applied_at }).execute();
+  }
+}
+
+/** 0 before the first migration. @throws when the table is missing. */
+export async function readSchemaVersion(query: Kysely<Tables>): Promise<number> {
+  const newest = await query
+    .selectFrom('schema_version')
+    .select((table) => table.fn.max('version').as('version'))
+    .executeTakeFirst();
+  return newest?.version ?? 0;
+}
+
+export function requireKnownSchema(version: number): void {
+  if (version <= SCHEMA_VERSION) return;
+  const message =
+    `the store was written by a newer modgate: its schema is version ${version}, ` +
+    `this modgate knows ${SCHEMA_VERSION}`;
+  throw new StoreUnavailable('newer_schema', { message });
+}
+
+async function createFirstTables(trx: Transaction<Tables>): Promise<void> {
+  await createSecretTable(trx);
+  await createConfigTables(trx);
+  await createAuditTables(trx);
+}
+
+async function createSecretTable(trx: Transaction<Tables>): Promise<void> {
+  await trx.schema
+    .createTable('store_secret')
+    .addColumn('name', 'text', (column) => column.primaryKey().notNull())
+    .addColumn('value', 'text', (column) => column.notNull())
+    .addColumn('key_id', 'text')
+    .execute();
+}
+
+async function createConfigTables(trx: Transaction<Tables>): Promise<void> {
+  await trx.schema
+    .createTable('config_module')
+    .addColumn('module', 'text', (column) => column.primaryKey().notNull())
+    .addColumn('revision', 'bigint', (column) => column.notNull())
+    .execute();
+  await trx.schema
+    .createTable('config_value')
+    .addColumn('module', 'text', (column) => column.notNull().references('config_module.module'))
+    .addColumn('service', 'text', (column) => column.notNull())
+    .addColumn('key', 'text', (column) => column.notNull())
+    .addColumn('value', 'text', (column) => column.notNull())
+    .addColumn('key_id', 'text')
+    .addColumn('sensitive', 'integer', (column) => column.notNull())
+    .addColumn('updated_at', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('config_value_primary', ['module', 'service', 'key'])
+    .execute();
+}
+
+async function createAuditTables(trx: Transaction<Tables>): Promise<void> {
+  await trx.schema
+    .createTable('audit_head')
+    .addColumn('singleton', 'integer', (column) => column.primaryKey())
+    .addColumn('id', 'bigint', (column) => column.notNull())
+    .addColumn('hash', 'text', (column) => column.notNull())
+    .execute();
+  await trx.insertInto('audit_head').values({ singleton: 1, id: 0, hash: FIRST_PREV }).execute();
+  await trx.schema
+    .createTable('audit_row')
+    .addColumn('id', 'bigint', (column) => column.primaryKey().notNull())
+    .addColumn('at', 'text', (column) => column.notNull())
+    .addColumn('actor_kind', 'text', (column) => column.notNull())
+    .addColumn('actor_id', 'text', (column) => column.notNull())
+    .addColumn('module', 'text', (column) => column.notNull())
+    .addColumn('permission', 'text', (column) => column.notNull())
+    .addColumn('operation', 'text', (column) => column.notNull())
+    .addColumn('target', 'text', (column) => column.notNull())
+    .addColumn('outcome', 'text', (column) => column.notNull())
+    .addColumn('request_id', 'text', (column) => column.notNull())
+    .addColumn('correlation_id', 'text', (column) => column.notNull())
+    .addColumn('value_digest', 'text')
+    .addColumn('prev', 'text', (column) => column.notNull())
+    .addColumn('hash', 'text', (column) => column.notNull())
+    .execute();
+  await trx.schema
+    .createIndex('audit_row_module')
+    .on('audit_row')
+    .columns(['module', 'id'])
+    .execute();
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import type { ChangeListener, Database, ReadableDatabase } from './database.js';
+import { migrate, readSchemaVersion, requireKnownSchema } from './migrations.js';
+import { createPool } from './postgres-connection.js';
+import { explainPostgresError, isPostgresContention } from './postgres-error.js';
+import { PostgresListener } from './postgres-listener.js';
+import type { PostgresAddress } from './postgres-url.js';
+import { retryContended } from './retry-contended.js';
+import { StoreUnavailable } from './store-unavailable.js';
+import type { Tables } from './tables.js';
+
+/**
+ * Opens the schema, made where it is missing.
+ * @throws StoreUnavailable
+ */
+export async function openPostgres(
+  address: PostgresAddress,
+  onChange: ChangeListener,
+): Promise<Database> {
+  try {
+    return await openSchema(address, onChange);
+  } catch (error) {
+    throw explainPostgresError(error) ?? error;
+  }
+}
+
+async function openSchema(address: PostgresAddress, onChange: ChangeListener): Promise<Database> {
+  const { query, close } = connect(address);
+  const channel = `modgate.${address.schema}`;
+  const origin = randomUUID();
+  try {
+    await query.transaction().execute((trx) => prepare(trx, address.schema));
+    const listener = await PostgresListener.open({
+      connectionString: address.connectionString,
+      channel,
+      onNotification: (payload) => passOn(payload, origin, onChange),
+      onGap: () => onChange(null),
+    });
+    return {
+      query,
+      locksRows: true,
+      explain: explainPostgresError,
+      transact: (work) =>
+        retryContended(() => query.transaction().execute(work), isPostgresContention),
+      announce: async (trx, module) => {
+        await sql`select pg_notify(${channel}, ${`${origin} ${module}`})`.execute(trx);
+      },
+      close: async () => {
+        await Promise.all([listener.close(), close()]);
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * Opens an existing schema for reading alone.
+ * @throws StoreUnavailable
+ */
+export async function openPostgresToRead(address: PostgresAddress): Promise<ReadableDatabase> {
+  const { query, close } = connect(address);
+  try {
+    requireKnownSchema(await readSchemaVersion(query));
+    return { query, explain: explainPostgresError, close };
+  } catch (error) {
+    await close();
+    const fault = explainPostgresError(error);
+    throw fault?.fault === 'damaged' ? new StoreUnavailable('missing') : (fault ?? error);
+  }
+}
+
+function connect(address: PostgresAddress): Pick<ReadableDatabase, 'query' | 'close'> {
+  const pool = createPool(address.connectionString);
+  const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  // By itself, since kysely ends no pool that it has not used yet.
+  return { query: query.withSchema(address.schema), close: () => pool.end() };
+}
+
+/** Hosts that start at once come in one by one. */
+async function prepare(trx: Transaction<Tables>, schema: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`modgate.${schema}`}, 0))`.execute(trx);
+  const { rows } = await sql`select 1 from pg_namespace where nspname = ${schema}`.execute(trx);
+  // Asked for first, since `if not exists` needs the permission to create even where it does exist.
+  if (rows.length === 0) await trx.schema.createSchema(schema).execute();
+  await migrate(trx);
+}
+
+/** Of this store's own writes its listeners know already. */
+function passOn(payload: string, origin: string, onChange: ChangeListener): void {
+  const [writer, module] = payload.split(' ');
+  if (writer !== origin && module !== undefined) onChange(module);
+}

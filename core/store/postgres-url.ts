@@ -1,0 +1,30 @@
+import { ConfigError } from '../config/config-error.js';
+
+const DEFAULT_SCHEMA = 'modgate';
+// Lower case and short: it is also part of the name of a channel, which PostgreSQL limits to 63 bytes.
+const SCHEMA = /^[a-z_][a-z0-9_]{0,47}$/;
+
+export interface PostgresAddress {
+  /** For pg; without `schema`, which is ours. */
+  readonly connectionString: string;
+  readonly schema: string;
+}
+
+/**
+ * Reads `postgres://user@host:5432/database?schema=modgate`.
+ * @throws ConfigError, which never shows the URL: it may hold a password.
+ */
+export function parsePostgresUrl(text: string): PostgresAddress {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^postgres(?:ql)?:\/\//i.test(text)) {
+    throw new ConfigError('the URL of the store must be postgres://user@host:5432/database');
+  }
+  const schema = url.searchParams.get('schema') ?? DEFAULT_SCHEMA;
+  if (!SCHEMA.test(schema)) {
+    throw new ConfigError(
+      "'schema' in the URL of the store must be a name in lower case: letters, digits and _, at most 48",
+    );
+  }
+  url.searchParams.delete('schema');
+  return { connectionString: url.href, schema };
+}

@@ -1,0 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../lib/backoff.js';
+
+// Long enough for another worker's write and checkpoint, short enough for a caller who waits for the answer.
+const PATIENCE_MS = 2000;
+// A write takes about a millisecond (docs/store.md, figures).
+const BACKOFF = { firstMs: 2, maxMs: 50 };
+
+/** Tries again for two seconds while another host is in the way, without holding up the event loop. */
+export async function retryContended<T>(
+  work: () => Promise<T>,
+  isContended: (error: unknown) => boolean,
+): Promise<T> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isContended(error) || Date.now() >= deadline) throw error;
+    }
+    await delay(backoffMs(attempt, BACKOFF));
+  }
+}

@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { Kysely, sql } from 'kysely';
+import Libsql from 'libsql';
+import type { ChangeListener, Database, ReadableDatabase } from './database.js';
+import { migrate, readSchemaVersion, requireKnownSchema } from './migrations.js';
+import { retryContended } from './retry-contended.js';
+import { createLibsqlDialect } from './sqlite-driver.js';
+import { explainSqliteError, isSqliteBusy } from './sqlite-error.js';
+import { createSqliteFile, sqliteFile, watchIdentity } from './sqlite-file.js';
+import { watchRevisions } from './sqlite-revisions.js';
+import { StoreUnavailable } from './store-unavailable.js';
+import type { Tables } from './tables.js';
+
+type Connection = Pick<ReadableDatabase, 'query' | 'close'>;
+
+/**
+ * Opens `modgate.db` of the state directory, made where it is missing.
+ * @throws StoreUnavailable
+ */
+export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<Database> {
+  const file = sqliteFile(stateDir);
+  const begin = async () => {
+    await createSqliteFile(stateDir);
+    return connect(file, file);
+  };
+  return openWhole(begin, async (connection) => {
+    const { query } = connection;
+    await refuseNewerSchema(query);
+    await retryContended(() => prepare(query), isSqliteBusy);
+    const stopWatching = await watchRevisions(query, onChange);
+    return {
+      query,
+      locksRows: false,
+      explain: explainSqliteError,
+      transact: (work) => retryContended(() => query.transaction().execute(work), isSqliteBusy),
+      // Hosts beside this one poll.
+      announce: async () => {},
+      close: async () => {
+        stopWatching();
+        await checkpoint(query);
+        await connection.close();
+      },
+    };
+  });
+}
+
+/**
+ * Opens an existing `modgate.db`, perhaps of a running host, for reading alone.
+ * @throws StoreUnavailable
+ */
+export async function openSqliteToRead(stateDir: string): Promise<ReadableDatabase> {
+  const file = sqliteFile(stateDir);
+  if (!existsSync(file)) throw new StoreUnavailable('missing');
+  const begin = async () => connect(`${pathToFileURL(file).href}?mode=ro`, file);
+  return openWhole(begin, async (connection) => {
+    requireKnownSchema(await readSchemaVersion(connection.query));
+    return { ...connection, explain: explainSqliteError };
+  });
+}
+
+/** Closes what fails half-way, and says why it failed. */
+async function openWhole<T>(
+  begin: () => Promise<Connection>,
+  finish: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  let connection: Connection | null = null;
+  try {
+    connection = await begin();
+    return await finish(connection);
+  } catch (error) {
+    await connection?.close();
+    throw explainSqliteError(error) ?? error;
+  }
+}
+
+function connect(address: string, file: string): Connection {
+  const requireIntact = watchIdentity(file);
+  // SQLite's own waiting would hold up the event loop.
+  const database = new Libsql(address, { timeout: 0 });
+  const query = new Kysely<Tables>({ dialect: createLibsqlDialect(database, requireIntact) });
+  return { query, close: () => closeQuietly(query) };
+}
+
+/** Before anything that could write: a newer store stays as it is. */
+async function refuseNewerSchema(query: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql`
+    select 1 from sqlite_master where type = 'table' and name = 'schema_version'
+  `.execute(query);
+  if (rows.length > 0) requireKnownSchema(await readSchemaVersion(query));
+}
+
+async function prepare(query: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ journal_mode: string }>`pragma journal_mode = wal`.execute(query);
+  if (rows[0]?.journal_mode !== 'wal') {
+    const message = 'the store must be on a local disk: SQLite cannot share its memory there';
+    throw new StoreUnavailable('cannot_open', { message });
+  }
+  // In WAL, FULL is what makes a commit outlive a power cut (sqlite.org/pragma.html#pragma_synchronous).
+  await sql`pragma synchronous = full`.execute(query);
+  // A value in clear does not stay behind in free pages after it was encrypted.
+  await sql`pragma secure_delete = on`.execute(query);
+  await query.transaction().execute(migrate);
+}
+
+/** After it the file alone is a whole copy; libsql 0.5 leaves the WAL behind when it closes. */
+async function checkpoint(query: Kysely<Tables>): Promise<void> {
+  try {
+    await sql`pragma wal_checkpoint(truncate)`.execute(query);
+  } catch {
+    // The next one to open it reads the WAL.
+  }
+}
+
+async function closeQuietly(query: Kysely<Tables>): Promise<void> {
+  try {
+    await query.destroy();
+  } catch {
+    // Nothing is left to do with it.
+  }
+}

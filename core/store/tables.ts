@@ -1,0 +1,61 @@
+/** The tables as both databases have them. Numbers are whole; libsql aborts the process at a boolean. */
+export interface Tables {
+  readonly schema_version: SchemaVersionTable;
+  readonly store_secret: StoreSecretTable;
+  readonly config_module: ConfigModuleTable;
+  readonly config_value: ConfigValueTable;
+  readonly audit_head: AuditHeadTable;
+  readonly audit_row: AuditRowTable;
+}
+
+export interface SchemaVersionTable {
+  version: number;
+  applied_at: string;
+}
+
+/** Secrets that the store made for itself. */
+export interface StoreSecretTable {
+  name: string;
+  value: string;
+  key_id: string | null;
+}
+
+export interface ConfigModuleTable {
+  module: string;
+  revision: number;
+}
+
+export interface ConfigValueTable {
+  module: string;
+  service: string;
+  key: string;
+  /** JSON text, sealed when `key_id` is not null. */
+  value: string;
+  key_id: string | null;
+  sensitive: 0 | 1;
+  updated_at: string;
+}
+
+/** One row: the end of the chain. Writers queue at it, and a cut tail shows. */
+export interface AuditHeadTable {
+  singleton: 1;
+  id: number;
+  hash: string;
+}
+
+export interface AuditRowTable {
+  id: number;
+  at: string;
+  actor_kind: string;
+  actor_id: string;
+  module: string;
+  permission: string;
+  operation: string;
+  target: string;
+  outcome: string;
+  request_id: string;
+  correlation_id: string;
+  value_digest: string | null;
+  prev: string;
+  hash: string;
+}

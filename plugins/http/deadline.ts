@@ -1,0 +1,23 @@
+import { ProviderFailure } from '../../core/contract/index.js';
+
+/** Runs with a signal that is aborted with `signal`, and as a `timeout` after `timeoutMs`. */
+export async function withDeadline<T>(
+  signal: AbortSignal,
+  timeoutMs: number,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const relay = () => controller.abort(signal.reason);
+  const timer = setTimeout(
+    () => controller.abort(new ProviderFailure('timeout', `no answer within ${timeoutMs} ms`)),
+    timeoutMs,
+  );
+  if (signal.aborted) relay();
+  else signal.addEventListener('abort', relay);
+  try {
+    return await run(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', relay);
+  }
+}

@@ -1,0 +1,67 @@
+import { define, dynamic, object, type Struct } from 'superstruct';
+
+// superstruct's own signature uses `any` for what a struct holds inside.
+// biome-ignore lint/suspicious/noExplicitAny: the two structs differ in type and schema
+export type AnyStruct = Struct<any, any>;
+
+export interface WeightedEndpoint {
+  readonly url: string;
+  /** Share of the calls relative to its siblings. */
+  readonly weight: number;
+}
+
+const MAX_WEIGHT = 1_000;
+
+/**
+ * Judged as text, since a URL parser would drop dot segments and white space without a word. A prefix
+ * of the path is sent in front of every target, so it must not hold what that parser would rewrite.
+ */
+const ENDPOINT_URL = /^https?:\/\/[^/?#@\\\s]+(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)*\/?$/i;
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
+const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
+
+const url = define<string>(
+  'http or https URL without credentials, query, fragment or dot segment',
+  (value) => typeof value === 'string' && isEndpointUrl(value),
+);
+
+const weighted = object({
+  url,
+  weight: define<number>(
+    `integer between 1 and ${MAX_WEIGHT}`,
+    (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_WEIGHT,
+  ),
+});
+
+/** A URL, or a URL with a weight. Dynamic, since a union could not say which key is wrong. */
+export const endpoint = dynamic<string | WeightedEndpoint>(
+  (value): AnyStruct => (typeof value === 'object' && value !== null ? weighted : url),
+);
+
+export function endpointUrl(entry: string | WeightedEndpoint): string {
+  return typeof entry === 'string' ? entry : entry.url;
+}
+
+export function isHttps(entry: string | WeightedEndpoint): boolean {
+  return new URL(endpointUrl(entry)).protocol === 'https:';
+}
+
+/** Origin and path prefix, without the trailing slash: what ops see in status and metrics. */
+export function endpointId(entry: string | WeightedEndpoint): string {
+  const parsed = new URL(endpointUrl(entry));
+  return `${parsed.origin}${pathPrefix(parsed)}`;
+}
+
+/** What goes in front of every target: empty, or a path without a trailing slash. */
+export function pathPrefix(parsed: URL): string {
+  return parsed.pathname.replace(/\/$/, '');
+}
+
+function isEndpointUrl(text: string): boolean {
+  return (
+    ENDPOINT_URL.test(text) &&
+    !DOT_SEGMENT.test(text) &&
+    !BROKEN_ESCAPE.test(text) &&
+    URL.canParse(text)
+  );
+}

@@ -1,0 +1,17 @@
+import { define } from 'superstruct';
+
+/** RFC 9110, section 5.6.2: token. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** What frames the message or names the target belongs to the transport, never to credentials. */
+const NOT_FOR_CREDENTIALS =
+  /^(?:connection|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-.*|modgate[-_].*)$/i;
+
+export const headerName = define<string>(
+  'name of a header',
+  (value) => typeof value === 'string' && TOKEN.test(value),
+);
+
+export function isCredentialHeader(name: string): boolean {
+  return !NOT_FOR_CREDENTIALS.test(name);
+}

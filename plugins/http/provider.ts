@@ -1,0 +1,138 @@
+import {
+  type Balancing,
+  type Outcome,
+  type Provider,
+  ProviderFailure,
+} from '../../core/contract/index.js';
+import type { Credentials } from './credentials.js';
+import { withDeadline } from './deadline.js';
+import { exchange } from './exchange.js';
+import type { Replica } from './replica.js';
+import { requestFor } from './requests.js';
+
+const MANIFEST_TIMEOUT_MS = 5_000;
+const MAX_MANIFEST_BYTES = 4 * 1_048_576;
+/** The body of a health check says nothing; it is read so that the connection can be used again. */
+const MAX_HEALTH_BYTES = 1_048_576;
+
+/** What the host says of itself when it asks on its own account. */
+const OWN_HEADERS = { accept: 'application/json', 'accept-encoding': 'identity' };
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+type Headers = Readonly<Record<string, string>>;
+
+export interface HttpProviderOptions {
+  /** In the order of the config. */
+  readonly replicas: readonly [Replica, ...Replica[]];
+  readonly balancing: Balancing;
+  readonly credentials: Credentials | null;
+  readonly manifestPath: string;
+  /** `null`: a check connects, no more. */
+  readonly healthPath: string | null;
+  readonly checkTimeoutMs: number;
+}
+
+export function createHttpProvider(options: HttpProviderOptions): Provider {
+  const { replicas, credentials, manifestPath, healthPath } = options;
+  const byId = new Map(replicas.map((replica) => [replica.id, replica]));
+  const endpoints = replicas.map(({ id, weight }) => ({ id, weight }));
+  const authorise = (headers: Headers): Headers =>
+    credentials === null ? headers : { ...headers, [credentials.name]: credentials.value.reveal() };
+
+  const get = (replica: Replica, path: string, maxResponseBytes: number, signal: AbortSignal) =>
+    exchange(
+      replica.pool,
+      { method: 'GET', path: replica.prefix + path, headers: authorise(OWN_HEADERS), body: null },
+      { maxResponseBytes, signal },
+    );
+
+  const checkOne = async (replica: Replica, signal: AbortSignal) => {
+    if (healthPath === null) return replica.connector.probe(signal);
+    const { status } = await get(replica, healthPath, MAX_HEALTH_BYTES, signal);
+    if (!isSuccess(status)) throw unexpectedStatus('health check', status);
+  };
+
+  return {
+    endpoints: () => endpoints,
+    balancing: () => options.balancing,
+
+    manifest: (signal) =>
+      withDeadline(signal, MANIFEST_TIMEOUT_MS, async (deadline) => {
+        const read = async (replica: Replica) =>
+          parseManifest(await get(replica, manifestPath, MAX_MANIFEST_BYTES, deadline));
+        return firstThatAnswers(replicas, deadline, read);
+      }),
+
+    check: (signal, endpoint) =>
+      withDeadline(signal, options.checkTimeoutMs, async (deadline) => {
+        const asked = endpoint === undefined ? replicas : [findReplica(byId, endpoint)];
+        await firstThatAnswers(asked, deadline, (replica) => checkOne(replica, deadline));
+      }),
+
+    async invoke(invocation) {
+      const { endpoint, headers, operation } = invocation;
+      const { pool, prefix } = endpoint === undefined ? replicas[0] : findReplica(byId, endpoint);
+      if (operation.kind === 'http_route') {
+        const { method, target, body } = operation;
+        return exchange(
+          pool,
+          { method, path: prefix + target, headers: authorise(headers), body },
+          invocation,
+        );
+      }
+      const { method, path, body } = requestFor(operation);
+      return exchange(
+        pool,
+        { method, path: prefix + path, headers: authorise(describeBody(headers, body)), body },
+        invocation,
+      );
+    },
+  };
+}
+
+function findReplica(byId: ReadonlyMap<string, Replica>, endpoint: string): Replica {
+  const replica = byId.get(endpoint);
+  if (replica !== undefined) return replica;
+  throw new ProviderFailure('unavailable', 'the endpoint is not one of this provider');
+}
+
+/** One replica that is down must not keep a module from being read. */
+async function firstThatAnswers<T>(
+  replicas: readonly Replica[],
+  signal: AbortSignal,
+  ask: (replica: Replica) => Promise<T>,
+): Promise<T> {
+  let last: unknown;
+  for (const replica of replicas) {
+    try {
+      return await ask(replica);
+    } catch (error) {
+      last = error;
+      if (signal.aborted) break;
+    }
+  }
+  throw last;
+}
+
+/** @throws ProviderFailure unless the answer is 2xx with JSON in valid UTF-8. */
+function parseManifest({ status, body }: Outcome): unknown {
+  if (!isSuccess(status)) throw unexpectedStatus('manifest request', status);
+  try {
+    return JSON.parse(UTF8.decode(body ?? new Uint8Array()));
+  } catch (cause) {
+    throw new ProviderFailure('protocol', 'manifest is not JSON', { cause, status });
+  }
+}
+
+function describeBody(headers: Headers, body: Buffer | null): Headers {
+  return body === null ? headers : { ...headers, 'content-type': 'application/json' };
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+function unexpectedStatus(subject: string, status: number): ProviderFailure {
+  return new ProviderFailure('unavailable', `${subject} was answered with ${status}`, { status });
+}

@@ -1,0 +1,87 @@
+import { isIP } from 'node:net';
+import { type Client, Pool } from 'undici';
+import { createCarrier } from './carrier.js';
+import { type Address, type Connector, createConnector } from './connector.js';
+import { NameWatch } from './name-watch.js';
+import { type ResolveName, resolveName } from './resolve-name.js';
+
+/** The most that undici reads of a response's head, as Node's own server does (16 KiB). */
+const MAX_HEADER_BYTES = 16_384;
+
+/**
+ * How long an idle connection is kept when the provider gives no `keep-alive: timeout=`: below the
+ * 5 s of a Node server, which closes first otherwise and costs a retry.
+ */
+const KEEP_ALIVE_MS = 4_000;
+
+const CLIENT_OPTIONS: Client.Options = {
+  pipelining: 1,
+  allowH2: false,
+  // The host's deadline governs: an abort ends a call at any stage.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  maxHeaderSize: MAX_HEADER_BYTES,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+};
+
+export interface ReplicaOptions {
+  /** What ops see; unique in its provider. */
+  readonly id: string;
+  readonly weight: number;
+  /** What `host` says. */
+  readonly origin: string;
+  /** In front of every target: empty, or a path without a trailing slash. */
+  readonly prefix: string;
+  readonly address: Address;
+}
+
+/** One endpoint with connections of its own: they belong to one module, never to a URL alone. */
+export interface Replica extends Pick<ReplicaOptions, 'id' | 'weight' | 'prefix'> {
+  /** The pool for one call: it is another one once the name of the endpoint has moved. */
+  readonly pool: Pool;
+  readonly connector: Connector;
+  close(): Promise<void>;
+}
+
+export function openReplica(
+  { id, weight, origin, prefix, address }: ReplicaOptions,
+  resolve: ResolveName = resolveName,
+): Replica {
+  const connector = createConnector(address);
+  const createPool = () =>
+    new Pool(origin, {
+      // The host limits concurrency a module; a second, smaller limit here would queue in silence.
+      connections: null,
+      factory: (target) => createCarrier(target, connector, CLIENT_OPTIONS),
+    });
+  let pool = createPool();
+  const watch = createNameWatch(address, resolve, () => {
+    // Its calls end where they are; the connector ends them with the scope at the latest.
+    pool.close().catch(() => {});
+    pool = createPool();
+  });
+  return {
+    id,
+    weight,
+    prefix,
+    connector,
+    get pool() {
+      watch?.touch();
+      return pool;
+    },
+    close: async () => {
+      await pool.destroy();
+      connector.close();
+    },
+  };
+}
+
+/** `null` for an address that cannot move. */
+function createNameWatch(
+  address: Address,
+  resolve: ResolveName,
+  onMove: () => void,
+): NameWatch | null {
+  if (address.kind === 'unix' || isIP(address.host) !== 0) return null;
+  return new NameWatch(address.host, resolve, onMove);
+}

@@ -1,0 +1,28 @@
+import { isAbsolute } from 'node:path';
+import { defineAdapter } from '../../core/contract/index.js';
+import { type UnixConfig, unixConfig } from './config.js';
+import { openProvider, SUPPORTS } from './http-adapter.js';
+
+/** `sun_path` of Linux holds 108 bytes with its terminating zero (unix(7)); macOS four fewer. */
+const MAX_SOCKET_PATH_BYTES = 107;
+
+/** Kind `unix`: HTTP over a Unix domain socket. */
+export const unixAdapter = defineAdapter({
+  kind: 'unix',
+  config: unixConfig,
+  supports: SUPPORTS,
+  open: (config: UnixConfig, context) => {
+    const path = isAbsolute(config.socket) ? config.socket : context.path(config.socket);
+    if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) {
+      throw new Error(`socket must be a path of at most ${MAX_SOCKET_PATH_BYTES} bytes`);
+    }
+    const replica = {
+      id: `unix:${config.socket}`,
+      weight: 1,
+      origin: 'http://localhost',
+      prefix: '',
+      address: { kind: 'unix', path },
+    } as const;
+    return openProvider([replica], config, context);
+  },
+});

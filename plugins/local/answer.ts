@@ -1,0 +1,53 @@
+import { type Outcome, ProviderFailure } from '../../core/contract/index.js';
+
+/**
+ * Turns what a handler returned into an outcome.
+ * @throws ProviderFailure `protocol` that says what is wrong with it.
+ */
+export function toOutcome(answer: unknown, maxResponseBytes: number): Outcome {
+  if (typeof answer !== 'object' || answer === null) {
+    throw malformed('must be an object with status, headers and body');
+  }
+  const { status, headers, body } = answer as Record<string, unknown>;
+  if (!Number.isInteger(status) || Number(status) < 100 || Number(status) > 599) {
+    throw malformed('must have a status between 100 and 599');
+  }
+  const bytes = body === undefined ? null : toBytes(body);
+  if (bytes !== null && bytes.length > maxResponseBytes) {
+    throw malformed(`must have a body of at most ${maxResponseBytes} bytes`);
+  }
+  const isJson = bytes !== null && bytes !== body;
+  return { status: Number(status), headers: toHeaders(headers, isJson), body: bytes };
+}
+
+function toBytes(body: unknown): Uint8Array {
+  if (body instanceof Uint8Array) return body;
+  const text = stringify(body);
+  if (text === undefined) throw malformed('must have a body of JSON or bytes');
+  return Buffer.from(text);
+}
+
+function stringify(body: unknown): string | undefined {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw malformed('must have a body that JSON can hold', cause);
+  }
+}
+
+function toHeaders(headers: unknown, isJson: boolean): Readonly<Record<string, string>> {
+  const outcome: Record<string, string> = isJson ? { 'content-type': 'application/json' } : {};
+  if (headers === undefined) return outcome;
+  if (typeof headers !== 'object' || headers === null) {
+    throw malformed('must have headers that are an object');
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value !== 'string') throw malformed('must have headers that are strings');
+    outcome[name.toLowerCase()] = value;
+  }
+  return outcome;
+}
+
+function malformed(expected: string, cause?: unknown): ProviderFailure {
+  return new ProviderFailure('protocol', `the handler's answer ${expected}`, { cause });
+}

@@ -1,0 +1,77 @@
+import type {
+  Actor,
+  AdminActionOperation,
+  AdminListOperation,
+  Log,
+  Method,
+} from '../../core/contract/index.js';
+
+/** A call of a route as a handler gets it. */
+export interface LocalRouteOperation {
+  readonly kind: 'http_route';
+  readonly method: Method;
+  /** The template of the manifest: `/contacts/{id}`. */
+  readonly declaredPath: string;
+  /** `/` and the decoded segments. */
+  readonly providerPath: string;
+  /** Decoded; an object without a prototype. */
+  readonly pathParams: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The parsed JSON; `undefined` where there was no body. */
+  readonly body: unknown;
+  /** The caller's bytes, for what JSON.parse cannot keep: `12345678901234567890`, `1.10`. */
+  readonly rawBody: Uint8Array | null;
+}
+
+export type LocalOperation = LocalRouteOperation | AdminListOperation | AdminActionOperation;
+
+export interface LocalContext {
+  readonly module: string;
+  /** `null` when the host calls on its own account. */
+  readonly actor: Actor | null;
+  readonly requestId: string;
+  readonly correlationId: string;
+  /** New for each call. */
+  readonly callId: string;
+  /** Aborted at the deadline or when the caller has gone: nobody waits for the answer then. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  /** A folder of this module alone, which survives a restart; made when it is first asked for. */
+  readonly stateDir: string;
+}
+
+export interface LocalAnswer {
+  /** 100 to 599. */
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * A `Uint8Array` goes out as it is; anything else as JSON, with `content-type: application/json`
+   * unless `headers` says otherwise. Absent or `undefined`: no body. `null` is the JSON `null`.
+   */
+  readonly body?: unknown;
+}
+
+/** The default export of the file. */
+export type LocalHandler = (
+  operation: LocalOperation,
+  context: LocalContext,
+) => LocalAnswer | Promise<LocalAnswer>;
+
+export interface LocalConfiguration {
+  /** Grows by each write, from 0. */
+  readonly revision: number;
+  /** Keyed `service/key`. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** What a file exports. */
+export interface LocalModule {
+  readonly handle: LocalHandler;
+  readonly manifest?: unknown;
+  /** Called at the start and after each change, until it returns without throwing. */
+  readonly configure?: (configuration: LocalConfiguration) => void | Promise<void>;
+  /** Called once, when no call is in flight any more. */
+  readonly close?: () => void | Promise<void>;
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createAuthenticators } from '../../core/auth/authenticators.js';
+import { SETTING_NAMES } from '../../core/config/settings.js';
+import { ConfigError, type HostConfig, readConfig } from '../../core/config.js';
+import { createRecordedLog } from './recorded-log.js';
+
+const { log } = createRecordedLog();
+
+async function configOf(flags: Readonly<Record<string, unknown>>): Promise<HostConfig> {
+  return (await readConfig(SETTING_NAMES, { flags, environment: {} })).config;
+}
+
+async function open(flags: Readonly<Record<string, unknown>>) {
+  return createAuthenticators(await configOf(flags), log);
+}
+
+async function refusalOf(flags: Readonly<Record<string, unknown>>): Promise<string> {
+  const error: unknown = await open(flags).catch((reason) => reason);
+  expect(error).to.be.instanceOf(ConfigError);
+  return (error as ConfigError).message;
+}
+
+describe('the chain of authenticators', () => {
+  let folder = '';
+  let tokens = '';
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-chain-'));
+    tokens = join(folder, 'tokens.json');
+    const sha256 = createHash('sha256').update('dev-system:cron').digest('hex');
+    writeFileSync(
+      tokens,
+      JSON.stringify({ tokens: [{ id: 'a', kind: 'user', scopes: [], sha256 }] }),
+    );
+  });
+
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('holds dev tokens in development', async () => {
+    const { chain, hasDevTokens, close } = await open({ env: 'development' });
+    expect(chain.map(({ name }) => name)).to.deep.equal(['dev']);
+    expect(hasDevTokens).to.equal(true);
+    await close();
+  });
+
+  it('holds tokens, and never dev tokens, in production', async () => {
+    const { chain, hasDevTokens, close } = await open({ tokens });
+    expect(chain.map(({ name }) => name)).to.deep.equal(['tokens']);
+    expect(hasDevTokens).to.equal(false);
+    await close();
+  });
+
+  it('asks dev tokens first when there are both', async () => {
+    const { chain, close } = await open({ env: 'development', tokens });
+    expect(chain.map(({ name }) => name)).to.deep.equal(['dev', 'tokens']);
+    await close();
+  });
+
+  it('refuses production without an authenticator, and says what to configure', async () => {
+    expect(await refusalOf({})).to.match(/no authenticator is configured.*--tokens FILE/);
+  });
+
+  it('refuses a tokens file that is missing or bad', async () => {
+    expect(await refusalOf({ tokens: join(folder, 'no') })).to.equal(
+      `${join(folder, 'no')} does not exist`,
+    );
+    const bad = join(folder, 'bad.yaml');
+    writeFileSync(bad, 'tokens:\n  - id: x\n');
+    expect(await refusalOf({ tokens: bad })).to.match(
+      /bad\.yaml:2:\d+ missing key .*; and 2 more$/,
+    );
+  });
+
+  for (const host of ['0.0.0.0', '::', '192.0.2.1', 'gate.example', '127.1']) {
+    it(`refuses dev tokens on ${host}, and names the flag that allows it`, async () => {
+      const refusal = await refusalOf({ env: 'development', host });
+      expect(refusal).to.include('--allow-dev-auth-anywhere');
+    });
+
+    it(`allows dev tokens on ${host} when it is told to`, async () => {
+      const { hasDevTokens, close } = await open({
+        env: 'development',
+        host,
+        allowDevAuthAnywhere: true,
+      });
+      expect(hasDevTokens).to.equal(true);
+      await close();
+    });
+  }
+
+  it('listens anywhere in production', async () => {
+    const { close } = await open({ tokens, host: '0.0.0.0' });
+    await close();
+  });
+});

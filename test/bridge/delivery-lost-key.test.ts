@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { ConfigField } from '../../core/contract/index.js';
+import { waitUntil } from '../http/wait-until.js';
+import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { startHost } from '../support/start-host.js';
+import { configDescriptor, readDeliveries, writeValue } from './support-config.js';
+
+const FIELDS: readonly ConfigField[] = [
+  { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
+  {
+    service: 'conf',
+    key: 'token',
+    type: { kind: 'string' },
+    default: 'a default',
+    editable: true,
+    sensitive: true,
+  },
+  { service: 'conf', key: 'made', type: { kind: 'string' }, generated: { bytes: 16 } },
+];
+const SECRET = 'a secret under the first key';
+
+describe('delivery with a lost key of the store', () => {
+  let provider: EchoProvider;
+  let state: string;
+  before(async () => {
+    provider = await startEchoProvider();
+    state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
+  });
+  after(async () => {
+    await provider.close();
+    rmSync(state, { recursive: true, force: true });
+  });
+
+  const start = (digit: string) =>
+    startHost({
+      files: { 'conf.json': configDescriptor(provider.url, FIELDS) },
+      args: ['--state', state],
+      env: { MODGATE_STORE_KEY: digit.repeat(64) },
+    });
+  const waitFor = (revision: number) =>
+    waitUntil(`revision ${revision} to come`, () => {
+      return readDeliveries(provider).at(-1)?.revision === revision;
+    });
+
+  it('brings all other values, leaves the lost ones out, and names them in the log', async () => {
+    const first = await start('a');
+    await writeValue(first, 'token', SECRET);
+    await waitFor(1);
+    expect(readDeliveries(provider).at(-1)?.values).to.include({ 'conf/token': SECRET });
+    await first.stop();
+
+    const second = await start('b');
+    try {
+      await writeValue(second, 'size', 60);
+      await waitFor(2);
+      expect(readDeliveries(provider).at(-1)?.values).to.deep.equal({ 'conf/size': 60 });
+      const unusable = second.logs().flatMap((line) => line['unusable'] ?? []);
+      expect(unusable.map((one) => (one as { field: string }).field)).to.have.members([
+        'conf/token',
+        'conf/made',
+      ]);
+      expect(second.output()).to.not.include(SECRET);
+    } finally {
+      await second.stop();
+    }
+  });
+});

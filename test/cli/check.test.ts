@@ -1,0 +1,300 @@
+import { expect } from 'chai';
+import { buildManifest, describeModule } from '../http/modules.js';
+import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { startHost } from '../support/start-host.js';
+import { createWorkplace, type Workplace } from './run-in.js';
+
+const ENDPOINT = 'http://127.0.0.1:4100';
+const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
+const GOOD = describeModule('crm', ENDPOINT, ROUTES);
+const SECRET = 'hunter2';
+const BAD = `module: bad
+provider:
+  kind: http
+  config: { endpoints: ['${ENDPOINT}'], auth: { bearer: ${SECRET} } }
+manifest: { inline: { protocol: ${SECRET} } }
+retires: { attempts: ${SECRET} }
+`;
+
+interface Report {
+  readonly summary: object;
+  readonly files: readonly Record<string, unknown>[];
+  readonly findings: readonly Record<string, unknown>[];
+  readonly notes: readonly Record<string, unknown>[];
+  readonly ignored: readonly Record<string, unknown>[];
+}
+
+describe('modgate check', () => {
+  let place: Workplace;
+
+  beforeEach(() => {
+    place = createWorkplace();
+  });
+
+  afterEach(() => place.remove());
+
+  async function checkJson(...args: string[]): Promise<Report & { code: number | null }> {
+    const { code, stdout } = await place.run(['check', ...args, '--json']);
+    return { code, ...(JSON.parse(stdout) as Report) };
+  }
+
+  it('says of a good folder how many files it read, and no more', async () => {
+    place.write('modules.d/crm.json', GOOD);
+    place.write('modules.d/sales.json', describeModule('sales', ENDPOINT, ROUTES));
+    const expected = { code: 0, stdout: '2 files, 0 errors, 0 warnings\n', stderr: '' };
+    expect(await place.run(['check'])).to.deep.equal(expected);
+    expect(await place.run(['check', 'modules.d'])).to.deep.equal(expected);
+    expect(await place.run(['check', '--modules', 'modules.d'])).to.deep.equal(expected);
+    const variable = { MODGATE_MODULES: 'modules.d' };
+    expect(await place.run(['check'], variable)).to.deep.equal(expected);
+  });
+
+  it('tells every error with place, rule and hint, never a value, and ends with 1', async () => {
+    place.write('modules.d/bad.yaml', BAD);
+    place.write('modules.d/crm.json', GOOD);
+    const { code, stdout, stderr } = await place.run(['check']);
+    expect({ code, stderr }).to.deep.equal({ code: 1, stderr: '' });
+    const lines = stdout.split('\n');
+    expect(lines[0]).to.match(
+      /^modules\.d\/bad\.yaml:4:\d+: error: 'provider\.config\.auth\.bearer' must be .* \[invalid-value\]$/,
+    );
+    expect(lines[1]).to.equal(
+      "modules.d/bad.yaml:6:1: error: unknown key 'retires' (did you mean 'retry'?) [unknown-key]",
+    );
+    expect(lines.slice(2)).to.deep.equal(['', '2 files, 2 errors, 0 warnings', '']);
+    expect(stdout).not.to.include(SECRET);
+  });
+
+  it('ends with 0 where there are warnings alone', async () => {
+    const open = { method: 'GET', path: '/open' };
+    const file = place.write('modules.d/crm.json', describeModule('crm', ENDPOINT, [open]));
+    const { code, stdout } = await place.run(['check', file]);
+    expect(code).to.equal(0);
+    expect(stdout).to.match(
+      /^modules\.d\/crm\.json:1:\d+: warning: .* \[route-without-capability\]\n/,
+    );
+    expect(stdout).to.include('\n1 file, 0 errors, 1 warning\n');
+  });
+
+  it('refuses the second file, by name, with a name that is taken', async () => {
+    place.write('modules.d/b.json', GOOD);
+    place.write(
+      'modules.d/a.yaml',
+      `module: crm\nprovider: { kind: http, config: { endpoints: ['${ENDPOINT}'] } }\n`,
+    );
+    const { code, findings } = await checkJson();
+    expect(code).to.equal(1);
+    expect(findings).to.have.length(1);
+    expect(findings[0]).to.include({
+      file: 'modules.d/b.json',
+      severity: 'error',
+      rule: 'duplicate-module',
+      message: "module 'crm' is already configured by a.yaml",
+      line: 1,
+    });
+  });
+
+  it('lets a disabled file share its name', async () => {
+    place.write('modules.d/a.json', { ...GOOD, enabled: false });
+    place.write('modules.d/b.json', GOOD);
+    const { code, findings, notes } = await checkJson();
+    expect({ code, findings }).to.deep.equal({ code: 0, findings: [] });
+    const message = 'enabled is false: the module answers 404';
+    expect(notes).to.deep.equal([{ file: 'modules.d/a.json', message }]);
+  });
+
+  it('lists what the host ignores, with the reason', async () => {
+    place.write('modules.d/crm.json', GOOD);
+    place.write('modules.d/crm.yaml.bak', 'x');
+    place.write('modules.d/.hidden.yaml', 'x');
+    place.write('modules.d/notes.txt', 'x');
+    const { stdout } = await place.run(['check']);
+    expect(stdout).to.equal(
+      [
+        'modules.d/.hidden.yaml: ignored: starts with a dot',
+        'modules.d/crm.yaml.bak: ignored: ends in .bak',
+        'modules.d/notes.txt: ignored: does not end in .yaml, .yml or .json',
+        '',
+        '1 file, 0 errors, 0 warnings',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('tells of a bad manifest under its own name, once for all who name it', async () => {
+    const manifest = { ...buildManifest('crm', ROUTES), extra: 1 };
+    place.write('modules.d/crm/manifest.json', JSON.stringify(manifest, null, 2));
+    for (const name of ['a', 'b']) {
+      const descriptor = { ...describeModule(name, ENDPOINT, []), manifest: './crm/manifest.json' };
+      place.write(`modules.d/${name}.json`, descriptor);
+    }
+    const { findings } = await checkJson();
+    expect(findings.map(({ file, rule }) => `${file} ${rule}`)).to.deep.equal([
+      'modules.d/crm/manifest.json unknown-key',
+    ]);
+  });
+
+  it('judges references as the host does', async () => {
+    const auth = { bearer: 'env:CRM_TOKEN' };
+    const config = { endpoints: [ENDPOINT], auth };
+    place.write('modules.d/crm.json', { ...GOOD, provider: { kind: 'http', config } });
+    const missing = await place.run(['check']);
+    expect(missing.code).to.equal(1);
+    expect(missing.stdout).to.match(
+      /the variable CRM_TOKEN, which is not set \[unresolved-reference\]/,
+    );
+    expect((await place.run(['check'], { CRM_TOKEN: SECRET })).code).to.equal(0);
+  });
+
+  it('knows the kinds of plugins in --plugins', async () => {
+    place.write('modules.d/x.yaml', 'module: x\nprovider: { kind: echo }\n');
+    const { code, findings } = await checkJson();
+    expect(code).to.equal(1);
+    expect(findings[0]).to.include({ rule: 'unknown-kind' });
+    place.write('plugins/echo/plugin.json', {
+      name: 'echo',
+      version: '1.0.0',
+      contract: 1,
+      kinds: ['echo'],
+      entry: './index.mjs',
+    });
+    place.write('plugins/echo/index.mjs', 'throw new Error("loaded")');
+    const { stdout } = await place.run(['check', '--plugins', 'plugins']);
+    expect(stdout).to.include('[plugin-failed]');
+  });
+
+  describe('of a manifest that is not at hand', () => {
+    let provider: EchoProvider;
+
+    before(async () => {
+      provider = await startEchoProvider();
+    });
+
+    after(() => provider.close());
+
+    it('says so, and asks nobody', async () => {
+      const ours = describeModule('a', provider.url, []);
+      place.write('modules.d/a.json', { ...ours, manifest: { from: 'provider' } });
+      place.write('modules.d/b.json', { ...ours, module: 'b', manifest: { url: provider.url } });
+      const { code, notes, files } = await checkJson();
+      expect(code).to.equal(0);
+      expect(notes.map(({ file, message }) => `${file}: ${message}`)).to.deep.equal([
+        'modules.d/a.json: the manifest comes from the provider: it is not asked, so the manifest is not judged',
+        'modules.d/b.json: the manifest comes from a URL: it is not fetched, so the manifest is not judged',
+      ]);
+      expect(files.map(({ digest }) => digest)).to.deep.equal([null, null]);
+      expect(provider.requests).to.have.length(0);
+    });
+  });
+
+  it('judges one descriptor alone', async () => {
+    place.write('modules.d/bad.yaml', BAD);
+    place.write('modules.d/crm.json', GOOD);
+    const { code, stdout } = await place.run(['check', 'modules.d/crm.json']);
+    expect({ code, stdout }).to.deep.equal({ code: 0, stdout: '1 file, 0 errors, 0 warnings\n' });
+  });
+
+  it('judges a manifest as a manifest', async () => {
+    place.write('manifest.json', buildManifest('crm', ROUTES));
+    const good = await checkJson('manifest.json');
+    expect(good.code).to.equal(0);
+    expect(good.files[0]).to.include({ kind: 'manifest', module: 'crm' });
+    const { stdout } = await place.run(['digest', 'manifest.json']);
+    expect(`${good.files[0]?.['digest']}\n`).to.equal(stdout);
+
+    const { protocol: _, ...unsigned } = buildManifest('crm', ROUTES) as { protocol: string };
+    for (const manifest of [unsigned, { protocol: SECRET }, { protocol: 'modgate.manifest.v1' }]) {
+      place.write('bad.json', manifest);
+      const bad = await place.run(['check', 'bad.json']);
+      expect(bad.code).to.equal(1);
+      expect(bad.stdout).to.include('bad.json:1:').and.not.include('provider');
+      expect(bad.stdout).not.to.include(SECRET);
+    }
+  });
+
+  it('tells of a file that cannot be read at all', async () => {
+    place.write('modules.d/crm.json', '{ "module": ');
+    const { code, findings } = await checkJson('modules.d/crm.json');
+    expect(code).to.equal(1);
+    expect(findings[0]).to.include({ rule: 'json-syntax', file: 'modules.d/crm.json', line: 1 });
+  });
+
+  it('names files outside the working directory from the root', async () => {
+    const file = place.write('modules.d/bad.yaml', 'module: Bad\n');
+    place.write('elsewhere/x', '');
+    const other = createWorkplace();
+    const { stdout } = await other.run(['check', file]);
+    other.remove();
+    expect(stdout.startsWith(`${file}:1:`)).to.equal(true);
+  });
+
+  const REFUSED: readonly (readonly [args: readonly string[], line: RegExp])[] = [
+    [['missing.yaml'], /^missing\.yaml does not exist$/],
+    [['missing/'], /^missing\/ does not exist$/],
+    [[], /^--modules must be a folder that can be read: .*modules\.d does not exist$/],
+    [['--modules', 'nowhere'], /^--modules must be a folder that can be read: .* does not exist$/],
+    [['--plugins', 'nowhere', '.'], /^--plugins must be a folder that can be read: /],
+    [['--format', SECRET, '.'], /^--format must be one of text, json, sarif$/],
+    [['--json', '--format', 'sarif', '.'], /^--json and --format sarif exclude each other$/],
+    [['--against', SECRET, '.'], /^--against must be an http or https URL /],
+    [
+      ['--against', 'http://a@h', '.'],
+      /^--against must be an http or https URL without credentials/,
+    ],
+    [['--format', 'sarif', '--against', 'http://h', '.'], /^--against has no place in sarif/],
+    [['a', 'b'], /^too many arguments for 'check'/],
+  ];
+  for (const [args, line] of REFUSED) {
+    it(`refuses '${args.join(' ')}' in one line, with 2`, async () => {
+      const { code, stdout, stderr } = await place.run(['check', ...args]);
+      expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr)
+        .to.match(/^modgate: [^\n]+\n$/)
+        .and.not.include(SECRET);
+      expect(stderr.slice('modgate: '.length, -1)).to.match(line);
+    });
+  }
+
+  it('has --json as another word for --format json', async () => {
+    place.write('modules.d/crm.json', GOOD);
+    const { stdout } = await place.run(['check', '--json']);
+    expect((await place.run(['check', '--format', 'json'])).stdout).to.equal(stdout);
+    expect((await place.run(['check', '--json', '--format', 'json'])).stdout).to.equal(stdout);
+  });
+
+  it('agrees with the host about every file, and about digests', async () => {
+    const files: Record<string, string | object> = {
+      'bad.yaml': BAD,
+      'crm.json': GOOD,
+      'file.yaml': `module: acme/file\nprovider: { kind: local, config: { file: ./file/module.mjs } }\nmanifest: ./file/manifest.json\n`,
+      'file/module.mjs': 'export default () => ({ status: 204 });',
+      'file/manifest.json': buildManifest('acme/file', ROUTES),
+      'late.yaml': 'module: crm\nprovider: { kind: local, config: { file: ./file/module.mjs } }\n',
+      'off.json': { ...describeModule('off', ENDPOINT, ROUTES), enabled: false },
+      'twice.json': { ...GOOD, module: 'crm' },
+      'worse.json': '{"module": }',
+    };
+    for (const [name, text] of Object.entries(files)) place.write(`modules.d/${name}`, text);
+    const checked = await checkJson();
+    const host = await startHost({ files });
+    const response = await fetch(`${host.url}/modules`, {
+      headers: { authorization: 'Bearer dev-system:root' },
+    });
+    const { modules } = (await response.json()) as { modules: Record<string, unknown>[] };
+    await host.stop();
+    const refused = modules.filter(({ state }) => state === 'refused').map(({ file }) => file);
+    const wrong = new Set(
+      checked.findings.map(({ file }) => String(file).replace('modules.d/', '')),
+    );
+    expect([...wrong].sort()).to.deep.equal(refused.sort());
+    for (const module of modules.filter(({ state }) => state === 'live')) {
+      const same = checked.files.find(({ file }) => file === `modules.d/${module['file']}`);
+      expect(same).to.include({
+        module: module['name'],
+        digest: module['digest'],
+        config_digest: module['config_digest'],
+      });
+    }
+    expect(modules.filter(({ state }) => state === 'live')).to.have.length(2);
+  });
+});

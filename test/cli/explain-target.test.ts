@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parseTarget } from '../../core/http/target.js';
+import { findTargetFault } from '../../core/http/target-fault.js';
+
+const PIECES = [
+  '%2e',
+  '.',
+  '..',
+  '/',
+  '%2f',
+  '%5c',
+  '\\',
+  ';',
+  '%',
+  '%25',
+  '2f',
+  '%00',
+  'a',
+  '%c3%a9',
+  '%ff',
+  '|',
+  '"',
+  '%7f',
+  '#',
+  '?',
+  '%3f',
+  'é',
+  ' ',
+  '\u0000',
+  '\u2028',
+  '/http/',
+  'crm',
+];
+
+const RULES: Readonly<Record<string, readonly [target: string, segment: number | null]>> = {
+  'absolute-form': ['http://host/modules/crm/http/a', null],
+  'bad-encoding': ['/modules/crm/http/a/%ff', 2],
+  'module-name': ['/modules/CRM/http/a', null],
+  'query-characters': ['/modules/crm/http/a?x=#', null],
+  'raw-characters': ['/modules/crm/http/a/b/{c}', 3],
+  'empty-segment': ['/modules/crm/http/a//b', 2],
+  'dot-segment': ['/modules/crm/http/%2e%2e;x', 1],
+  'encoded-slash': ['/modules/crm/http/a%2Fb', 1],
+  'encoded-delimiter': ['/modules/crm/http/a%3Fb', 1],
+  'control-character': ['/modules/crm/http/a%00', 1],
+  'double-encoding': ['/modules/crm/http/a/%252e', 2],
+};
+
+describe('findTargetFault', () => {
+  for (const [rule, [target, segment]] of Object.entries(RULES)) {
+    it(`names ${rule}, and the segment`, () => {
+      expect(findTargetFault(target)).to.include({ rule, segment });
+    });
+  }
+
+  it('calls a trailing slash by its name', () => {
+    expect(findTargetFault('/modules/crm/http/a/')?.reason).to.equal('the path ends with a slash');
+    expect(findTargetFault('/modules/crm/http/')?.reason).to.equal('segment 1 is empty');
+  });
+
+  it('says how a slash in a name is written', () => {
+    expect(findTargetFault('/modules/acme%2FCRM/http/a')?.reason).not.to.include('%2F');
+    expect(findTargetFault('/modules/Crm/http/a')?.reason).to.include("'%2F'");
+  });
+
+  const PATH = fc.oneof(
+    fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 8 }),
+    fc.string({ unit: 'binary' }),
+    fc.array(fc.string({ unit: 'grapheme-ascii', maxLength: 4 })).map((parts) => parts.join('/')),
+  );
+
+  it('finds a fault exactly where the canonicaliser finds no match', () => {
+    const prefix = fc.constantFrom(
+      '/modules/crm/http/',
+      '/modules/acme%2Fcrm/http/',
+      '/modules/',
+      'http://h/modules/crm/http/',
+      '/',
+      '',
+    );
+    fc.assert(
+      fc.property(prefix, PATH, (start, rest) => {
+        const target = start + rest;
+        const isUnmatched = parseTarget(target).kind === 'unmatched';
+        expect(findTargetFault(target) !== null, target).to.equal(isUnmatched);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('blames a segment that by itself can match nothing', () => {
+    fc.assert(
+      fc.property(PATH, (rest) => {
+        const [path = ''] = rest.split('?');
+        const fault = findTargetFault(`/modules/crm/http/${path}`);
+        if (fault === null || fault.segment === null) return;
+        const segment = path.split('/')[fault.segment - 1];
+        expect(parseTarget(`/modules/crm/http/${segment}`).kind, path).to.equal('unmatched');
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+});

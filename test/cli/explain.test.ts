@@ -1,0 +1,456 @@
+import { hash } from 'node:crypto';
+import { expect } from 'chai';
+import type { Explanation } from '../../core/operations/explain/explanation.js';
+import { call } from '../http/call.js';
+import { expectProblem, reasonOf } from '../http/expect-problem.js';
+import { describeModule } from '../http/modules.js';
+import { waitUntil } from '../http/wait-until.js';
+import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+import { startFakeHost } from './fake-host.js';
+import { createWorkplace, type Workplace } from './run-in.js';
+import { type Ended, runModgate } from './run-modgate.js';
+
+const EXPLAINER = 'dev-service:ops:modgate.explain';
+const READER = 'dev-service:me:crm.read';
+const PROVIDER_SECRET = 'provider-s3cret';
+
+const MANIFEST = `{
+  "protocol": "modgate.manifest.v1",
+  "module_id": "acme/crm",
+  "capabilities": ["crm.read", "crm.write"],
+  "http_routes": [
+    { "method": "GET", "path": "/{rest...}", "capability": "crm.write" },
+    { "method": "GET", "path": "/items/{id}", "capability": "crm.read" },
+    { "method": "GET", "path": "/items/special", "capability": "crm.read",
+      "operation": { "timeout_ms": 300 } },
+    { "method": "PUT", "path": "/items/{id}", "capability": "crm.write" },
+    { "method": "DELETE", "path": "/items/{id}", "capability": "crm.write" },
+    { "method": "POST", "path": "/closed" }
+  ]
+}`;
+
+const SPECIAL = '/modules/acme%2Fcrm/http/items/special?x=1';
+
+function describeCrm(endpoint: string): string {
+  return `# ours
+module: acme/crm
+provider:
+  kind: http
+  config:
+    endpoints: ['${endpoint}']
+    auth: { header: { name: X-Key, value: env:CRM_KEY } }
+manifest: ./crm/manifest.json
+limits:
+  timeout_ms: 4000
+  request_bytes: 77
+forward_headers: [x-tenant]
+retry: { attempts: 1 }
+`;
+}
+
+function listFiles(endpoint: string): Record<string, string | object> {
+  return {
+    'crm.yaml': describeCrm(endpoint),
+    'crm/manifest.json': MANIFEST,
+    'off.json': { ...describeModule('off', endpoint, []), enabled: false },
+    'refused.yaml': 'module: refused\nprovider: { kind: http, confg: {} }\n',
+  };
+}
+
+describe('modgate explain', () => {
+  let provider: EchoProvider;
+  let host: RunningHost;
+
+  before(async () => {
+    provider = await startEchoProvider();
+    host = await startHost({
+      files: listFiles(provider.url),
+      env: { CRM_KEY: PROVIDER_SECRET },
+      tokens: {
+        tokens: [
+          {
+            id: 'job',
+            kind: 'service',
+            scopes: ['crm.write'],
+            sha256: hash('sha256', 'opensesame'),
+          },
+        ],
+      },
+    });
+  });
+
+  beforeEach(() => provider.reset());
+
+  after(async () => {
+    await host?.stop();
+    await provider?.close();
+  });
+
+  async function explain(method: string, target: string, ...args: string[]): Promise<Explanation> {
+    const given = ['explain', method, target, '--url', host.url, '--json', ...args];
+    const { code, stdout, stderr } = await runModgate(given, { MODGATE_TOKEN: EXPLAINER });
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).not.to.include(PROVIDER_SECRET);
+    return JSON.parse(stdout) as Explanation;
+  }
+
+  /** As the command does, without starting it: many questions take a while. */
+  async function ask(method: string, target: string, as: string): Promise<Explanation> {
+    const query = new URLSearchParams({ method, target });
+    const response = await fetch(`${host.url}/explain?${query}`, {
+      headers: { authorization: `Bearer ${EXPLAINER}`, 'modgate-explain-as': as },
+    });
+    return (await response.json()) as Explanation;
+  }
+
+  const WHO = [
+    'dev-service:a:crm.read',
+    'dev-service:a',
+    'dev-system:a',
+    'dev-user:a:crm.read',
+    'nobody',
+  ];
+  const WHAT: readonly (readonly [method: string, target: string])[] = [
+    ['GET', SPECIAL],
+    ['HEAD', '/modules/acme%2Fcrm/http/items/1'],
+    ['GET', '/modules/acme%2Fcrm/http/a/b'],
+    ['PUT', '/modules/acme%2Fcrm/http/items/1'],
+    ['DELETE', '/modules/acme%2Fcrm/http/items/1'],
+    ['POST', '/modules/acme%2Fcrm/http/items/1'],
+    ['POST', '/modules/acme%2Fcrm/http/closed'],
+    ['OPTIONS', '/modules/acme%2Fcrm/http/items/1'],
+    ['GET', '/modules/acme%2Fcrm/http/items/'],
+    ['GET', '/modules/acme%2Fcrm/http/items/%2e%2e/x'],
+    ['GET', '/modules/acme%2Fcrm/http/console-bridge/crm.read'],
+    ['GET', '/modules/nope/http/x'],
+    ['GET', '/modules/off/http/x'],
+    ['GET', '/modules/refused/http/x'],
+  ];
+  for (const [method, target] of WHAT) {
+    it(`says of ${method} ${target} what the host then answers, whoever asks`, async () => {
+      for (const as of WHO) {
+        const { verdict } = await ask(method, target, as);
+        const isBodied = method === 'PUT' || method === 'POST';
+        const { status } = await call(host, {
+          method,
+          target,
+          as,
+          ...(isBodied && {
+            headers: [['content-type', 'application/json']],
+            body: Buffer.from('1'),
+          }),
+        });
+        expect(verdict.status, as).to.equal(status);
+      }
+    });
+  }
+
+  it('asks no provider', async () => {
+    await explain('GET', SPECIAL, '--as', READER);
+    expect(provider.requests).to.have.length(0);
+  });
+
+  it('names module, route, and the routes that lost, the next best first', async () => {
+    const { module, route, losers, path, methods } = await explain('GET', SPECIAL, '--as', READER);
+    expect(module).to.include({ name: 'acme/crm', file: 'crm.yaml', state: 'live', reason: null });
+    expect(path).to.deep.equal({
+      kind: 'module',
+      module: 'acme/crm',
+      provider_path: '/items/special',
+      forward_target: '/items/special?x=1',
+      fault: null,
+    });
+    expect(route).to.deep.equal({
+      method: 'GET',
+      declared_path: '/items/special',
+      capability: 'crm.read',
+      path_params: {},
+    });
+    expect(losers.map(({ declared_path }) => declared_path)).to.deep.equal([
+      '/items/{id}',
+      '/{rest...}',
+    ]);
+    expect(methods).to.deep.equal(['GET', 'PUT', 'DELETE']);
+  });
+
+  it('says which file and line set each limit, and what is default', async () => {
+    const { limits } = await explain('GET', SPECIAL);
+    const sources = Object.fromEntries(
+      limits.map(({ name, value, source }) => [name, [value, source]]),
+    );
+    expect(sources).to.deep.include({
+      'operation.timeout_ms': [300, 'crm/manifest.json:9:22'],
+      'limits.timeout_ms': [4000, 'crm.yaml:10:3'],
+      'limits.request_bytes': [77, 'crm.yaml:11:3'],
+      'limits.response_bytes': [4_194_304, 'default'],
+      'retry.attempts': [1, 'crm.yaml:13:10'],
+      'retry.budget': [0.2, 'default'],
+      provider_errors: ['problem', 'default'],
+    });
+  });
+
+  it('lists exactly the headers that the provider then gets', async () => {
+    const { headers } = await explain(
+      'PUT',
+      '/modules/acme%2Fcrm/http/items/1',
+      '--as',
+      'dev-system:root',
+    );
+    const sent = headers.filter(({ from }) => from === 'caller').map(({ name }) => name);
+    await call(host, {
+      method: 'PUT',
+      target: '/modules/acme%2Fcrm/http/items/1',
+      as: 'dev-system:root',
+      headers: [
+        ...sent.map(
+          (name) => [name, name === 'content-type' ? 'application/json' : 'x=y'] as const,
+        ),
+        ['traceparent', `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`],
+        ['cookie', 'a=b'],
+        ['x-other', 'x'],
+      ],
+      body: Buffer.from('1'),
+    });
+    const got = new Map(
+      provider.only().headers.map(([name, value]) => [name.toLowerCase(), value]),
+    );
+    const ofTransport = ['host', 'connection', 'content-length'];
+    expect(headers.map(({ name }) => name)).to.have.members(
+      [...got.keys()].filter((name) => !ofTransport.includes(name)),
+    );
+    for (const { name, value } of headers) {
+      if (value !== null) expect(got.get(name), name).to.equal(value);
+    }
+    expect(headers.find(({ from }) => from === 'credentials')).to.include({
+      name: 'x-key',
+      value: null,
+    });
+    expect(got.get('x-key')).to.equal(PROVIDER_SECRET);
+  });
+
+  it('shows endpoints and their state', async () => {
+    const { endpoints } = await explain('GET', SPECIAL);
+    expect(endpoints).to.deep.equal([{ endpoint: provider.url, state: 'up' }]);
+  });
+
+  it('says which body a route takes', async () => {
+    const bodyOf = async (method: string) =>
+      (await explain(method, '/modules/acme%2Fcrm/http/items/1')).body;
+    expect(await bodyOf('GET')).to.deep.equal({ policy: 'ignored', max_bytes: null });
+    expect(await bodyOf('DELETE')).to.deep.equal({ policy: 'empty', max_bytes: 0 });
+    expect(await bodyOf('PUT')).to.deep.equal({ policy: 'json', max_bytes: 77 });
+  });
+
+  it('says which segment of a path can match nothing, and why', async () => {
+    const { path, checks } = await explain('GET', '/modules/acme%2Fcrm/http/a/%252e/b');
+    expect(path.fault).to.deep.equal({
+      rule: 'double-encoding',
+      segment: 2,
+      reason: 'segment 2 is encoded twice',
+    });
+    const failed = checks.filter(({ outcome }) => outcome === 'fail');
+    expect(failed.map(({ check, status }) => [check, status])).to.deep.equal([['path', 404]]);
+  });
+
+  it('says why a module does not serve, and which name was near', async () => {
+    const detailOf = async (module: string) => {
+      const { checks } = await explain('GET', `/modules/${module}/http/x`);
+      return checks.find(({ check }) => check === 'module');
+    };
+    expect((await detailOf('refused'))?.detail).to.match(
+      /^module 'refused' is refused \(refused\.yaml\): /,
+    );
+    expect((await detailOf('refused'))?.next_actions).to.deep.equal(["did you mean 'config'?"]);
+    expect((await detailOf('off'))?.detail).to.include('enabled is false');
+    expect((await detailOf('of'))?.next_actions).to.deep.equal(["did you mean 'off'?"]);
+    expect((await detailOf('zzzzzz'))?.next_actions).to.deep.equal([]);
+  });
+
+  it('leaves paths of the host, and the bridge, to others', async () => {
+    const own = await explain('GET', '/livez');
+    expect(own).to.deep.include({ checks: [], module: null });
+    expect(own.verdict.status).to.equal(null);
+    const bridge = await explain('POST', '/modules/acme%2Fcrm/http/console-bridge/crm.config');
+    expect(bridge.path.kind).to.equal('bridge');
+    expect(bridge.verdict.status).to.equal(null);
+    expect(bridge).to.deep.include({ route: null, losers: [], methods: [] });
+  });
+
+  it('explains whoever asks, or another caller by any token that the host knows', async () => {
+    expect((await explain('GET', SPECIAL)).actor).to.deep.equal({
+      kind: 'service',
+      id: 'ops',
+      scopes: ['modgate.explain'],
+    });
+    const other = await explain('GET', SPECIAL, '--as', 'opensesame');
+    expect(other.actor).to.deep.equal({ kind: 'service', id: 'job', scopes: ['crm.write'] });
+    const stranger = await explain('GET', SPECIAL, '--as', 'stranger');
+    expect(stranger).to.deep.include({ actor: null });
+    expect(stranger.route?.declared_path).to.equal('/items/special');
+  });
+
+  it('logs neither the token nor the target of a question', async () => {
+    await explain('GET', '/modules/acme%2Fcrm/http/who/knows', '--as', 'opensesame');
+    await waitUntil('it is logged', () => host.logs().some(({ msg }) => msg === 'request'));
+    expect(host.output()).not.to.include('opensesame').and.not.include('who/knows');
+  });
+
+  it('is for whoever has the scope', async () => {
+    const target = `/explain?method=GET&target=${encodeURIComponent(SPECIAL)}`;
+    expectProblem(await call(host, { target, as: null }), 401);
+    for (const as of [
+      'dev-service:ops',
+      'dev-service:ops:modgate.modules.read',
+      'dev-user:a:console.admin',
+    ]) {
+      expectProblem(await call(host, { target, as }), 403);
+    }
+    const { code, stderr } = await runModgate(['explain', 'GET', SPECIAL, '--url', host.url]);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^modgate: the host at \S+ answered 401: [^\n]+\n$/);
+  });
+
+  it('answers 400 to a question that lacks a part, and 405 to another method', async () => {
+    const ask = (query: string, headers: readonly (readonly [string, string])[] = []) =>
+      call(host, { target: `/explain${query}`, as: EXPLAINER, headers });
+    expect(reasonOf(expectProblem(await ask(''), 400), 'method')).to.equal('missing');
+    expect(reasonOf(expectProblem(await ask('?method=GET'), 400), 'target')).to.equal('missing');
+    const twice = expectProblem(await ask('?method=GET&method=PUT&target=%2F'), 400);
+    expect(reasonOf(twice, 'method')).to.equal('repeated');
+    const as = ['modgate-explain-as', 'x'] as const;
+    expectProblem(await ask('?method=GET&target=%2F', [as, as]), 400);
+    expectProblem(await call(host, { method: 'POST', target: '/explain', as: EXPLAINER }), 405);
+  });
+
+  it('writes it for people, the verdict first', async () => {
+    const args = ['explain', 'put', '/modules/acme%2Fcrm/http/items/1', '--as', READER];
+    const { code, stdout } = await runModgate([...args, '--url', host.url, '--token', EXPLAINER]);
+    expect(code).to.equal(0);
+    const lines = stdout.split('\n');
+    expect(lines[0]).to.equal('PUT /modules/acme%2Fcrm/http/items/1');
+    expect(lines[1]).to.equal('=> 403 a declared capability is required');
+    for (const line of [
+      'actor         service:me, scopes: crm.read',
+      'module        acme/crm, live, crm.yaml',
+      'route         PUT /items/{id} (crm.write)',
+      'parameter     id = 1',
+      'body          must be JSON, at most 77 bytes',
+      '  FAIL  capability  403 a declared capability is required',
+      '                    ask for the scope crm.write',
+      '  modgate-actor: service:me',
+      "  x-key: the host's own, not shown",
+      `  ${provider.url} (up)`,
+    ]) {
+      expect(lines).to.include(line);
+    }
+    expect(stdout).to.match(/\n {2}limits\.timeout_ms +4000 +crm\.yaml:10:3\n/);
+  });
+
+  it('shows the token of nobody to anybody but the host', async () => {
+    const fake = await startFakeHost(() => ({ body: 'x' }));
+    const args = ['explain', 'GET', '/x?a=1&b=%2F#', '--as', 'opensesame', '--url', fake.url];
+    const { code, stderr } = await runModgate(args);
+    const [asked = ''] = fake.asked;
+    expect(fake.lastHeader('modgate-explain-as')).to.equal('opensesame');
+    await fake.close();
+    expect(asked).not.to.include('opensesame');
+    const query = new URL(asked.replace('GET ', ''), fake.url).searchParams;
+    expect([...query]).to.deep.equal([
+      ['method', 'GET'],
+      ['target', '/x?a=1&b=%2F#'],
+    ]);
+    expect({ code, stderr }).to.deep.equal({
+      code: 1,
+      stderr: `modgate: ${fake.url} answers, but not as a modgate host does\n`,
+    });
+  });
+
+  it('says 502 while every breaker is open', async () => {
+    provider.answer({ status: 500 });
+    const target = '/modules/acme%2Fcrm/http/items/1';
+    await waitUntil('the breaker opens', async () => {
+      await call(host, {
+        method: 'PUT',
+        target,
+        headers: [['content-type', 'application/json']],
+        body: Buffer.from('1'),
+      });
+      return (await explain('PUT', target, '--as', 'dev-system:a')).endpoints[0]?.state === 'open';
+    });
+    const { verdict } = await explain('PUT', target, '--as', 'dev-system:a');
+    expect(verdict).to.deep.equal({ status: 502, detail: 'the breaker of every endpoint is open' });
+  });
+});
+
+describe('modgate explain --modules', () => {
+  const files = listFiles('http://127.0.0.1:4100');
+  const env = { CRM_KEY: PROVIDER_SECRET };
+  let place: Workplace;
+  let host: RunningHost;
+
+  before(async () => {
+    place = createWorkplace();
+    for (const [name, text] of Object.entries(files)) place.write(`modules.d/${name}`, text);
+    host = await startHost({ files, env });
+  });
+
+  after(async () => {
+    place.remove();
+    await host?.stop();
+  });
+
+  for (const [target, as] of [
+    [SPECIAL, READER],
+    [SPECIAL, 'nobody'],
+    ['/modules/refused/http/x', READER],
+    ['/modules/off/http/x', READER],
+    ['/modules/acme%2Fcrm/http/a//b', READER],
+  ] as const) {
+    it(`says of ${target}, as ${as}, what a host with those files says`, async () => {
+      const question = ['explain', 'GET', target, '--as', as, '--json'];
+      const offline = await place.run([...question, '--modules', 'modules.d'], env);
+      expect({ code: offline.code, stderr: offline.stderr }).to.deep.equal({ code: 0, stderr: '' });
+      const online = await runModgate([...question, '--url', host.url, '--token', EXPLAINER]);
+      expect(comparable(offline)).to.deep.equal(comparable(online));
+    });
+  }
+
+  /** Without what only a running host has: endpoints, and times. */
+  function comparable({ stdout }: Ended): object {
+    const { endpoints: _, module, checks, ...rest } = JSON.parse(stdout) as Explanation;
+    const known = module && { ...module, since: '', reason: null };
+    return { ...rest, module: known, checks: checks.map(({ detail: _detail, ...check }) => check) };
+  }
+
+  it('calls nobody an actor without --as', async () => {
+    const args = ['explain', 'GET', SPECIAL, '--modules', 'modules.d'];
+    const { code, stdout } = await place.run(args, env);
+    expect(code).to.equal(0);
+    expect(stdout).to.include('\n=> 401 there are no credentials, or none that the host knows\n');
+  });
+
+  const REFUSED: readonly (readonly [args: readonly string[], line: RegExp])[] = [
+    [['GET'], /^missing required argument 'path'$/],
+    [['G ET', '/x'], /^expected a method first, such as GET$/],
+    [['GET', ''], /^expected a path, such as /],
+    [['GET', '/x', '--as', ''], /^--as must be a token/],
+    [['GET', '/x', '--as', 'hunter2\n'], /^--as must be a token/],
+    [['GET', '/x', '--modules', 'nowhere'], /^--modules must be a folder that can be read: /],
+    [
+      ['GET', '/x', '--modules', '.', '--url', 'http://h'],
+      /^--modules explains from files and --url/,
+    ],
+    [['GET', '/x', '--url', 'hunter2'], /^--url must be an http or https URL/],
+  ];
+  for (const [args, line] of REFUSED) {
+    it(`refuses ${JSON.stringify(args.join(' '))} in one line, with 2`, async () => {
+      const { code, stdout, stderr } = await runModgate(['explain', ...args]);
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr)
+        .to.match(/^modgate: [^\n]+\n$/)
+        .and.not.include('hunter2');
+      expect(stderr.slice('modgate: '.length, -1)).to.match(line);
+    });
+  }
+});

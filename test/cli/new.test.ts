@@ -1,0 +1,174 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { waitUntil } from '../http/wait-until.js';
+import { startHost, startModgate } from '../support/start-host.js';
+import { createWorkplace, type Workplace } from './run-in.js';
+
+describe('modgate new module', () => {
+  let place: Workplace;
+
+  beforeEach(() => {
+    place = createWorkplace();
+  });
+
+  afterEach(() => place.remove());
+
+  const list = (folder = 'modules.d') =>
+    readdirSync(join(place.folder, folder), { recursive: true }).map(String).sort();
+
+  it('writes a descriptor, a manifest and a local module, and says where', async () => {
+    const { code, stdout, stderr } = await place.run(['new', 'module', 'acme/crm']);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.equal(
+      [
+        'created modules.d/acme-crm/manifest.yaml\n',
+        'created modules.d/acme-crm/module.mjs\n',
+        'created modules.d/acme-crm.yaml\n',
+      ].join(''),
+    );
+    expect(list()).to.deep.equal([
+      'acme-crm',
+      'acme-crm.yaml',
+      'acme-crm/manifest.yaml',
+      'acme-crm/module.mjs',
+    ]);
+  });
+
+  it('writes no code for a service elsewhere', async () => {
+    const args = ['new', 'module', 'crm', '--kind', 'http', '--dir', 'deep/er', '--json'];
+    const { code, stdout } = await place.run(args);
+    expect(code).to.equal(0);
+    const created = ['deep/er/crm/manifest.yaml', 'deep/er/crm.yaml'];
+    expect(JSON.parse(stdout)).to.deep.equal({ created });
+    expect(list('deep/er')).to.deep.equal(['crm', 'crm.yaml', 'crm/manifest.yaml']);
+  });
+
+  const ODD_NAMES = [
+    'crm',
+    'acme/crm',
+    '1.0',
+    '0x1f',
+    'true',
+    'null',
+    '1e5',
+    '1/2',
+    'a.manifest',
+    `${'a'.repeat(63)}/${'b'.repeat(63)}`,
+  ];
+  it('writes what passes check without a warning, whatever the name', async () => {
+    for (const [index, name] of ODD_NAMES.entries()) {
+      const kind = index % 2 === 0 ? 'local' : 'http';
+      const made = await place.run(['new', 'module', name, '--kind', kind]);
+      expect(made.code, made.stderr).to.equal(0);
+    }
+    const { code, stdout } = await place.run(['check', '--json']);
+    const report = JSON.parse(stdout) as { findings: object[]; files: { module: string }[] };
+    expect({ code, findings: report.findings }).to.deep.equal({ code: 0, findings: [] });
+    expect(report.files.map(({ module }) => module).sort()).to.deep.equal(ODD_NAMES.toSorted());
+  });
+
+  it('writes a local module that serves at once', async () => {
+    await place.run(['new', 'module', 'acme/crm']);
+    const args = [
+      'serve',
+      '--env',
+      'development',
+      '--port',
+      '0',
+      '--state',
+      join(place.folder, 's'),
+    ];
+    const host = await startModgate([...args, '--modules', join(place.folder, 'modules.d')]);
+    const response = await fetch(`${host.url}/modules/acme%2Fcrm/http/hello/ann`, {
+      headers: { authorization: 'Bearer dev-service:me:crm.read' },
+    });
+    const { data } = (await response.json()) as { data: unknown };
+    await host.stop();
+    expect(data).to.deep.equal({ hello: 'ann' });
+  });
+
+  it('writes into the folder of a running host, which then serves it', async () => {
+    const host = await startHost();
+    const made = await place.run([
+      'new',
+      'module',
+      'late',
+      '--dir',
+      join(host.directory, 'modules.d'),
+    ]);
+    const headers = { authorization: 'Bearer dev-service:me:late.read' };
+    const isServed = async () =>
+      (await fetch(`${host.url}/modules/late/http/hello/you`, { headers })).status === 200;
+    await waitUntil('the module is served', isServed).finally(() => host.stop());
+    expect(made.code).to.equal(0);
+  });
+
+  describe('refuses', () => {
+    async function refusalOf(...args: string[]): Promise<string> {
+      const before = existsSync(join(place.folder, 'modules.d')) ? list() : null;
+      const { code, stdout, stderr } = await place.run(['new', ...args]);
+      expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.match(/^modgate: [^\n]+\n$/);
+      expect(existsSync(join(place.folder, 'modules.d')) ? list() : null).to.deep.equal(before);
+      return stderr.slice('modgate: '.length, -1);
+    }
+
+    const NOTHING = 'is there already: nothing was written';
+
+    it('to overwrite a file', async () => {
+      const file = place.write('modules.d/crm.yaml', 'mine');
+      expect(await refusalOf('module', 'crm')).to.equal(`modules.d/crm.yaml ${NOTHING}`);
+      expect(readFileSync(file, 'utf8')).to.equal('mine');
+    });
+
+    it('to write into a folder that is there, even an empty one', async () => {
+      mkdirSync(join(place.folder, 'modules.d/crm'), { recursive: true });
+      expect(await refusalOf('module', 'crm')).to.equal(`modules.d/crm ${NOTHING}`);
+    });
+
+    it('to follow a link', async () => {
+      mkdirSync(join(place.folder, 'modules.d'));
+      symlinkSync('../elsewhere.yaml', join(place.folder, 'modules.d/crm.yaml'));
+      expect(await refusalOf('module', 'crm')).to.equal(`modules.d/crm.yaml ${NOTHING}`);
+      expect(existsSync(join(place.folder, 'elsewhere.yaml'))).to.equal(false);
+    });
+
+    it('a name that is configured already, in whatever file', async () => {
+      place.write('modules.d/other.yaml', 'module: crm\nprovider: { kind: http }\n');
+      expect(await refusalOf('module', 'crm')).to.equal(
+        "module 'crm' is already configured by modules.d/other.yaml",
+      );
+    });
+
+    it('a folder that is a file', async () => {
+      place.write('modules.d', 'a file');
+      const { code, stderr } = await place.run(['new', 'module', 'crm']);
+      expect({ code, stderr }).to.deep.equal({
+        code: 2,
+        stderr: 'modgate: modules.d/crm/manifest.yaml is not in a folder: nothing was written\n',
+      });
+    });
+
+    for (const name of ['CRM', 'a/b/c', '../crm', '.crm', 'crm/', '', 'a b', 'a\n', 'ä']) {
+      it(`the name ${JSON.stringify(name)}`, async () => {
+        expect(await refusalOf('module', name)).to.equal(
+          'the name of a module is lower case, such as crm or acme/crm',
+        );
+      });
+    }
+
+    const USAGE: readonly (readonly [args: readonly string[], line: RegExp])[] = [
+      [[], /^missing required argument 'what'$/],
+      [['module'], /^missing required argument 'name'$/],
+      [['thing', 'crm'], /^<what> must be one of module$/],
+      [['module', 'crm', '--kind', 'grpc'], /^--kind must be one of local, http$/],
+      [['module', 'crm', '--dir', ''], /^--dir must be the path of a folder$/],
+    ];
+    for (const [args, line] of USAGE) {
+      it(`'new ${args.join(' ')}'`, async () => {
+        expect(await refusalOf(...args)).to.match(line);
+      });
+    }
+  });
+});

@@ -1,0 +1,272 @@
+import { hash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { describeModule } from '../http/modules.js';
+import { waitUntil } from '../http/wait-until.js';
+import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { type HostOptions, type RunningHost, startHost } from '../support/start-host.js';
+import { runModgate } from './run-modgate.js';
+
+describe('modgate serve refuses to start', () => {
+  let folder = '';
+  let modules = '';
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-serve-'));
+    modules = join(folder, 'modules.d');
+    mkdirSync(modules);
+    writeFileSync(join(folder, 'tokens.json'), '{"tokens":[]}');
+  });
+
+  after(() => rmSync(folder, { recursive: true }));
+
+  async function refusalOf(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    const state = join(folder, 'state');
+    const given = ['serve', '--modules', modules, '--state', state, '--port', '0', ...args];
+    const { code, stdout, stderr } = await runModgate(given, env);
+    expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
+    expect(stderr).to.match(/^modgate: [^\n]+\n$/);
+    return stderr.slice('modgate: '.length, -1);
+  }
+
+  const development = ['--env', 'development'];
+
+  it('in production without an authenticator', async () => {
+    expect(await refusalOf([])).to.include('no authenticator is configured');
+    expect(await refusalOf([], { MODGATE_ENV: 'production' })).to.include('--tokens FILE');
+  });
+
+  it('with dev tokens beyond loopback', async () => {
+    for (const host of ['0.0.0.0', '::']) {
+      const refusal = await refusalOf([...development, '--host', host]);
+      expect(refusal).to.include('--allow-dev-auth-anywhere');
+    }
+  });
+
+  it('without its folder of descriptors', async () => {
+    const missing = join(folder, 'missing');
+    expect(await refusalOf([...development, '--modules', missing])).to.equal(
+      `--modules must be a folder that can be read: ${missing} does not exist`,
+    );
+    const file = join(folder, 'tokens.json');
+    expect(await refusalOf([...development, '--modules', file])).to.include('is not a folder');
+  });
+
+  it('without its folder of plugins', async () => {
+    const missing = join(folder, 'missing');
+    const refusal = await refusalOf(development, { MODGATE_PLUGINS: missing });
+    expect(refusal).to.match(/^MODGATE_PLUGINS must be a folder .* does not exist$/);
+  });
+
+  it('with a tokens file that is missing or bad', async () => {
+    const missing = join(folder, 'missing.json');
+    expect(await refusalOf(['--tokens', missing])).to.equal(`${missing} does not exist`);
+    const bad = join(folder, 'bad.json');
+    writeFileSync(bad, '{\n "tokens": [],\n "more": "s3cret"\n}');
+    const refusal = await refusalOf(['--tokens', bad]);
+    expect(refusal).to.include(`${bad}:3:2 unknown key 'more'`).and.not.to.include('s3cret');
+  });
+
+  it('with a bad value, naming where it came from', async () => {
+    const config = join(folder, 'config.yaml');
+    writeFileSync(config, 'drain-ms: soon\n');
+    expect(await refusalOf(['--config', config])).to.equal(
+      `drain-ms in ${config}:1:1 must be a whole number from 0 to 2147483647, written as a number`,
+    );
+    const refusal = await refusalOf([], { MODGATE_LOG_LEVEL: 'loud' });
+    expect(refusal).to.match(/^MODGATE_LOG_LEVEL must be one of trace, /);
+  });
+
+  it('on a port that is in use', async () => {
+    const taken = createServer();
+    await listen(taken);
+    const { port } = taken.address() as AddressInfo;
+    const refusal = await refusalOf([...development, '--port', String(port)]);
+    taken.close();
+    expect(refusal).to.equal(`--port: 127.0.0.1:${port} is in use already`);
+  });
+
+  it('on an address of another machine', async () => {
+    // TEST-NET-1 (RFC 5737): nobody has it.
+    const refusal = await refusalOf([
+      '--tokens',
+      join(folder, 'tokens.json'),
+      '--host',
+      '192.0.2.1',
+    ]);
+    expect(refusal).to.equal('--host: 192.0.2.1:0 is no address of this machine');
+  });
+});
+
+function listen(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+}
+
+describe('modgate serve', () => {
+  let provider: EchoProvider;
+  let host: RunningHost | undefined;
+
+  before(async () => {
+    provider = await startEchoProvider();
+  });
+
+  afterEach(async () => {
+    await host?.kill();
+    host = undefined;
+    provider.reset();
+  });
+
+  after(() => provider.close());
+
+  async function start(options: Omit<HostOptions, 'files'> = {}): Promise<RunningHost> {
+    const routes = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
+    host = await startHost({
+      ...options,
+      files: { 'crm.json': describeModule('crm', provider.url, routes) },
+    });
+    return host;
+  }
+
+  function call(running: RunningHost): Promise<Response> {
+    return fetch(`${running.url}/modules/crm/http/items`, {
+      headers: { authorization: 'Bearer dev-service:probe:crm.read' },
+    });
+  }
+
+  /** A call that has reached the provider, which takes its time. */
+  async function callSlowly(running: RunningHost, delayMs: number) {
+    provider.answer({ delayMs });
+    const status = call(running).then(
+      (response) => response.status,
+      () => 0,
+    );
+    await waitUntil('the provider is called', () => provider.requests.length > 0);
+    return { status };
+  }
+
+  function signal(running: RunningHost, name: NodeJS.Signals): void {
+    process.kill(running.pid, name);
+  }
+
+  function lastMessage(running: RunningHost): unknown {
+    return running.logs().at(-1)?.['msg'];
+  }
+
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    it(`ends with 0 at a ${name}, and loses no line`, async () => {
+      const running = await start();
+      const calls = 50;
+      const answers = await Promise.all(Array.from({ length: calls }, () => call(running)));
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(calls).fill(200));
+      expect(await running.stop(name)).to.deep.equal({ code: 0, signal: null });
+      const messages = running.logs().map(({ msg }) => msg);
+      expect(messages.filter((message) => message === 'request')).to.have.length(calls);
+      expect(messages.at(-1)).to.equal('stopped');
+      const draining = running.logs().find(({ msg }) => msg === 'draining');
+      expect(draining).to.include({ signal: name });
+    });
+  }
+
+  it('lets a request in flight finish, takes no other, and then ends with 0', async () => {
+    const running = await start();
+    const { status } = await callSlowly(running, 400);
+    const stopped = running.stop();
+    await waitUntil('no connection is taken', () => isRefused(running));
+    expect(await status).to.equal(200);
+    expect(await stopped).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('cuts off what has not finished within --drain-ms', async () => {
+    const running = await start({ args: ['--drain-ms', '100'] });
+    const { status } = await callSlowly(running, 10_000);
+    const began = Date.now();
+    expect(await running.stop()).to.deep.equal({ code: 0, signal: null });
+    expect(Date.now() - began).to.be.within(100, 5000);
+    expect(await status).to.equal(0);
+  });
+
+  it('goes on serving, not ready, for --drain-delay-ms', async () => {
+    const running = await start({ args: ['--drain-delay-ms', '600'] });
+    expect((await fetch(`${running.url}/readyz`)).status).to.equal(200);
+    const stopped = running.stop();
+    await waitUntil('it is not ready', async () => {
+      return (await fetch(`${running.url}/readyz`)).status === 503;
+    });
+    expect((await call(running)).status).to.equal(200);
+    expect(await stopped).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('ends at once with 1 at a second signal', async () => {
+    const running = await start();
+    await callSlowly(running, 10_000);
+    signal(running, 'SIGTERM');
+    await waitUntil('it drains', () => lastMessage(running) === 'draining');
+    const began = Date.now();
+    expect(await running.stop('SIGINT')).to.deep.equal({ code: 1, signal: null });
+    expect(Date.now() - began).to.be.below(2000);
+  });
+
+  it('lives on after a SIGHUP', async () => {
+    const running = await start();
+    const lines = running.logs().length;
+    signal(running, 'SIGHUP');
+    await waitUntil('it says so', () => running.logs().length > lines);
+    expect((await call(running)).status).to.equal(200);
+  });
+
+  const STRAY: Readonly<Record<string, string>> = {
+    'an error was not caught': 'throw new Error("stray")',
+    'a rejection was not handled': 'Promise.reject(new Error("stray"))',
+  };
+  for (const [msg, statement] of Object.entries(STRAY)) {
+    it(`logs that ${msg}, and ends with 1`, async () => {
+      const script = `process.on('SIGUSR2', () => { ${statement} })`;
+      const running = await start({
+        env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` },
+      });
+      expect(await running.stop('SIGUSR2')).to.deep.equal({ code: 1, signal: null });
+      const last = running.logs().at(-1);
+      expect(last).to.include({ level: 'fatal', msg });
+      expect(last?.['err']).to.include({ type: 'Error', message: 'stray' });
+    });
+  }
+
+  it('writes JSON lines on stdout and nothing on stderr', async () => {
+    const running = await start();
+    const line = running.logs().find(({ msg }) => msg === 'listening') ?? {};
+    expect(Object.keys(line)).to.deep.equal(['level', 'time', 'url', 'msg']);
+    expect(line['url']).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
+    await running.stop();
+    const stdout = running.logs().map((entry) => entry['msg']);
+    expect(running.output().trim().split('\n')).to.have.length(stdout.length);
+  });
+
+  it('takes tokens of a file in production, and no dev token', async () => {
+    const sha256 = hash('sha256', 'open sesame');
+    const tokens = { tokens: [{ id: 'a', kind: 'service', scopes: ['crm.read'], sha256 }] };
+    const running = await start({ dev: false, tokens });
+    const status = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await fetch(`${running.url}/modules/crm/http/items`, { headers })).status;
+    };
+    expect(await status('open sesame')).to.equal(200);
+    expect(await status('dev-service:probe:crm.read')).to.equal(401);
+  });
+});
+
+/** Whether a new connection is turned away. */
+function isRefused(running: RunningHost): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(running.port, '127.0.0.1');
+    socket.once('error', () => resolve(true));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(false);
+    });
+  });
+}

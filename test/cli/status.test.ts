@@ -1,0 +1,188 @@
+import { expect } from 'chai';
+import { describeModule } from '../http/modules.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+import { describeEntry, startFakeHost } from './fake-host.js';
+import { runModgate } from './run-modgate.js';
+
+const ENDPOINT = 'http://127.0.0.1:4100';
+const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
+const TOKEN = 'dev-service:ops:modgate.modules.read';
+
+describe('modgate status', () => {
+  let host: RunningHost;
+
+  before(async () => {
+    host = await startHost({
+      files: {
+        'crm.json': describeModule('crm', ENDPOINT, ROUTES),
+        'bad.yaml': 'module: bad\nprovider: { kind: http, confg: {} }\n',
+        'notes.txt': '',
+      },
+    });
+  });
+
+  after(() => host?.stop());
+
+  it('shows a table of modules, and what is wrong beneath each', async () => {
+    const { code, stdout, stderr } = await runModgate([
+      'status',
+      '--url',
+      host.url,
+      '--token',
+      TOKEN,
+    ]);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const lines = stdout.split('\n');
+    expect(lines[0]).to.match(/^NAME +STATE +SINCE +DIGEST +CALLS +FAILED +IN FLIGHT$/);
+    expect(lines[1]).to.match(/^bad +refused +\d+s +- +0 +0 +0$/);
+    expect(lines[2]).to.match(/^ {2}bad\.yaml: .*unknown key 'confg'/);
+    expect(lines[3]).to.match(/^ {2}hint: did you mean 'config'\?$/);
+    expect(lines[4]).to.match(/^crm +live +\d+s +[0-9a-f]{12} +0 +0 +0$/);
+    expect(lines).to.include('2 modules: 1 refused, 1 live');
+    expect(lines).to.include('ignored: notes.txt (does not end in .yaml, .yml or .json)');
+    for (const line of lines) expect(line).to.equal(line.trimEnd());
+  });
+
+  it('aligns its columns', async () => {
+    const { stdout } = await runModgate(['status', '--url', host.url, '--token', TOKEN]);
+    const rows = stdout.split('\n').filter((line) => /^(?:NAME|bad|crm) /.test(line));
+    expect(new Set(rows.map((row) => row.length)).size).to.equal(1);
+    expect(new Set(rows.map((row) => row.search(/STATE|refused|live/))).size).to.equal(1);
+  });
+
+  it('leaves the rest out with --modules-only', async () => {
+    const args = ['status', '--url', host.url, '--token', TOKEN, '--modules-only'];
+    const { stdout } = await runModgate(args);
+    expect(stdout).to.include('crm').and.not.include('ignored');
+  });
+
+  it('prints with --json what the host answered, byte for byte', async () => {
+    const response = await fetch(`${host.url}/modules`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    const text = await response.text();
+    const env = { MODGATE_URL: `${host.url}/`, MODGATE_TOKEN: TOKEN };
+    const expected = { code: 0, stdout: `${text}\n`, stderr: '' };
+    expect(await runModgate(['status', '--json'], env)).to.deep.equal(expected);
+  });
+
+  it('ends with 1, in one line, when the host refuses', async () => {
+    const refusalOf = async (...args: string[]) => {
+      const { code, stdout, stderr } = await runModgate(['status', '--url', host.url, ...args]);
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+      return stderr;
+    };
+    expect(await refusalOf()).to.equal(
+      `modgate: the host at ${host.url} answered 401: authentication is required (authorization: missing); send a bearer token that this host knows in the authorization header\n`,
+    );
+    expect(await refusalOf('--token', 'dev-service:x')).to.equal(
+      `modgate: the host at ${host.url} answered 403: a scope of the host is required (scope: modgate.modules.read); ask for the scope modgate.modules.read\n`,
+    );
+  });
+
+  it('ends with 1, in one line, when there is no host', async () => {
+    // Port 1 (tcpmux): nobody listens there.
+    const { code, stderr } = await runModgate(['status', '--url', 'http://127.0.0.1:1']);
+    const line = 'the host at http://127.0.0.1:1 cannot be reached: nothing listens there';
+    expect({ code, stderr }).to.deep.equal({ code: 1, stderr: `modgate: ${line}\n` });
+    const name = await runModgate(['status', '--url', 'http://no-such-host.invalid']);
+    expect(name.code).to.equal(1);
+    expect(name.stderr).to.match(
+      /^modgate: the host at http:\/\/no-such-host\.invalid cannot be reached: /,
+    );
+  });
+
+  const REFUSED: readonly (readonly string[])[] = [
+    ['--url', 'hunter2'],
+    ['--url', 'ftp://h'],
+    ['--url', 'http://me:hunter2@h'],
+    ['--url', 'http://h/?q=hunter2'],
+    ['--url', ''],
+    ['--token', 'hunter2\n'],
+    ['--token', ''],
+    ['--tokn=hunter2'],
+    ['here'],
+  ];
+  for (const args of REFUSED) {
+    it(`refuses ${JSON.stringify(args.join(' '))} with 2, and repeats no secret`, async () => {
+      const { code, stdout, stderr } = await runModgate(['status', ...args]);
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr)
+        .to.match(/^modgate: [^\n]+\n$/)
+        .and.not.include('hunter2');
+    });
+  }
+
+  it('names the variable that is wrong', async () => {
+    const { stderr } = await runModgate(['status'], { MODGATE_URL: 'nonsense' });
+    expect(stderr).to.match(/^modgate: MODGATE_URL must be an http or https URL /);
+    const token = await runModgate(['status'], { MODGATE_TOKEN: 'a\tb' });
+    expect(token.stderr).to.match(/^modgate: MODGATE_TOKEN must be a token/);
+  });
+
+  describe('with a host that may say anything', () => {
+    it('shows endpoints in trouble, ages, and nothing that steers a terminal', async () => {
+      const since = (ms: number) => new Date(Date.now() - ms).toISOString();
+      const modules = [
+        describeEntry('a', {
+          since: since(3 * 86_400_000),
+          endpoints: [
+            { endpoint: 'http://a:1', state: 'up', until: null },
+            { endpoint: 'http://b:1', state: 'open', until: '2026-01-01T00:00:00.000Z' },
+            { endpoint: 'http://c:1', state: 'down', until: null },
+          ],
+        }),
+        describeEntry('b', { since: since(7_300_000), reason: '\u001b[2J\u009b\u202egone\n!' }),
+        describeEntry('c', { since: since(125_000), name: null, state: 'stale', digest: null }),
+      ];
+      const fake = await startFakeHost(() => ({ body: { modules, ignored: [] } }));
+      const { stdout } = await runModgate(['status', '--url', fake.url]);
+      await fake.close();
+      const lines = stdout.split('\n');
+      expect(lines[1]).to.match(/^a +live +3d /);
+      expect(lines[2]).to.equal('  endpoint http://b:1 is open until 2026-01-01T00:00:00.000Z');
+      expect(lines[3]).to.equal('  endpoint http://c:1 is down');
+      expect(lines[4]).to.match(/^b +live +2h /);
+      expect(lines[5]).to.equal('  b.yaml: \\u001b[2J\\u009b\\u202egone\\u000a!');
+      expect(lines[6]).to.match(/^- +stale +2m +- /);
+    });
+
+    it('counts ages by the clock of the host', async () => {
+      const ahead = Date.now() + 3_600_000;
+      const modules = [describeEntry('a', { since: new Date(ahead - 180_000).toISOString() })];
+      const headers = { date: new Date(ahead).toUTCString() };
+      const fake = await startFakeHost(() => ({ headers, body: { modules, ignored: [] } }));
+      const { stdout } = await runModgate(['status', '--url', fake.url]);
+      await fake.close();
+      expect(stdout).to.match(/\na +live +[23]m /);
+    });
+
+    it('refuses an answer that no host gives', async () => {
+      for (const body of ['<html>', 'null', '{}', '{"modules":[{}],"ignored":[]}']) {
+        const fake = await startFakeHost(() => ({ body }));
+        const { code, stdout, stderr } = await runModgate(['status', '--url', fake.url, '--json']);
+        await fake.close();
+        const line = `${fake.url} answers, but not as a modgate host does`;
+        expect({ code, stdout, stderr }).to.deep.equal({
+          code: 1,
+          stdout: '',
+          stderr: `modgate: ${line}\n`,
+        });
+      }
+    });
+
+    it('follows no redirect, so that the token goes nowhere else', async () => {
+      const other = await startFakeHost(() => ({ body: { modules: [], ignored: [] } }));
+      const fake = await startFakeHost(() => ({
+        status: 302,
+        headers: { location: other.url },
+        body: '',
+      }));
+      const { code, stderr } = await runModgate(['status', '--url', fake.url, '--token', TOKEN]);
+      await fake.close();
+      await other.close();
+      expect({ code, asked: other.asked }).to.deep.equal({ code: 1, asked: [] });
+      expect(stderr).to.include('answered with a redirect, which is never followed');
+    });
+  });
+});

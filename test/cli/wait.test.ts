@@ -1,0 +1,232 @@
+import { expect } from 'chai';
+import { describeModule } from '../http/modules.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+import { describeEntry, startFakeHost } from './fake-host.js';
+import { createWorkplace } from './run-in.js';
+import { runModgate } from './run-modgate.js';
+
+const ENDPOINT = 'http://127.0.0.1:4100';
+const TOKEN = 'dev-service:ops:modgate.modules.read';
+const UNKNOWN_DIGEST = `sha256:${'0'.repeat(64)}`;
+const GOOD = describeCrm('/items');
+const BAD = 'module: crm\nprovider: { kind: http, confg: {} }\n';
+
+function describeCrm(path: string): object {
+  return describeModule('crm', ENDPOINT, [{ method: 'GET', path, capability: 'crm.read' }]);
+}
+
+describe('modgate wait', () => {
+  let host: RunningHost;
+
+  beforeEach(async () => {
+    host = await startHost({ files: { 'crm.json': GOOD } });
+  });
+
+  afterEach(() => host?.stop());
+
+  async function wait(...args: string[]) {
+    const startedAt = performance.now();
+    const ended = await runModgate(['wait', ...args, '--url', host.url], { MODGATE_TOKEN: TOKEN });
+    return { ...ended, tookMs: performance.now() - startedAt };
+  }
+
+  async function digestsOf(descriptor: object): Promise<{ digest: string; config_digest: string }> {
+    const place = createWorkplace();
+    const file = place.write('crm.json', descriptor);
+    const { stdout } = await place.run(['check', file, '--json']);
+    place.remove();
+    const { files } = JSON.parse(stdout) as { files: [{ digest: string; config_digest: string }] };
+    return files[0];
+  }
+
+  it('returns at once for a module that is live, by name and by each digest', async () => {
+    const { digest, config_digest } = await digestsOf(GOOD);
+    for (const subject of ['crm', digest, config_digest]) {
+      const { code, stdout, stderr } = await wait(subject, '--timeout', '0s');
+      const expected = `module 'crm' is live, with digest ${digest}\n`;
+      expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: expected, stderr: '' });
+    }
+  });
+
+  it('returns when the host serves a changed manifest, and a changed descriptor', async () => {
+    const changed = describeCrm('/changed');
+    const manifestServed = wait((await digestsOf(changed)).digest);
+    host.drop('crm.json', changed);
+    expect(await manifestServed).to.include({ code: 0, stderr: '' });
+    const limited = { ...changed, limits: { timeout_ms: 77 } };
+    const configServed = wait((await digestsOf(limited)).config_digest);
+    host.drop('crm.json', limited);
+    expect(await configServed).to.include({ code: 0, stderr: '' });
+  });
+
+  it('returns when a module appears', async () => {
+    const served = wait('late');
+    host.drop('late.json', describeModule('late', ENDPOINT, []));
+    expect(await served).to.include({ code: 0 });
+  });
+
+  it('ends with 1 at the time-out, and says what there is', async () => {
+    const missing = await wait('nope', '--timeout', '300ms');
+    expect(missing).to.include({
+      code: 1,
+      stdout: '',
+      stderr: "modgate: module 'nope' is not live after 300 ms: no descriptor has that name\n",
+    });
+    expect(missing.tookMs).to.be.within(300, 3000);
+    const { stderr } = await wait(UNKNOWN_DIGEST, '--timeout', '0.2s');
+    expect(stderr).to.equal(
+      `modgate: ${UNKNOWN_DIGEST} is not live after 200 ms: no live module has that digest\n`,
+    );
+  });
+
+  it('says at the time-out what state a module is in', async () => {
+    host.drop('off.json', { ...describeModule('off', ENDPOINT, []), enabled: false });
+    const { code, stderr } = await wait('off', '--timeout', '3s');
+    expect(code).to.equal(1);
+    expect(stderr).to.equal(
+      "modgate: module 'off' is not live after 3000 ms: its state is disabled (off.json): enabled is false in the descriptor\n",
+    );
+  });
+
+  it('ends with 1 as soon as the host rejects what came, by digest', async () => {
+    const rejected = wait(UNKNOWN_DIGEST, '--timeout', '15s');
+    host.drop('crm.json', BAD.replace('module: crm', '{'));
+    const { code, stderr, tookMs } = await rejected;
+    expect(code).to.equal(1);
+    expect(stderr).to.match(
+      /^modgate: module 'crm' is stale \(crm\.json\): crm\.json:\d+:\d+ [^\n]+\n$/,
+    );
+    expect(tookMs).to.be.below(6000);
+  });
+
+  it('ends with 1 as soon as the host rejects the module, with reason and hint', async () => {
+    host.drop('other.yaml', BAD.replace('crm', 'other'));
+    const { code, stderr, tookMs } = await wait('other', '--timeout', '15s');
+    expect(code).to.equal(1);
+    expect(stderr).to.match(
+      /^modgate: module 'other' is refused \(other\.yaml\): other\.yaml:2:\d+ [^\n]*unknown key 'confg'[^\n]*\(hint: did you mean 'config'\?\)\n$/,
+    );
+    expect(tookMs).to.be.below(6000);
+  });
+
+  it('does not mind, for a module, what happens to others', async () => {
+    const served = wait('late', '--timeout', '15s');
+    host.drop('other.yaml', BAD.replace('crm', 'other'));
+    expect(await wait('other')).to.include({ code: 1 });
+    host.drop('late.json', describeModule('late', ENDPOINT, []));
+    expect(await served).to.include({ code: 0 });
+  });
+
+  it('prints the outcome as JSON', async () => {
+    const live = await wait('crm', '--json');
+    expect(JSON.parse(live.stdout)).to.deep.include({ outcome: 'live' }).and.have.nested.include({
+      'module.name': 'crm',
+      'module.state': 'live',
+    });
+    const late = await wait('nope', '--timeout', '1ms', '--json');
+    expect({ code: late.code, stderr: late.stderr }).to.deep.equal({ code: 1, stderr: '' });
+    expect(JSON.parse(late.stdout)).to.include({ outcome: 'timeout', module: null });
+    host.drop('bad.yaml', BAD.replace('crm', 'bad'));
+    const bad = await wait('bad', '--json');
+    expect(bad.code).to.equal(1);
+    expect(JSON.parse(bad.stdout)).to.have.nested.include({
+      outcome: 'rejected',
+      'module.state': 'refused',
+      'module.hint': "did you mean 'config'?",
+    });
+  });
+
+  it('ends with 1 at once when the host refuses to tell', async () => {
+    const { code, stderr } = await runModgate(['wait', 'crm', '--url', host.url]);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^modgate: the host at \S+ answered 401: /);
+  });
+});
+
+describe('modgate wait, used in another way', () => {
+  const REFUSED: readonly (readonly [args: readonly string[], line: RegExp])[] = [
+    [[], /^missing required argument 'module\|digest'$/],
+    [['CRM'], /^expected a module's name, such as crm or acme\/crm, or a digest/],
+    [['sha256:abc'], /^expected a module's name/],
+    [['crm', '--timeout', '10'], /^--timeout must be a duration, such as 10s, 500ms or 2m$/],
+    [['crm', '--timeout', '-1s'], /^--timeout must be a duration/],
+    [['crm', '--timeout', 'soon'], /^--timeout must be a duration/],
+    [['crm', '--url', 'x'], /^--url must be an http or https URL/],
+  ];
+  for (const [args, line] of REFUSED) {
+    it(`refuses '${args.join(' ')}' in one line, with 2`, async () => {
+      const { code, stdout, stderr } = await runModgate(['wait', ...args]);
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr.slice('modgate: '.length, -1)).to.match(line);
+    });
+  }
+});
+
+describe('modgate wait, with a host that comes and goes', () => {
+  it('waits for a host that is not there yet', async () => {
+    const first = await startFakeHost(() => ({ body: '' }));
+    await first.close();
+    const waiting = runModgate(['wait', 'crm', '--url', first.url]);
+    const port = Number(new URL(first.url).port);
+    const fake = await startFakeHost(
+      () => ({ body: { modules: [describeEntry('crm')], ignored: [] } }),
+      port,
+    );
+    expect(await waiting).to.include({ code: 0, stderr: '' });
+    await fake.close();
+  });
+
+  it('says at the time-out that there is none', async () => {
+    const args = ['wait', 'crm', '--url', 'http://127.0.0.1:1', '--timeout', '250ms'];
+    expect(await runModgate(args)).to.deep.equal({
+      code: 1,
+      stdout: '',
+      stderr:
+        "modgate: module 'crm' is not live after 250 ms: the host at http://127.0.0.1:1 cannot be reached: nothing listens there\n",
+    });
+  });
+
+  const MINUTE_MS = 60_000;
+
+  it('doubts an old rejection for a second, since it may just have been mended', async () => {
+    const since = new Date(Date.now() - MINUTE_MS).toISOString();
+    const stale = describeEntry('crm', { state: 'stale', since, reason: 'bad' });
+    const startedAt = Date.now();
+    const fake = await startFakeHost(() => {
+      const isMended = Date.now() - startedAt > 700;
+      return { body: { modules: [isMended ? describeEntry('crm') : stale], ignored: [] } };
+    });
+    expect(await runModgate(['wait', 'crm', '--url', fake.url])).to.include({ code: 0 });
+    await fake.close();
+  });
+
+  it('believes an old rejection that stands', async () => {
+    const since = new Date(Date.now() - MINUTE_MS).toISOString();
+    const stale = describeEntry('crm', { state: 'stale', since, reason: 'bad' });
+    const fake = await startFakeHost(() => ({ body: { modules: [stale], ignored: [] } }));
+    const ended = await runModgate(['wait', 'crm', '--url', fake.url, '--timeout', '1m']);
+    await fake.close();
+    expect(ended).to.include({
+      code: 1,
+      stderr: "modgate: module 'crm' is stale (crm.yaml): bad\n",
+    });
+  });
+
+  it('tells what is old by the clock of the host', async () => {
+    const HOUR_MS = 3_600_000;
+    for (const skewMs of [HOUR_MS, -HOUR_MS]) {
+      const now = Date.now() + skewMs;
+      const old = new Date(now - MINUTE_MS).toISOString();
+      const stale = describeEntry('other', { state: 'stale', since: old, reason: 'bad' });
+      const headers = { date: new Date(now).toUTCString() };
+      const fake = await startFakeHost(() => ({
+        headers,
+        body: { modules: [stale], ignored: [] },
+      }));
+      const args = ['wait', UNKNOWN_DIGEST, '--url', fake.url, '--timeout', '300ms'];
+      const { stderr } = await runModgate(args);
+      await fake.close();
+      expect(stderr).to.include('no live module has that digest');
+    }
+  });
+});

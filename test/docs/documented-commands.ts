@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** A command of a page and the output that the page promises. */
+export interface DocumentedCommand {
+  readonly command: string;
+  readonly output: string;
+}
+
+const BLOCK = /```(\w*)\n([\s\S]*?)```/g;
+
+/** Each `sh` block that a `json` or `text` block follows. */
+export function readDocumentedCommands(page: string): DocumentedCommand[] {
+  const text = readFileSync(join(process.cwd(), page), 'utf8');
+  const blocks = [...text.matchAll(BLOCK)].map(([, kind = '', body = '']) => ({ kind, body }));
+  return blocks.flatMap(({ kind, body }, index) => {
+    const next = blocks[index + 1];
+    if (kind !== 'sh' || (next?.kind !== 'json' && next?.kind !== 'text')) return [];
+    return [{ command: body.trim(), output: next.body.trim() }];
+  });
+}
+
+/** Runs it in a shell against `url` instead of the port of the docs, with what changes at each run masked. */
+export async function runDocumented(command: string, url: string): Promise<string> {
+  const { host } = new URL(url);
+  const { stdout } = await promisify(execFile)('bash', [
+    '-c',
+    command.replaceAll('localhost:3000', host).replaceAll('127.0.0.1:3000', host),
+  ]);
+  return mask(stdout.trim());
+}
+
+function mask(text: string): string {
+  return text.replace(/"(request_id|correlation_id)":"[^"]+"/g, '"$1":"…"');
+}

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { isAlwaysForwarded, judgeForwardHeader } from '../../core/host/forward-headers.js';
+
+// Contract 1.6, word for word, and the hop-by-hop headers of RFC 9110.
+const REFUSED = [
+  'authorization',
+  'cookie',
+  'host',
+  'content-type',
+  'content-length',
+  'content-anything',
+  'transfer-encoding',
+  'connection',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+  'range',
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'modgate-actor',
+  'modgate-anything',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+];
+
+const SET_BY_HOST = [
+  'accept',
+  'accept-encoding',
+  'x-request-id',
+  'x-correlation-id',
+  'traceparent',
+  'tracestate',
+];
+
+function spell(name: string): string[] {
+  return [name, name.toUpperCase(), name.replaceAll('-', '_'), name.replace('-', '_')];
+}
+
+describe('judgeForwardHeader', () => {
+  for (const name of REFUSED) {
+    it(`refuses ${name} in every spelling`, () => {
+      for (const spelling of spell(name)) expect(judgeForwardHeader(spelling)).to.be.a('string');
+    });
+  }
+
+  for (const name of SET_BY_HOST) {
+    it(`says that the host sets ${name} itself`, () => {
+      for (const spelling of spell(name)) {
+        expect(judgeForwardHeader(spelling)).to.equal('the host sets this header itself');
+      }
+    });
+  }
+
+  for (const name of [
+    'x-tenant',
+    'accept-language',
+    'x-forward',
+    'ranges',
+    'x-content-type',
+    'via',
+  ]) {
+    it(`takes ${name}`, () => {
+      expect(judgeForwardHeader(name)).to.equal(null);
+    });
+  }
+
+  it('knows what is forwarded anyway', () => {
+    expect(['If-Match', 'prefer', 'x-tenant'].map(isAlwaysForwarded)).to.deep.equal([
+      true,
+      true,
+      false,
+    ]);
+  });
+});

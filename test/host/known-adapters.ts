@@ -1,0 +1,25 @@
+import { object } from 'superstruct';
+import type { DescriptorAdapter, DescriptorAdapters } from '../../core/host/descriptor.js';
+import { httpConfig, unixConfig } from '../../plugins/http/config.js';
+import { localConfig } from '../../plugins/local/config.js';
+
+const KNOWN: readonly DescriptorAdapter[] = [
+  { kind: 'http', config: httpConfig, supports: { manifest: true } },
+  { kind: 'unix', config: unixConfig, supports: { manifest: true } },
+  { kind: 'local', config: localConfig, supports: { manifest: true } },
+  { kind: 'mute', config: object({}), supports: {} },
+];
+
+export function createAdapters(adapters: readonly DescriptorAdapter[]): DescriptorAdapters {
+  return {
+    kinds: () => adapters.map(({ kind }) => kind),
+    adapter: async (kind) => {
+      const found = adapters.find((one) => one.kind === kind);
+      if (found === undefined) throw new Error('no plugin provides this kind');
+      return found;
+    },
+  };
+}
+
+/** The adapters of the repository, and `mute`, which takes no config and has no manifest. */
+export const knownAdapters = createAdapters(KNOWN);

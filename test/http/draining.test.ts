@@ -1,0 +1,152 @@
+import { expect } from 'chai';
+import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { headerValue, RawConnection } from '../support/raw-http.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+import { call, JSON_TYPE, parseJson, ROOT } from './call.js';
+import { expectProblem } from './expect-problem.js';
+import { describeWideModule } from './modules.js';
+import { waitUntil } from './wait-until.js';
+
+const SLOW_MS = 400;
+// Far below the 10 s that a drain may take, far above what is left of the call.
+const PROMPT_MS = 4_000;
+
+describe('draining', () => {
+  let provider: EchoProvider;
+  let host: RunningHost;
+
+  beforeEach(async () => {
+    provider = await startEchoProvider();
+    host = await startHost({ files: { 'wide.json': describeWideModule('wide', provider.url) } });
+  });
+
+  afterEach(async () => {
+    await host.kill();
+    await provider.close();
+  });
+
+  const beginSlowCall = async () => {
+    provider.answer({ delayMs: SLOW_MS });
+    const slow = call(host, {
+      method: 'POST',
+      target: '/modules/wide/http/slow',
+      headers: [JSON_TYPE],
+      body: Buffer.from('{}'),
+    });
+    await waitUntil('the call at the provider', () => provider.requests.length === 1);
+    // In an object, since a bare promise would be awaited on the way out.
+    return { slow };
+  };
+  const request = (target: string) =>
+    `GET ${target} HTTP/1.1\r\nhost: 127.0.0.1:${host.port}\r\nauthorization: Bearer ${ROOT}\r\n\r\n`;
+  const isRefused = async () => {
+    try {
+      (await RawConnection.open(host.port)).destroy();
+      return false;
+    } catch {
+      return true;
+    }
+  };
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`finishes the request in flight on ${signal}, then exits 0`, async () => {
+      const { slow } = await beginSlowCall();
+      const begun = performance.now();
+      expect(await host.stop(signal)).to.deep.equal({ code: 0, signal: null });
+      expect(performance.now() - begun).to.be.within(SLOW_MS / 4, PROMPT_MS);
+      const response = await slow;
+      expect(response.status).to.equal(200);
+      expect(parseJson(response)['data']).to.deep.equal({ ok: true });
+    });
+  }
+
+  it('takes no new connection while a request is in flight', async () => {
+    const { slow } = await beginSlowCall();
+    const stopped = host.stop();
+    await waitUntil('the closed door', isRefused, SLOW_MS);
+    expect((await slow).status).to.equal(200);
+    expect((await stopped).code).to.equal(0);
+  });
+
+  it('is not held up by an idle connection', async () => {
+    const connection = await RawConnection.open(host.port);
+    try {
+      connection.write(request('/livez'));
+      expect((await connection.readFinal()).status).to.equal(200);
+      const begun = performance.now();
+      expect((await host.stop()).code).to.equal(0);
+      expect(performance.now() - begun).to.be.below(PROMPT_MS);
+    } finally {
+      connection.destroy();
+    }
+  });
+
+  it('says on an open connection that it is not ready, or closes it', async () => {
+    const connection = await RawConnection.open(host.port);
+    try {
+      connection.write(request('/readyz'));
+      expect((await connection.readFinal()).status).to.equal(200);
+      const { slow } = await beginSlowCall();
+      const stopped = host.stop();
+      await waitUntil('the closed door', isRefused, SLOW_MS);
+      connection.write(request('/readyz'));
+      const answer = await connection.readFinal().catch(() => null);
+      if (answer !== null) {
+        expect(answer.status).to.equal(503);
+        expect(headerValue(answer.headers, 'connection')).to.equal('close');
+      }
+      expect((await slow).status).to.equal(200);
+      expect((await stopped).code).to.equal(0);
+    } finally {
+      connection.destroy();
+    }
+  });
+
+  it('closes the connection of a request in flight behind its answer', async () => {
+    provider.answer({ delayMs: SLOW_MS });
+    const connection = await RawConnection.open(host.port);
+    try {
+      connection.write(request('/modules/wide/http/slow'));
+      await waitUntil('the call at the provider', () => provider.requests.length === 1);
+      const stopped = host.stop();
+      expect((await connection.readFinal()).status).to.equal(200);
+      await connection.closed(PROMPT_MS);
+      expect((await stopped).code).to.equal(0);
+    } finally {
+      connection.destroy();
+    }
+  });
+
+  it('ends at once, with 1, on a second signal', async () => {
+    provider.answer({ raw: [], finally: 'hang' });
+    const connection = await RawConnection.open(host.port);
+    try {
+      connection.write(request('/modules/wide/http/slow'));
+      await waitUntil('the call at the provider', () => provider.requests.length === 1);
+      const first = host.stop();
+      await waitUntil('the closed door', isRefused);
+      const begun = performance.now();
+      process.kill(host.pid, 'SIGTERM');
+      expect(await first).to.deep.equal({ code: 1, signal: null });
+      expect(performance.now() - begun).to.be.below(PROMPT_MS);
+    } finally {
+      connection.destroy();
+    }
+  });
+});
+
+describe('draining with --drain-delay-ms', () => {
+  it('answers 503 to /readyz while it still takes connections', async () => {
+    const host = await startHost({ args: ['--drain-delay-ms', '1000'] });
+    try {
+      const stopped = host.stop();
+      const readiness = () => call(host, { target: '/readyz', as: null });
+      await waitUntil('503', async () => (await readiness()).status === 503, 900);
+      expectProblem(await readiness(), 503);
+      expect((await call(host, { target: '/livez', as: null })).status).to.equal(200);
+      expect((await stopped).code).to.equal(0);
+    } finally {
+      await host.kill();
+    }
+  });
+});

@@ -1,0 +1,53 @@
+export interface RouteOptions {
+  readonly method: string;
+  readonly path: string;
+  readonly capability?: string;
+  readonly operation?: object;
+}
+
+/** A descriptor with its manifest inline; `more` overrides or adds keys of the descriptor. */
+export function describeModule(
+  module: string,
+  endpoint: string,
+  routes: readonly RouteOptions[],
+  more: object = {},
+): object {
+  return {
+    apiVersion: 'modgate/v1',
+    module,
+    provider: { kind: 'http', config: { endpoints: [endpoint] } },
+    manifest: { inline: buildManifest(module, routes) },
+    ...more,
+  };
+}
+
+export function buildManifest(module: string, routes: readonly RouteOptions[]): object {
+  const named = routes.flatMap((route) => route.capability ?? []);
+  return {
+    protocol: 'modgate.manifest.v1',
+    module_id: module,
+    capabilities: [...new Set(named)].sort(),
+    http_routes: routes,
+  };
+}
+
+/** `GET /a/{b}` with one capability for all. */
+export function toRoutes(texts: readonly string[], capability: string): RouteOptions[] {
+  return texts.map((text) => {
+    const space = text.indexOf(' ');
+    return { method: text.slice(0, space), path: text.slice(space + 1), capability };
+  });
+}
+
+/** The methods that a manifest may declare. */
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** Any path of at least one segment, by each method: what is not matched here is refused by its path. */
+export function describeWideModule(module: string, endpoint: string, more: object = {}): object {
+  const routes = METHODS.map((method) => ({
+    method,
+    path: '/{rest...}',
+    capability: 'wide.use',
+  }));
+  return describeModule(module, endpoint, routes, more);
+}

@@ -1,0 +1,288 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { RawConnection } from '../support/raw-http.js';
+import {
+  type RunningHost,
+  type RunningModgate,
+  startHost,
+  startModgate,
+} from '../support/start-host.js';
+import { call } from './call.js';
+import { expectProblem } from './expect-problem.js';
+import { describeWideModule } from './modules.js';
+import { type Finished, runModgate } from './run-modgate.js';
+
+const PACKAGE = new URL('../../../package.json', import.meta.url);
+const NOBODY = 'http://127.0.0.1:9';
+// The contract sets no time; a host that waits longer than this for a head is easily held up.
+const SLOW_HEAD_MS = 15_000;
+
+describe('running modgate', () => {
+  let directory = '';
+  let modules = '';
+  let running: RunningModgate | undefined;
+  let patient: RunningHost | undefined;
+  let halfAHead: RawConnection | undefined;
+
+  before(async () => {
+    // Begun here and judged by the last test, so that nobody waits for it.
+    patient = await startHost();
+    halfAHead = await RawConnection.open(patient.port);
+    halfAHead.write('GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a: ');
+    directory = mkdtempSync(join(tmpdir(), 'modgate-run-'));
+    modules = join(directory, 'modules.d');
+    mkdirSync(modules);
+    writeFileSync(join(modules, 'wide.json'), JSON.stringify(describeWideModule('wide', NOBODY)));
+  });
+
+  afterEach(async () => {
+    await running?.kill();
+    running = undefined;
+  });
+
+  after(async () => {
+    halfAHead?.destroy();
+    await patient?.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const base = () => ['serve', '--state', join(directory, 'state')];
+  const good = () => [...base(), '--modules', modules, '--port', '0', '--env', 'development'];
+  const write = (name: string, text: string) => {
+    const path = join(directory, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const start = async (args: readonly string[], env?: Record<string, string>) => {
+    running = await startModgate(args, env);
+    return running;
+  };
+  /** What the module `wide` gives, 502, when the settings reached it: its provider is down. */
+  const expectServesWide = async (host: RunningModgate) => {
+    const response = await call(host, { target: '/modules/wide/http/a' });
+    expect(response.status, response.body.toString()).to.equal(502);
+  };
+
+  it('logs one JSON line with listening and the url', async () => {
+    const host = await start(good());
+    const lines = host.logs().filter((line) => line['msg'] === 'listening');
+    expect(lines).to.have.length(1);
+    expect(lines[0]?.['url']).to.match(/^http:\/\/127\.0\.0\.1:[1-9]\d*\/?$/);
+    expect(Date.parse(String(lines[0]?.['time']))).to.be.greaterThan(0);
+    expect((await fetch(new URL('/livez', host.url))).status).to.equal(200);
+  });
+
+  it('serves all modules by the time that it says listening', async () => {
+    await expectServesWide(await start(good()));
+  });
+
+  it('listens on loopback alone where no --host is given', async () => {
+    const host = await start(good());
+    expect(new URL(host.url).hostname).to.equal('127.0.0.1');
+  });
+
+  it('reads every setting from the environment', async () => {
+    const host = await start(['serve'], {
+      MODGATE_MODULES: modules,
+      MODGATE_STATE: join(directory, 'state'),
+      MODGATE_PORT: '0',
+      MODGATE_HOST: '127.0.0.1',
+      MODGATE_ENV: 'development',
+    });
+    await expectServesWide(host);
+  });
+
+  it('reads every setting from a file', async () => {
+    const state = join(directory, 'state');
+    const file = write(
+      'all.yaml',
+      `modules: ${modules}\nstate: ${state}\nport: 0\nhost: 127.0.0.1\nenv: development\n`,
+    );
+    await expectServesWide(await start(['serve', '--config', file]));
+  });
+
+  it('prefers a flag to the environment, and that to the file', async () => {
+    const missing = join(directory, 'missing');
+    const file = write('order.yaml', `modules: ${missing}\nport: 1\nenv: production\n`);
+    const host = await start([...base(), '--config', file, '--modules', modules], {
+      MODGATE_MODULES: missing,
+      MODGATE_PORT: '0',
+      MODGATE_ENV: 'development',
+    });
+    await expectServesWide(host);
+  });
+
+  it('prefers the file to the defaults, given by MODGATE_CONFIG', async () => {
+    const file = write('env.yaml', `modules: ${modules}\nport: 0\nenv: development\n`);
+    await expectServesWide(await start(base(), { MODGATE_CONFIG: file }));
+  });
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`exits 0 on ${signal}`, async () => {
+      const host = await start(good());
+      expect(await host.stop(signal)).to.deep.equal({ code: 0, signal: null });
+    });
+  }
+
+  it('writes nothing but JSON lines to stdout', async () => {
+    const host = await start(good());
+    await call(host, { target: '/nothing' });
+    await host.stop();
+    for (const line of host.logs()) {
+      expect(line['level']).to.be.a('string');
+      expect(line['msg']).to.be.a('string');
+    }
+  });
+
+  const expectRefusal = async (
+    args: readonly string[],
+    subject: RegExp,
+    env?: Record<string, string>,
+  ): Promise<Finished> => {
+    const finished = await runModgate(args, env);
+    const said = finished.stderr + finished.stdout;
+    expect(finished.code, said).to.equal(2);
+    expect(said).to.match(subject);
+    expect(said, 'a stack').not.to.match(/^\s+at /m);
+    expect(said).not.to.include('"listening"');
+    return finished;
+  };
+
+  it('exits 2 for production without an authenticator', async () => {
+    const args = [...base(), '--modules', modules, '--port', '0'];
+    await expectRefusal(args, /authenticat|token/i);
+    await expectRefusal([...args, '--env', 'production'], /authenticat|token/i);
+    await expectRefusal(args, /authenticat|token/i, { MODGATE_ENV: 'production' });
+  });
+
+  for (const address of ['0.0.0.0', '::', '192.0.2.1']) {
+    it(`exits 2 for dev tokens on ${address}`, async () => {
+      await expectRefusal([...good(), '--host', address], /loopback|allow-dev-auth-anywhere/);
+    });
+  }
+
+  it('exits 2, with one clear line, for a port that is in use', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      const finished = await expectRefusal([...good(), '--port', `${port}`], /in use/);
+      const naming = `${finished.stderr}${finished.stdout}`
+        .split('\n')
+        .filter((line) => /in use/.test(line));
+      expect(naming).to.have.length(1);
+      expect(naming[0]).to.include(`${port}`);
+      expect(finished.stderr.trim().split('\n').length).to.be.at.most(1);
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
+  it('exits 2 for a modules directory that is not there', async () => {
+    const missing = join(directory, 'missing');
+    await expectRefusal([...base(), '--modules', missing, '--env', 'development'], /missing/);
+  });
+
+  it('exits 2 for a modules directory that is a file', async () => {
+    const file = write('a-file', 'x');
+    await expectRefusal([...base(), '--modules', file, '--env', 'development'], /a-file/);
+  });
+
+  for (const [title, args, subject] of [
+    ['an unknown flag', ['--prot', '1'], /prot/],
+    ['a port that is no number', ['--port', 'http'], /port/],
+    ['a port past 65535', ['--port', '70000'], /port/],
+    ['a negative port', ['--port=-1'], /port/],
+    ['an unknown environment', ['--env', 'staging'], /env/],
+    ['a config file that is not there', ['--config', '/nowhere/modgate.yaml'], /modgate\.yaml/],
+    ['a tokens file that is not there', ['--tokens', '/nowhere/tokens.json'], /tokens/],
+    ['an argument too many', ['extra'], /./],
+  ] as const) {
+    it(`exits 2 for ${title}`, async () => {
+      await expectRefusal([...good(), ...args], subject);
+    });
+  }
+
+  for (const [title, text, subject] of [
+    ['an unknown key', 'prot: 0\n', /prot/],
+    ['a value of the wrong type', 'port: [1]\n', /port/],
+    ['a doubled key', 'port: 0\nport: 0\n', /twice|duplicate|unique/i],
+    ['no YAML', 'port: [\n', /config|line/i],
+  ] as const) {
+    it(`exits 2 for a config file with ${title}`, async () => {
+      const file = write('bad.yaml', text);
+      await expectRefusal([...good(), '--config', file], subject);
+    });
+  }
+
+  for (const [title, text] of [
+    ['no JSON', '{'],
+    ['no list', '{"tokens": 1}'],
+    ['an entry without a digest', '{"tokens": [{"id": "a", "kind": "service", "scopes": []}]}'],
+    [
+      'a digest in upper case',
+      `{"tokens": [{"id": "a", "kind": "service", "scopes": [], "sha256": "${'A'.repeat(64)}"}]}`,
+    ],
+    [
+      'an unknown kind',
+      `{"tokens": [{"id": "a", "kind": "robot", "scopes": [], "sha256": "${'a'.repeat(64)}"}]}`,
+    ],
+    [
+      'an id that no actor has',
+      `{"tokens": [{"id": "a b", "kind": "service", "scopes": [], "sha256": "${'a'.repeat(64)}"}]}`,
+    ],
+    [
+      'a scope with a comma',
+      `{"tokens": [{"id": "a", "kind": "service", "scopes": ["a,b"], "sha256": "${'a'.repeat(64)}"}]}`,
+    ],
+  ] as const) {
+    it(`exits 2 for a tokens file with ${title}, and prints none of it`, async () => {
+      const file = write('tokens.json', text);
+      const args = [...base(), '--modules', modules, '--port', '0', '--tokens', file];
+      const finished = await expectRefusal(args, /tokens/);
+      expect(finished.stderr + finished.stdout).not.to.match(/robot|a b|a,b|[Aa]{64}/);
+    });
+  }
+
+  it('reads a tokens file in YAML, named by MODGATE_TOKENS', async () => {
+    // SHA-256 of `abc` (FIPS 180-4, example 1).
+    const digest = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
+    const text = `tokens:\n  - { id: a, kind: system, scopes: [], sha256: ${digest} }\n`;
+    const args = [...base(), '--modules', modules, '--port', '0'];
+    const host = await start(args, { MODGATE_TOKENS: write('tokens.yaml', text) });
+    const response = await call(host, { target: '/modules/wide/http/a', as: 'abc' });
+    expect(response.status).to.equal(502);
+  });
+
+  it('exits 2 for an unknown command', async () => {
+    await expectRefusal(['sevre'], /sevre/);
+  });
+
+  it('prints the way to use it for --help, and exits 0', async () => {
+    const whole = await runModgate(['--help']);
+    expect(whole.code).to.equal(0);
+    expect(whole.stdout).to.include('serve');
+    const serve = await runModgate(['serve', '--help']);
+    expect(serve.code).to.equal(0);
+    for (const flag of ['modules', 'state', 'host', 'port', 'env', 'tokens', 'config']) {
+      expect(serve.stdout).to.include(`--${flag}`);
+    }
+  });
+
+  it('prints the version of the package for --version, and exits 0', async () => {
+    const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string };
+    const finished = await runModgate(['--version']);
+    expect(finished.code).to.equal(0);
+    expect(finished.stdout.trim()).to.include(version);
+  });
+
+  it('answers 408 to a head that does not come to its end, and closes', async () => {
+    const connection = halfAHead;
+    if (connection === undefined) throw new Error('the connection was not opened');
+    expectProblem(await connection.readFinal({ deadlineMs: SLOW_HEAD_MS }), 408);
+    await connection.closed();
+  });
+});

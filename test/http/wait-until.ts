@@ -1,0 +1,14 @@
+const POLL_MS = 20;
+
+/** Polls until the condition holds. @throws past the deadline, saying what was waited for. */
+export async function waitUntil(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  deadlineMs = 5_000,
+): Promise<void> {
+  const deadline = Date.now() + deadlineMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`${what}: not within ${deadlineMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

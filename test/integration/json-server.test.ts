@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { describeModule, toRoutes } from '../http/modules.js';
+import { waitUntil } from '../http/wait-until.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+
+const ROUTES = toRoutes(
+  [
+    'GET /posts',
+    'POST /posts',
+    'GET /posts/{id}',
+    'PUT /posts/{id}',
+    'PATCH /posts/{id}',
+    'DELETE /posts/{id}',
+  ],
+  'posts',
+);
+
+/** json-server: a JSON service that nobody here wrote. */
+describe('json-server behind kind http', () => {
+  let directory: string;
+  let provider: ChildProcess;
+  let host: RunningHost;
+
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'modgate-json-server-'));
+    writeFileSync(
+      join(directory, 'db.json'),
+      JSON.stringify({
+        posts: [
+          { id: 1, title: 'first' },
+          { id: 2, title: 'Grüße' },
+        ],
+      }),
+    );
+    const port = await findFreePort();
+    provider = startJsonServer(directory, port);
+    const url = `http://127.0.0.1:${port}`;
+    await waitUntil(
+      'json-server answers',
+      () =>
+        fetch(url).then(
+          () => true,
+          () => false,
+        ),
+      15_000,
+    );
+    host = await startHost({
+      files: {
+        'blog.json': describeModule('blog', url, ROUTES, { provider_errors: 'passthrough' }),
+      },
+    });
+  });
+
+  after(async () => {
+    await host?.stop();
+    provider?.kill();
+    await once(provider, 'close');
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('reads, creates, changes and deletes through the gateway', async () => {
+    expect(await ask('GET', '/posts')).to.deep.include({
+      status: 200,
+      data: [
+        { id: 1, title: 'first' },
+        { id: 2, title: 'Grüße' },
+      ],
+    });
+    expect((await ask('GET', '/posts?title=first&_limit=1')).data).to.have.length(1);
+    const created = await ask('POST', '/posts', { title: 'third' });
+    expect(created.data).to.deep.equal({ id: 3, title: 'third' });
+    expect((await ask('PATCH', '/posts/3', { draft: true })).data).to.deep.equal({
+      id: 3,
+      title: 'third',
+      draft: true,
+    });
+    expect((await ask('PUT', '/posts/3', { title: 'again' })).data).to.deep.equal({
+      id: 3,
+      title: 'again',
+    });
+    expect((await ask('GET', '/posts/3')).data).to.deep.equal({ id: 3, title: 'again' });
+    expect((await ask('DELETE', '/posts/3')).data).to.deep.equal({});
+    expect((await ask('GET', '/posts/3')).status).to.equal(404);
+    expect((await ask('GET', '/posts')).data).to.have.length(2);
+  });
+
+  async function ask(method: string, path: string, body?: object) {
+    const response = await fetch(`${host.url}/modules/blog/http${path}`, {
+      method,
+      headers: {
+        authorization: 'Bearer dev-service:reader:posts',
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const envelope = (await response.json()) as { data?: unknown };
+    return { status: response.status, data: envelope.data };
+  }
+});
+
+function startJsonServer(directory: string, port: number): ChildProcess {
+  const require = createRequire(import.meta.url);
+  const bin = join(dirname(require.resolve('json-server/package.json')), 'lib/cli/bin.js');
+  return spawn(
+    process.execPath,
+    [bin, '--quiet', '--host', '127.0.0.1', '--port', `${port}`, 'db.json'],
+    {
+      cwd: directory,
+      stdio: 'ignore',
+    },
+  );
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

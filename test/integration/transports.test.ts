@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { buildManifest, toRoutes } from '../http/modules.js';
+import {
+  authority,
+  client,
+  elsewhere,
+  expired,
+  server as trusted,
+} from '../support/certificates.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+
+const MANIFEST = { inline: buildManifest('things', toRoutes(['GET /things/{id}'], 'things')) };
+
+const answer: RequestListener = (request, response) => {
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ asked: request.url }));
+};
+
+describe('transports through a running host', () => {
+  const servers: Server[] = [];
+  let directory: string;
+  let host: RunningHost;
+
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'modgate-transports-'));
+    writeFileSync(join(directory, 'ca.pem'), authority);
+    writeFileSync(join(directory, 'client.pem'), client.cert);
+    writeFileSync(join(directory, 'client.key'), client.key);
+    const socket = join(directory, 'things.sock');
+    await listen(createServer(answer), socket);
+    const good = await listenTls(trusted);
+    const mutual = await listenTls({ ...trusted, ca: authority, requestCert: true });
+    const foreign = await listenTls(elsewhere);
+    const late = await listenTls(expired);
+    host = await startHost({
+      files: {
+        'socket.json': describeKind('socket', 'unix', { socket }),
+        'tls.json': describeTls('tls', good, { ca: `file:${join(directory, 'ca.pem')}` }),
+        'mutual.json': describeTls('mutual', mutual, {
+          ca: join(directory, 'ca.pem'),
+          cert: join(directory, 'client.pem'),
+          key: `file:${join(directory, 'client.key')}`,
+        }),
+        'anonymous.json': describeTls('anonymous', mutual, { ca: join(directory, 'ca.pem') }),
+        'foreign.json': describeTls('foreign', foreign, { ca: join(directory, 'ca.pem') }),
+        'late.json': describeTls('late', late, { ca: join(directory, 'ca.pem') }),
+        'unknown.json': describeTls('unknown', good, {}),
+      },
+    });
+  });
+
+  after(async () => {
+    await host?.stop();
+    for (const server of servers) server.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  for (const module of ['socket', 'tls', 'mutual']) {
+    it(`reaches a provider over ${module}`, async () => {
+      const { status, body } = await ask(module);
+      expect(status, JSON.stringify(body)).to.equal(200);
+      expect(body['data']).to.deep.equal({ asked: '/things/a%20b?x=%2F' });
+    });
+  }
+
+  const refused: [string, string][] = [
+    ['foreign', 'a certificate for another host'],
+    ['late', 'a certificate that has expired'],
+    ['unknown', 'an authority that nobody configured'],
+    ['anonymous', 'a provider that asks for a client certificate'],
+  ];
+  for (const [module, what] of refused) {
+    it(`answers 502 unavailable for ${what}`, async () => {
+      const { status, body } = await ask(module);
+      expect(status).to.equal(502);
+      expect(body['errors']).to.deep.include({ field: 'failure', reason: 'unavailable' });
+      expect(JSON.stringify(body)).not.to.match(/CERT|certificate|127\.0\.0\.1/i);
+    });
+  }
+
+  async function ask(module: string) {
+    const response = await fetch(`${host.url}/modules/${module}/http/things/a%20b?x=%2F`, {
+      headers: { authorization: 'Bearer dev-service:reader:things' },
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  }
+
+  async function listen(server: Server, path?: string): Promise<number> {
+    servers.push(server);
+    server.listen(path ?? { port: 0, host: '127.0.0.1' });
+    await once(server, 'listening');
+    return path === undefined ? (server.address() as AddressInfo).port : 0;
+  }
+
+  function listenTls(options: object): Promise<number> {
+    return listen(createTlsServer(options, answer));
+  }
+});
+
+function describeKind(module: string, kind: string, config: object): object {
+  return { module, provider: { kind, config }, manifest: MANIFEST };
+}
+
+function describeTls(module: string, port: number, tls: object): object {
+  const config = {
+    endpoints: [`https://127.0.0.1:${port}`],
+    ...(Object.keys(tls).length > 0 && { tls }),
+  };
+  return describeKind(module, 'http', config);
+}

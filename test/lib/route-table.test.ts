@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { RouteConflict, RouteTable } from '../../core/lib/route-table.js';
+import { parseRouteTemplate, TemplateError } from '../../core/lib/route-template.js';
+
+function createTable(...routes: string[]): RouteTable<string> {
+  const table = new RouteTable<string>();
+  for (const route of routes) {
+    const [method = '', path = ''] = route.split(' ');
+    table.add({ method, template: parseRouteTemplate(path), value: path });
+  }
+  return table;
+}
+
+function match(table: RouteTable<string>, method: string, path: string) {
+  return table.match(method, path.slice(1).split('/'), path);
+}
+
+describe('RouteTable', () => {
+  it('prefers literal to parameter to rest, segment by segment, whatever the order of declaration', () => {
+    const routes = ['GET /a/{x}', 'GET /{rest...}', 'GET /a/b', 'GET /{x}/b', 'GET /a/{rest...}'];
+    for (const table of [createTable(...routes), createTable(...routes.toReversed())]) {
+      expect(match(table, 'GET', '/a/b')?.value).to.equal('/a/b');
+      expect(match(table, 'GET', '/a/c')?.value).to.equal('/a/{x}');
+      expect(match(table, 'GET', '/z/b')?.value).to.equal('/{x}/b');
+      expect(match(table, 'GET', '/a/c/d')?.value).to.equal('/a/{rest...}');
+      expect(match(table, 'GET', '/z/c')?.value).to.equal('/{rest...}');
+      expect(match(table, 'GET', '/a')?.value).to.equal('/{rest...}');
+    }
+  });
+
+  it('goes back when the better branch ends nowhere', () => {
+    const table = createTable('GET /a/b/c', 'GET /{x}/b/d', 'GET /a/{y}/e/{rest...}');
+    expect(match(table, 'GET', '/a/b/d')?.params).to.deep.equal({ x: 'a' });
+    expect(match(table, 'GET', '/a/b/e/f/g')?.params).to.deep.equal({ y: 'b', rest: 'f/g' });
+    expect(match(table, 'GET', '/a/b/x')).to.equal(null);
+  });
+
+  it('goes back for a branch that has the path with another method only', () => {
+    const table = createTable('POST /a/b', 'GET /a/{x}');
+    expect(match(table, 'GET', '/a/b')?.value).to.equal('/a/{x}');
+    expect(match(table, 'DELETE', '/a/b')).to.equal(null);
+  });
+
+  it('asks a rest parameter for at least one segment', () => {
+    const table = createTable('GET /files/{rest...}');
+    expect(match(table, 'GET', '/files')).to.equal(null);
+    expect(match(table, 'GET', '/files/a/b')?.params).to.deep.equal({ rest: 'a/b' });
+  });
+
+  it('keeps parameters with hostile names as plain values', () => {
+    const table = createTable('GET /{__proto__}/{constructor}');
+    const params = match(table, 'GET', '/x/y')?.params ?? {};
+    expect(Object.keys(params)).to.deep.equal(['__proto__', 'constructor']);
+    expect(Object.getPrototypeOf(params)).to.equal(null);
+  });
+
+  it('refuses two routes with one method and one shape', () => {
+    expect(() => createTable('GET /a/{x}', 'GET /a/{y}')).to.throw(
+      RouteConflict,
+      "route 'GET /a/{y}' has the shape of 'GET /a/{x}'",
+    );
+    expect(() => createTable('GET /{a...}', 'GET /{b...}')).to.throw(RouteConflict);
+    expect(() => createTable('GET /a/{x}', 'POST /a/{x}')).not.to.throw();
+  });
+
+  it('names the losers after the winner', () => {
+    const table = createTable('GET /{rest...}', 'GET /a/{x}', 'GET /a/b');
+    const all = table.matchAll('GET', ['a', 'b']).map(({ value }) => value);
+    expect(all).to.deep.equal(['/a/b', '/a/{x}', '/{rest...}']);
+  });
+
+  it('finds the same route by walking as by its literal short cut', () => {
+    const segment = fc.constantFrom('a', 'b', '{x}', '{y}');
+    const path = fc.array(segment, { minLength: 1, maxLength: 4 });
+    const request = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(path, { maxLength: 12 }), request, (paths, decoded) => {
+        const table = new RouteTable<string>();
+        for (const parts of paths) addIfNew(table, `/${parts.join('/')}`);
+        const found = table.match('GET', decoded, `/${decoded.join('/')}`);
+        expect(found?.value).to.equal(table.matchAll('GET', decoded)[0]?.value);
+      }),
+    );
+  });
+});
+
+function addIfNew(table: RouteTable<string>, path: string): void {
+  try {
+    table.add({ method: 'GET', template: parseRouteTemplate(path), value: path });
+  } catch (error) {
+    if (!(error instanceof RouteConflict || error instanceof TemplateError)) throw error;
+  }
+}
+
+describe('parseRouteTemplate', () => {
+  const good = ['/a', '/a/{b}', '/{b...}', '/:id', '/a;b', '/a b', '/ü/{x-1_Y}', '/*', '/a%zz'];
+  for (const text of good) {
+    it(`takes '${text}'`, () => {
+      expect(parseRouteTemplate(text).text).to.equal(text);
+    });
+  }
+
+  const bad: [string, string][] = [
+    ['', 'must start with a slash'],
+    ['a/b', 'must start with a slash'],
+    ['/', 'must name at least one segment'],
+    ['/a/', 'must not end with a slash'],
+    ['/a//b', 'has an empty segment'],
+    ['/a/./b', "has a segment '.', which no request can match"],
+    ['/a/..', "has a segment '..', which no request can match"],
+    ['/a/..;x', "has a segment '..;x', which no request can match"],
+    ['/tickets/{id', 'has an unclosed parameter'],
+    ['/{a}/{a}', "has two parameters named 'a'"],
+    ['/{a...}/b', "has '{a...}' before its last segment"],
+    ['/a{b}', "has a segment that is neither a literal nor a parameter: 'a{b}'"],
+    ['/{a b}', "has a segment that is neither a literal nor a parameter: '{a b}'"],
+    ['/{}', "has a segment that is neither a literal nor a parameter: '{}'"],
+    ['/b}', "has a segment that is neither a literal nor a parameter: 'b}'"],
+    ['/a?b', 'has a literal that no request can match'],
+    ['/a#b', 'has a literal that no request can match'],
+    ['/a\\b', 'has a literal that no request can match'],
+    ['/a%2fb', 'has a literal that no request can match'],
+    ['/a\u0085b', 'has a literal that no request can match'],
+    ['/a\ud800', 'has a literal that no request can match'],
+  ];
+  for (const [text, message] of bad) {
+    it(`refuses '${text}': ${message}`, () => {
+      expect(() => parseRouteTemplate(text)).to.throw(TemplateError, message);
+    });
+  }
+});

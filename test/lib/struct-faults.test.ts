@@ -1,0 +1,190 @@
+import { expect } from 'chai';
+import {
+  any,
+  array,
+  boolean,
+  define,
+  dynamic,
+  enums,
+  integer,
+  literal,
+  max,
+  min,
+  nonempty,
+  nullable,
+  number,
+  object,
+  optional,
+  pattern,
+  record,
+  refine,
+  size,
+  string,
+  tuple,
+  type,
+  union,
+} from 'superstruct';
+import { judgeByStruct } from '../../core/lib/struct-faults.js';
+import type { AnyStruct } from '../../core/lib/struct-walk.js';
+
+function tell(value: unknown, struct: AnyStruct): string[] {
+  return judgeByStruct(value, struct).faults.map(
+    ({ message, hint }) => message + (hint === null ? '' : ` (${hint})`),
+  );
+}
+
+const ENDPOINT = union([string(), object({ url: string(), weight: optional(integer()) })]);
+
+const CASES: readonly [name: string, struct: AnyStruct, value: unknown, told: string[]][] = [
+  ['a string', object({ a: string() }), { a: 1 }, ["'a' must be a string (put it in quotes)"]],
+  ['a number', object({ a: number() }), { a: '1' }, ["'a' must be a number (remove the quotes)"]],
+  ['a whole number', object({ a: integer() }), { a: 1.5 }, ["'a' must be a whole number"]],
+  [
+    'a boolean',
+    object({ a: boolean() }),
+    { a: 'no' },
+    ["'a' must be true or false (write false, without quotes)"],
+  ],
+  ['a list', object({ a: array(string()) }), { a: { b: 1 } }, ["'a' must be a list"]],
+  ['a mapping', object({ a: object({ b: string() }) }), { a: [1] }, ["'a' must be a mapping"]],
+  ['a record', object({ a: record(string(), string()) }), { a: [1] }, ["'a' must be a mapping"]],
+  [
+    'a member of a record',
+    object({ a: record(string(), string()) }),
+    { a: { b: 1 } },
+    ["'a.b' must be a string (put it in quotes)"],
+  ],
+  ['a tuple', tuple([string(), number()]), ['a'], ["'[1]' must be a number"]],
+  ['an open mapping', type({ a: string() }), { b: 1 }, ["missing key 'a'"]],
+  [
+    'null',
+    object({ a: string() }),
+    { a: null },
+    ["'a' must be a string (remove the key or give it a value)"],
+  ],
+  [
+    'a nullable',
+    object({ a: nullable(string()) }),
+    { a: 1 },
+    ["'a' must be a string (put it in quotes)"],
+  ],
+  ['a word', object({ a: enums(['one', 'two']) }), { a: 'tow' }, ["'a' must be one of one, two"]],
+  [
+    'a word that is near',
+    object({ a: enums(['problem', 'other']) }),
+    { a: 'Problems' },
+    ["'a' must be one of problem, other (did you mean 'problem'?)"],
+  ],
+  ['a constant', object({ a: literal('v1') }), { a: 'v2' }, ["'a' must be 'v1'"]],
+  [
+    'a bound',
+    object({ a: min(number(), 1) }),
+    { a: 0 },
+    ["'a' must be a number greater than or equal to 1"],
+  ],
+  [
+    'the other bound',
+    object({ a: max(integer(), 9) }),
+    { a: 10 },
+    ["'a' must be a whole number less than or equal to 9"],
+  ],
+  [
+    'a length',
+    object({ a: size(array(any()), 1, 2) }),
+    { a: [] },
+    ["'a' must be a list with a length between 1 and 2"],
+  ],
+  [
+    'a pattern',
+    object({ a: pattern(string(), /^x/) }),
+    { a: 'secret' },
+    ["'a' must be a string matching /^x/"],
+  ],
+  [
+    'emptiness',
+    object({ a: nonempty(string()) }),
+    { a: '' },
+    ["'a' must be a string that is not empty"],
+  ],
+  [
+    'a struct by its name',
+    object({ a: define('secret reference', () => false) }),
+    { a: 1 },
+    ["'a' must be a secret reference"],
+  ],
+  [
+    'a refinement by its name',
+    object({ a: refine(string(), 'even string', () => 'got secret') }),
+    { a: 'secret' },
+    ["'a' must be an even string"],
+  ],
+  ['a missing key', object({ a: object({ b: string() }) }), { a: {} }, ["missing key 'b' in 'a'"]],
+  [
+    'an unknown key',
+    object({ retry: optional(any()) }),
+    { retires: 1 },
+    ["unknown key 'retires' (did you mean 'retry'?)"],
+  ],
+  [
+    'a union',
+    object({ a: ENDPOINT }),
+    { a: true },
+    ["'a' must be a string or a mapping (put it in quotes)"],
+  ],
+  [
+    'a branch of a union',
+    object({ a: ENDPOINT }),
+    { a: { url: 1, wieght: 2 } },
+    ["'a.url' must be a string (put it in quotes)", "unknown key 'wieght' in 'a'"],
+  ],
+  ['a list in a union', object({ a: ENDPOINT }), { a: [1] }, ["'a' must be a string or a mapping"]],
+  [
+    'what a dynamic struct chose',
+    object({ a: dynamic((value): AnyStruct => (value === 1 ? enums([2, 3]) : string())) }),
+    { a: 1 },
+    ["'a' must be one of 2, 3"],
+  ],
+  [
+    'several at once',
+    object({ a: string(), b: number() }),
+    { a: 1, b: 'x', c: 1 },
+    [
+      "'a' must be a string (put it in quotes)",
+      "'b' must be a number",
+      "unknown key 'c' (known here: a, b)",
+    ],
+  ],
+  ['the root', object({}), 'x', ['the document must be a mapping']],
+];
+
+describe('judgeByStruct', () => {
+  for (const [name, struct, value, told] of CASES) {
+    it(`tells what is wrong with ${name}`, () => {
+      expect(tell(value, struct)).to.deep.equal(told);
+    });
+  }
+
+  it('names no key that is no plain word', () => {
+    expect(tell({ 's3cret value!': 1 }, object({}))).to.deep.equal(['unknown key']);
+    expect(tell({ a: { 'x y': 1 } }, object({ a: record(string(), string()) }))).to.deep.equal([
+      "'a.?' must be a string (put it in quotes)",
+    ]);
+  });
+
+  it('puts the prefix in front of every path', () => {
+    const { faults } = judgeByStruct({ b: 1 }, object({ a: string() }), ['provider', 'config']);
+    expect(faults.map(({ message, path, at }) => ({ message, path, at }))).to.deep.equal([
+      { message: "missing key 'a' in 'provider.config'", path: ['provider', 'config'], at: 'key' },
+      {
+        message: "unknown key 'b' in 'provider.config'",
+        path: ['provider', 'config', 'b'],
+        at: 'key',
+      },
+    ]);
+  });
+
+  it('ends with 100 faults, however many there are', () => {
+    const value = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, i]));
+    expect(tell(value, object({}))).to.have.length(100);
+  });
+});

@@ -1,0 +1,282 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { PlacedFault, TextFormat } from '../../core/lib/structured-text.js';
+import { InvalidText, parseStructuredText } from '../../core/lib/structured-text.js';
+
+const FOUR_MIB = 4 * 1024 * 1024;
+
+function faultsOf(text: string, format: TextFormat): readonly PlacedFault[] {
+  try {
+    parseStructuredText(text, format);
+  } catch (error) {
+    if (error instanceof InvalidText) return error.faults;
+    throw error;
+  }
+  return expect.fail(`nothing was refused in ${text.slice(0, 50)}`);
+}
+
+function expectFault(text: string, format: TextFormat, rule: string, place?: string): void {
+  const [fault] = faultsOf(text, format);
+  expect(fault?.rule).to.equal(rule, text.slice(0, 50));
+  if (place !== undefined) expect(`${fault?.line}:${fault?.column}`).to.equal(place);
+}
+
+const REFUSED_YAML: readonly [text: string, rule: string, place: string][] = [
+  ['', 'empty-file', '1:1'],
+  [' \n\n', 'empty-file', '1:1'],
+  ['# a comment\n', 'empty-file', '1:1'],
+  ['---\n# a comment\n...\n', 'empty-file', '1:1'],
+  ['\uFEFFa: 1', 'byte-order-mark', '1:1'],
+  ['a: 1\nb: 2\na: 3', 'duplicate-key', '3:1'],
+  ['a: { b: 1, "b": 2 }', 'duplicate-key', '1:12'],
+  ['a: 1\n---\nb: 2', 'multiple-documents', '2:1'],
+  ['a: 1\n...\nb: 2', 'multiple-documents', '3:1'],
+  ['a: .inf', 'non-finite-number', '1:4'],
+  ['a: [.nan]', 'non-finite-number', '1:5'],
+  ['a: -.INF', 'non-finite-number', '1:4'],
+  ['a: 1e999', 'non-finite-number', '1:4'],
+  ['a: !!js/function "x"', 'unsupported-tag', '1:4'],
+  ['a: !secret x', 'unsupported-tag', '1:4'],
+  ['a: !!set {x}', 'unsupported-tag', '1:4'],
+  ['a: !!binary eA==', 'unsupported-tag', '1:4'],
+  ['a: !!timestamp 2020-01-01', 'unsupported-tag', '1:4'],
+  ['a: !!bool True', 'unsupported-tag', '1:4'],
+  ['%YAML 1.1\n---\na: yes', 'yaml-version', '1:1'],
+  ['<<: { a: 1 }', 'merge-key', '1:1'],
+  ['a: *b', 'unknown-alias', '1:4'],
+  ['a: &a [*a]', 'circular-alias', '1:8'],
+  ['a: &a { b: { c: *a } }', 'circular-alias', '1:17'],
+  ['a: "\\ud800"', 'lone-surrogate', '1:4'],
+  ['"\\udfff": 1', 'lone-surrogate', '1:1'],
+  ['__proto__: 1', 'forbidden-key', '1:1'],
+  ['a:\n  "__proto__": 1', 'forbidden-key', '2:3'],
+  ['? [a]\n: b', 'yaml-syntax', '1:3'],
+  ['a:\n\t- b', 'yaml-syntax', '2:1'],
+  ['a: [1', 'yaml-syntax', '1:6'],
+  ["a: 'b", 'yaml-syntax', '1:6'],
+  ['a: b: c', 'yaml-syntax', '1:4'],
+  ['a: @b', 'yaml-syntax', '1:4'],
+  ['a:\n  - b\n c: d', 'yaml-syntax', '3:1'],
+];
+
+const REFUSED_JSON: readonly [text: string, rule: string, place: string][] = [
+  ['', 'empty-file', '1:1'],
+  ['\uFEFF{}', 'byte-order-mark', '1:1'],
+  ['{"a":1,"a":2}', 'duplicate-key', '1:8'],
+  ['{"a":1,"\\u0061":2}', 'duplicate-key', '1:8'],
+  ['{"__proto__":1}', 'forbidden-key', '1:2'],
+  ['{"\\u005f_proto__":1}', 'forbidden-key', '1:2'],
+  ['[1e999]', 'non-finite-number', '1:2'],
+  ['["\\ud800"]', 'lone-surrogate', '1:2'],
+  ['{\n  "a": 1,\n}', 'json-syntax', '2:9'],
+  ['[1,]', 'json-syntax', '1:3'],
+  ['[1 2]', 'json-syntax', '1:4'],
+  ['{"a" 1}', 'json-syntax', '1:6'],
+  ["{'a': 1}", 'json-syntax', '1:2'],
+  ['{"a": 1} 2', 'json-syntax', '1:10'],
+  ['{"a": 01}', 'json-syntax', '1:8'],
+  ['{"a": +1}', 'json-syntax', '1:7'],
+  ['{"a": NaN}', 'json-syntax', '1:7'],
+  ['{"a": "b', 'json-syntax', '1:7'],
+  ['{"a": "\t"}', 'json-syntax', '1:7'],
+  ['{"a": "\\x"}', 'json-syntax', '1:7'],
+  ['{} // done', 'json-syntax', '1:4'],
+  ['\u00a0{}', 'json-syntax', '1:1'],
+];
+
+describe('parseStructuredText', () => {
+  for (const [text, rule, place] of REFUSED_YAML) {
+    it(`refuses the YAML ${JSON.stringify(text)}: ${rule}`, () => {
+      expectFault(text, 'yaml', rule, place);
+    });
+  }
+
+  for (const [text, rule, place] of REFUSED_JSON) {
+    it(`refuses the JSON ${JSON.stringify(text)}: ${rule}`, () => {
+      expectFault(text, 'json', rule, place);
+    });
+  }
+
+  it('takes only true and false for booleans', () => {
+    const { value } = parseStructuredText('[true, false, True, FALSE, yes, on, "true"]', 'yaml');
+    expect(value).to.deep.equal([true, false, 'True', 'FALSE', 'yes', 'on', 'true']);
+  });
+
+  it('reads the core schema of YAML 1.2', () => {
+    const { value } = parseStructuredText(
+      '[null, ~, 0o17, 0x1F, 1_0, 2020-01-01, 1e3, !!str 12, "a\\nb"]',
+      'yaml',
+    );
+    expect(value).to.deep.equal([null, null, 15, 31, '1_0', '2020-01-01', 1000, '12', 'a\nb']);
+  });
+
+  it('expands an alias to what it meant where it stands', () => {
+    const { value } = parseStructuredText('[&a 1, &b [*a], &a 2, *a, *b]', 'yaml');
+    expect(value).to.deep.equal([1, [1], 2, 2, [1]]);
+  });
+
+  it('gives each alias a copy of its own', () => {
+    const { value } = parseStructuredText('[&a [1], *a]', 'yaml');
+    const [first, second] = value as unknown[];
+    expect(first).to.deep.equal(second);
+    expect(first).not.to.equal(second);
+  });
+
+  it('keeps a merge key in quotes, which is a key like any other', () => {
+    expect(parseStructuredText('"<<": 1', 'yaml').value).to.deep.equal({ '<<': 1 });
+  });
+
+  it('has no key of the prototype', () => {
+    const { value } = parseStructuredText('constructor: 1\ntoString: 2', 'yaml');
+    expect(Object.keys(value as object)).to.deep.equal(['constructor', 'toString']);
+    expect(`${value}`).to.equal('');
+  });
+
+  it('takes 4 MiB and no more', () => {
+    const padded = (length: number) => `"${'a'.repeat(length - 2)}"`;
+    for (const format of ['json', 'yaml'] as const) {
+      expect(parseStructuredText(padded(FOUR_MIB), format).value).to.have.length(FOUR_MIB - 2);
+      expectFault(padded(FOUR_MIB + 1), format, 'file-too-large', '1:1');
+    }
+  });
+
+  it('refuses a billion laughs at once', () => {
+    const letters = [...'abcdefghi'];
+    const lines = letters.map((letter, index) => {
+      const item = index === 0 ? 'lol' : `*${letters[index - 1]}`;
+      return `${letter}: &${letter} [${Array(9).fill(item).join(', ')}]`;
+    });
+    const startedAt = performance.now();
+    expectFault(lines.join('\n'), 'yaml', 'too-many-aliases');
+    expect(performance.now() - startedAt).to.be.lessThan(1000);
+  });
+
+  it('allows 100 levels and no more', () => {
+    const tower = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    for (const format of ['json', 'yaml'] as const) {
+      expect(parseStructuredText(tower(101), format).value).to.be.an('array');
+      expectFault(tower(102), format, 'too-deep');
+    }
+  });
+
+  const TOWERS = {
+    brackets: '['.repeat(FOUR_MIB),
+    mappings: '{"a":'.repeat(FOUR_MIB / 8),
+    items: '- '.repeat(FOUR_MIB / 2),
+    'explicit keys': '? '.repeat(FOUR_MIB / 2),
+    indentation: Array.from({ length: 2500 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
+    aliases: Array.from({ length: 300 }, (_, i) => `k${i}: &k${i} [${i ? `*k${i - 1}` : 1}]`).join(
+      '\n',
+    ),
+  };
+  for (const [name, text] of Object.entries(TOWERS)) {
+    it(`refuses a tower of ${name} at once`, () => {
+      const startedAt = performance.now();
+      expectFault(text, 'yaml', 'too-deep');
+      expect(performance.now() - startedAt).to.be.lessThan(2000);
+    });
+  }
+
+  it('tells at most 100 faults', () => {
+    const text = Array(500).fill('a: 1').join('\n');
+    expect(faultsOf(text, 'yaml')).to.have.length(100);
+  });
+
+  it('quotes nothing of the text', () => {
+    for (const text of ['a: "CANARY', 'a: !CANARY x', 'a: *CANARY', '[CANARY', 'a: b: CANARY']) {
+      const [fault] = faultsOf(text, 'yaml');
+      expect(JSON.stringify(fault)).not.to.contain('CANARY');
+    }
+  });
+
+  describe('locate', () => {
+    const yaml = parseStructuredText('a:\n  - b: 1\n  - &x { c: [2,\r\n    3] }\nd: *x\n', 'yaml');
+    const json = parseStructuredText('{\n  "a": [ { "b": 1 },\n    2 ]\n}', 'json');
+    const cases: readonly [typeof yaml, (string | number)[], 'key' | 'value', string][] = [
+      [yaml, [], 'value', '1:1'],
+      [yaml, ['a'], 'key', '1:1'],
+      [yaml, ['a'], 'value', '2:3'],
+      [yaml, ['a', 0, 'b'], 'key', '2:5'],
+      [yaml, ['a', 0, 'b'], 'value', '2:8'],
+      [yaml, ['a', 1, 'c', 1], 'value', '4:5'],
+      [yaml, ['d', 'c', 0], 'value', '3:14'],
+      [yaml, ['a', 7], 'value', '1:1'],
+      [yaml, ['a', 0, 'zzz', 'y'], 'value', '2:5'],
+      [json, ['a', 0], 'value', '2:10'],
+      [json, ['a', 0, 'b'], 'key', '2:12'],
+      [json, ['a', 1], 'value', '3:5'],
+    ];
+    for (const [text, path, at, place] of cases) {
+      it(`finds the ${at} of ${JSON.stringify(path)} at ${place}`, () => {
+        const { line, column } = text.locate(path, at);
+        expect(`${line}:${column}`).to.equal(place);
+      });
+    }
+  });
+
+  describe('beside JSON.parse', () => {
+    const options = { noUnicodeString: false, maxDepth: 6 } as const;
+    const isPlain = (value: unknown) => !/"__proto__"/.test(JSON.stringify(value));
+
+    it('reads the same JSON', () => {
+      fc.assert(
+        fc.property(fc.jsonValue(options).filter(isPlain), fc.nat(4), (value, indent) => {
+          const text = JSON.stringify(value, null, indent);
+          if (!isWellFormed(text)) return;
+          expect(parseStructuredText(text, 'json').value).to.deep.equal(JSON.parse(text));
+        }),
+      );
+    });
+
+    it('reads the same JSON as YAML', () => {
+      fc.assert(
+        fc.property(fc.jsonValue({ maxDepth: 6 }).filter(isPlain), (value) => {
+          const text = JSON.stringify(value, null, 2);
+          expect(parseStructuredText(text, 'yaml').value).to.deep.equal(JSON.parse(text));
+        }),
+      );
+    });
+
+    it('refuses what JSON.parse refuses', () => {
+      const pieces = [
+        '{',
+        '}',
+        '[',
+        ']',
+        ',',
+        ':',
+        '"a"',
+        '1',
+        '-',
+        '.5',
+        'e1',
+        'true',
+        ' ',
+        '\\',
+        '"',
+      ];
+      fc.assert(
+        fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 8 }), (parts) => {
+          const text = parts.join('');
+          expect(isAccepted(() => parseStructuredText(text, 'json'))).to.equal(
+            isAccepted(() => JSON.parse(text)) && !/("a").*\1/.test(text),
+          );
+        }),
+        { numRuns: 2000 },
+      );
+    });
+  });
+});
+
+function isWellFormed(text: string): boolean {
+  return !/\\ud[89a-f]/i.test(text);
+}
+
+function isAccepted(work: () => unknown): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
+  }
+}

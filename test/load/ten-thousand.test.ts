@@ -1,0 +1,110 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { expect } from 'chai';
+import { Pool } from 'undici';
+import { describeModule, toRoutes } from '../http/modules.js';
+import { waitUntil } from '../http/wait-until.js';
+import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+
+const REQUESTS = 10_000;
+const CONNECTIONS = 64;
+/** What a heap may differ by from one round to the next without anything being leaked. */
+const MEMORY_SLACK_KIB = 24 * 1024;
+
+describe('10,000 requests at 64 connections', function () {
+  this.timeout(120_000);
+  let provider: EchoProvider;
+  let host: RunningHost;
+
+  before(async () => {
+    provider = await startEchoProvider();
+    host = await startHost({
+      files: {
+        'crm.json': describeModule(
+          'crm',
+          provider.url,
+          toRoutes(['GET /items', 'POST /items'], 'use'),
+        ),
+      },
+      args: ['--log-success-sample', '0'],
+    });
+  });
+
+  after(async () => {
+    await host?.stop();
+    await provider?.close();
+  });
+
+  it('fail in nothing, leak no socket, and leave the memory flat', async () => {
+    // Two rounds to warm up: the heap grows to its working size once.
+    await fire(REQUESTS);
+    await fire(REQUESTS);
+    const settled = readMemoryKib(host.pid);
+    const failures = await fire(REQUESTS);
+    expect(failures).to.deep.equal([]);
+    expect(readMemoryKib(host.pid) - settled).to.be.lessThan(MEMORY_SLACK_KIB);
+    // The pool of the provider keeps idle connections for 4 s; the callers' are gone at once.
+    await waitUntil('no socket but the listener', () => countSockets(host.pid) <= 1, 10_000);
+    const response = await fetch(`${host.url}/modules`, {
+      headers: { authorization: 'Bearer dev-system:ops' },
+    });
+    const { modules } = (await response.json()) as { modules: { counts: object }[] };
+    expect(modules[0]?.counts).to.deep.include({ calls: 3 * REQUESTS, failed: 0, in_flight: 0 });
+  });
+
+  /** What went wrong, as far as anything did. */
+  async function fire(count: number): Promise<string[]> {
+    const pool = new Pool(host.url, { connections: CONNECTIONS });
+    const failures: string[] = [];
+    let left = count;
+    const work = async () => {
+      while (left > 0) {
+        const number = left--;
+        const isPost = number % 4 === 0;
+        const { statusCode, body } = await pool.request({
+          path: '/modules/crm/http/items',
+          method: isPost ? 'POST' : 'GET',
+          headers: {
+            authorization: 'Bearer dev-service:load:use',
+            ...(isPost && { 'content-type': 'application/json' }),
+          },
+          body: isPost ? `{"number":${number}}` : null,
+        });
+        const text = await body.text();
+        if (statusCode !== 200) failures.push(`${statusCode} ${text}`);
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, work));
+    await pool.close();
+    provider.reset();
+    return failures;
+  }
+});
+
+function readMemoryKib(pid: number): number {
+  const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(match?.[1]);
+}
+
+/** TCP sockets of the process, as the kernel knows them. */
+function countSockets(pid: number): number {
+  const inodes = new Set(
+    ['tcp', 'tcp6'].flatMap((table) =>
+      readFileSync(`/proc/net/${table}`, 'utf8')
+        .split('\n')
+        .flatMap((line) => line.trim().split(/\s+/)[9] ?? []),
+    ),
+  );
+  return readdirSync(`/proc/${pid}/fd`).filter((descriptor) => {
+    const inode = readLink(`/proc/${pid}/fd/${descriptor}`)?.match(/^socket:\[(\d+)\]$/)?.[1];
+    return inode !== undefined && inodes.has(inode);
+  }).length;
+}
+
+function readLink(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}

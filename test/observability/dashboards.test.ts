@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { call } from '../http/call.js';
+import { describeModule } from '../http/modules.js';
+import { useHost } from '../http/use-host.js';
+import { type Exposition, scrape } from './exposition.js';
+
+const FOLDER = new URL('../../../docs/dashboards/', import.meta.url);
+const ROUTES = [{ method: 'GET', path: '/items', capability: 'shop.read' }];
+
+interface Panel {
+  readonly title: string;
+  readonly id: number;
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+const readText = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8');
+const dashboard = JSON.parse(readText('modgate.json')) as {
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly { readonly query: string }[] };
+};
+const { groups } = parse(readText('alerts.yaml')) as {
+  readonly groups: readonly { readonly rules: readonly Rule[] }[];
+};
+const panels = dashboard.panels.filter(({ targets }) => targets !== undefined);
+const rules = groups.flatMap((group) => group.rules);
+
+const METRIC = /\b((?:modgate|nodejs|process)_[a-z0-9_]+)(?:\{([^}]*)\})?/g;
+const LABEL_OF_SELECTOR = /([a-z_]+)\s*(?:=~|!~|!=|=)/g;
+const LABELS_OF_SAMPLES = /by \(([^)]*)\)/g;
+const LABEL_OF_TEXT = /\{\{\s*(?:\$labels\.)?([a-z_]+)\s*\}\}/g;
+/** Prometheus adds these itself. */
+const LABELS_OF_SCRAPES = new Set(['instance', 'job']);
+
+describe('the dashboard and the alert rules', () => {
+  const setup = useHost((provider) => ({
+    'shop.json': describeModule('shop', provider.url, ROUTES),
+    'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
+  }));
+  let exposed: Exposition;
+
+  before(async () => {
+    await call(setup.host, { target: '/modules/shop/http/items' });
+    await call(setup.host, { target: '/modules/down/http/items' });
+    exposed = await scrape(setup.host);
+  });
+
+  /** Every name is exposed as it is written, and has the labels that are asked of it. */
+  const judge = (expression: string, texts: readonly string[]) => {
+    const labels = new Set<string>();
+    const names = [...expression.matchAll(METRIC)];
+    expect(names, expression).to.not.have.length(0);
+    for (const [, name = '', selector = ''] of names) {
+      const found = exposed.find(name);
+      expect(found, `no sample of ${name}`).to.not.have.length(0);
+      for (const label of Object.keys(found[0]?.labels ?? {})) labels.add(label);
+      for (const [, label] of selector.replaceAll(/"[^"]*"/g, '').matchAll(LABEL_OF_SELECTOR)) {
+        expect(Object.keys(found[0]?.labels ?? {}), `${label} in ${expression}`).to.include(label);
+      }
+    }
+    const asked = [
+      ...[...expression.matchAll(LABELS_OF_SAMPLES)].flatMap(([, list = '']) => list.split(/, */)),
+      ...texts.flatMap((text) => [...text.matchAll(LABEL_OF_TEXT)].map(([, label = '']) => label)),
+    ];
+    for (const label of asked) {
+      if (!LABELS_OF_SCRAPES.has(label)) expect([...labels], expression).to.include(label);
+    }
+  };
+
+  for (const { title, targets = [] } of panels) {
+    it(`the panel '${title}' asks for what is exposed`, () => {
+      for (const { expr, legendFormat } of targets) judge(expr, [legendFormat]);
+    });
+  }
+
+  for (const { alert, expr, annotations } of rules) {
+    it(`the rule ${alert} asks for what is exposed`, () => {
+      expect(annotations).to.have.all.keys('summary', 'description');
+      judge(expr, Object.values(annotations));
+    });
+  }
+
+  it('show every metric of the host', () => {
+    const asked = [...panels.flatMap(({ targets = [] }) => targets), ...rules]
+      .map(({ expr }) => expr)
+      .join('\n');
+    const own = [...exposed.names].filter((name) => name.startsWith('modgate_'));
+    expect(own).to.have.length.above(12);
+    for (const name of own) expect(asked).to.include(name);
+  });
+
+  it('has panels and rules that can be told apart', () => {
+    const lists = [dashboard.panels.map(({ id }) => String(id)), rules.map(({ alert }) => alert)];
+    for (const list of lists) {
+      expect(new Set(list).size).to.equal(list.length);
+    }
+    expect(dashboard.templating.list.map(({ query }) => query)).to.include(
+      'label_values(modgate_module_state, module)',
+    );
+  });
+});

@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { call, JSON_TYPE } from '../http/call.js';
+import { describeModule } from '../http/modules.js';
+import { useHost } from '../http/use-host.js';
+import { waitUntil } from '../http/wait-until.js';
+
+const ROUTES = [
+  { method: 'GET', path: '/items/{id}', capability: 'shop.read' },
+  { method: 'POST', path: '/items', capability: 'shop.write' },
+];
+const FIELDS = [
+  'level',
+  'time',
+  'request_id',
+  'correlation_id',
+  'trace_id',
+  'module',
+  'method',
+  'route',
+  'status',
+  'actor',
+  'duration_ms',
+  'provider_ms',
+  'bytes_in',
+  'bytes_out',
+  'attempts',
+  'failure',
+  'msg',
+];
+
+describe('the log line of a request', () => {
+  const setup = useHost((provider) => ({
+    'shop.json': describeModule('shop', provider.url, ROUTES),
+  }));
+  const lineOf = async (id: string, target: string, more: object = {}) => {
+    const { headers = [], ...rest } = more as { headers?: readonly [string, string][] };
+    await call(setup.host, { target, headers: [['x-request-id', id], ...headers], ...rest });
+    const find = () =>
+      setup.host.logs().filter((line) => line['msg'] === 'request' && line['request_id'] === id);
+    await waitUntil('the line', () => find().length > 0);
+    expect(find()).to.have.length(1);
+    return find()[0] ?? {};
+  };
+
+  it('has every field of the contract, and no other', async () => {
+    setup.provider.answer({ body: '[1,2]' });
+    const body = Buffer.from('{"a":1}');
+    const line = await lineOf('post', '/modules/shop/http/items?token=hunter2', {
+      method: 'POST',
+      headers: [JSON_TYPE, ['x-correlation-id', 'c']],
+      body,
+      as: 'dev-service:crm:shop.write',
+    });
+    expect(Object.keys(line)).to.deep.equal(FIELDS);
+    expect(line).to.include({
+      level: 'info',
+      correlation_id: 'c',
+      module: 'shop',
+      method: 'POST',
+      route: '/items',
+      status: 200,
+      actor: 'service:crm',
+      bytes_in: body.length,
+      attempts: 1,
+      failure: null,
+    });
+    expect(line['time']).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(line['trace_id']).to.match(/^[0-9a-f]{32}$/);
+    expect(line['duration_ms']).to.be.a('number').above(Number(line['provider_ms']));
+    expect(line['provider_ms']).to.be.above(0);
+    const head = '{"status":"forwarded","module_name":"shop","method":"POST"';
+    expect(line['bytes_out']).to.be.above(head.length);
+  });
+
+  it('has them also for what matched nothing, and never a raw target', async () => {
+    const line = await lineOf('none', '/modules/shop/http/hunter2/x?q=hunter2');
+    expect(Object.keys(line)).to.deep.equal(FIELDS);
+    expect(line).to.include({ module: 'shop', route: null, status: 404, provider_ms: null });
+    const own = await lineOf('own', '/hunter2?q=hunter2');
+    expect(own).to.include({ module: null, route: null, status: 404, actor: null, attempts: 0 });
+    expect(setup.host.output()).to.not.include('hunter2');
+  });
+
+  it('counts no bytes for an answer without a body', async () => {
+    const line = await lineOf('head', '/modules/shop/http/items/1', { method: 'HEAD' });
+    expect(line).to.include({ method: 'HEAD', status: 200, bytes_out: 0 });
+  });
+
+  it('says what failed', async () => {
+    setup.provider.answer({ raw: [], finally: 'reset' });
+    const line = await lineOf('reset', '/modules/shop/http/items/1');
+    expect(line).to.include({ level: 'info', status: 502, failure: 'unavailable', attempts: 3 });
+  });
+});
+
+describe('--log-success-sample', () => {
+  const setup = useHost(
+    (provider) => ({ 'shop.json': describeModule('shop', provider.url, ROUTES) }),
+    { args: ['--log-success-sample', '0'] },
+  );
+
+  it('leaves out what went well, and nothing else', async () => {
+    await call(setup.host, { target: '/modules/shop/http/items/1' });
+    await call(setup.host, { target: '/modules/shop/http/none' });
+    const lines = () => setup.host.logs().filter((line) => line['msg'] === 'request');
+    await waitUntil('the failure', () => lines().length > 0);
+    expect(lines().map((line) => line['status'])).to.deep.equal([404]);
+  });
+});

@@ -1,0 +1,143 @@
+import { expect } from 'chai';
+import { ProviderFailure } from '../../../core/contract/index.js';
+import { httpAdapter } from '../../../plugins/http/http-adapter.js';
+import {
+  type RunningProvider,
+  startAnsweringProvider,
+  startProvider,
+  startRawProvider,
+} from '../../support/provider.js';
+import {
+  createInvocation,
+  eventually,
+  failureOf,
+  type OpenedProvider,
+  openAdapter,
+} from '../open-adapter.js';
+
+/** Well below the time-outs of a connection (4 s), which would end it as well. */
+const PROMPT_MS = 1_000;
+
+describe('the http adapter: a call that is taken back', () => {
+  let opened: OpenedProvider;
+  let upstream: RunningProvider;
+
+  afterEach(async () => {
+    await opened.close();
+    await upstream.stop();
+  });
+
+  const open = async (starting: Promise<RunningProvider>) => {
+    upstream = await starting;
+    opened = await openAdapter(httpAdapter, { endpoints: [upstream.url] });
+    return opened.provider;
+  };
+
+  const REASONS: Readonly<Record<string, { reason?: unknown; expected: string }>> = {
+    'a failure of the host': {
+      reason: new ProviderFailure('timeout', 'over'),
+      expected: 'timeout',
+    },
+    'a TimeoutError': { reason: new DOMException('over', 'TimeoutError'), expected: 'timeout' },
+    'no reason': { expected: 'cancelled' },
+    'any other reason': { reason: new Error('gone'), expected: 'cancelled' },
+  };
+  for (const [name, { reason, expected }] of Object.entries(REASONS)) {
+    it(`fails as ${expected} for ${name}, before the answer and within it`, async () => {
+      for (const head of ['', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"a']) {
+        let answered = false;
+        const provider = await open(
+          startAnsweringProvider(head, () => {
+            answered = true;
+          }),
+        );
+        const controller = new AbortController();
+        const call = provider.invoke(createInvocation({}, { signal: controller.signal }));
+        await eventually(() => answered);
+        controller.abort(reason);
+        const failure = await failureOf(call);
+        expect(failure.failure).to.equal(expected);
+        // What the host says, and the status where the provider had sent one.
+        if (reason instanceof ProviderFailure) expect(failure.message).to.equal(reason.message);
+        expect(failure.status).to.equal(
+          head === '' || !(reason instanceof ProviderFailure) ? null : 200,
+        );
+        await eventually(() => upstream.sockets.size === 0);
+        await opened.close();
+        await upstream.stop();
+      }
+    });
+  }
+
+  it('never sends what was taken back before', async () => {
+    const provider = await open(startProvider());
+    const call = provider.invoke(createInvocation({}, { signal: AbortSignal.abort() }));
+    expect((await failureOf(call)).failure).to.equal('cancelled');
+    await provider.invoke(createInvocation({ target: '/after' }));
+    expect(upstream.accepted()).to.equal(1);
+    expect(upstream).to.have.nested.property('requests.length', 1);
+  });
+
+  it('never sends what is taken back while the connection is being made', async () => {
+    const provider = await open(startProvider());
+    const controller = new AbortController();
+    const { signal } = controller;
+    const call = provider.invoke(createInvocation({ target: '/taken-back' }, { signal }));
+    controller.abort();
+    expect((await failureOf(call)).failure).to.equal('cancelled');
+    await provider.invoke(createInvocation({ target: '/after' }));
+    expect(upstream).to.have.nested.property('requests.length', 1);
+    expect(upstream).to.have.nested.property('requests[0].target', '/after');
+  });
+
+  it('gives a connection up that is still being made', async () => {
+    // A peer that takes the connection and never shakes hands.
+    upstream = await startRawProvider((socket) => socket.resume());
+    const url = upstream.url.replace('http:', 'https:');
+    opened = await openAdapter(httpAdapter, { endpoints: [url] });
+    const controller = new AbortController();
+    const call = opened.provider.invoke(createInvocation({}, { signal: controller.signal }));
+    await eventually(() => upstream.sockets.size === 1);
+    controller.abort(new ProviderFailure('timeout', 'over'));
+    expect((await failureOf(call)).failure).to.equal('timeout');
+    await eventually(() => upstream.sockets.size === 0, PROMPT_MS);
+    expect(upstream.accepted()).to.equal(1);
+  });
+
+  it('makes no new connection for a call that was taken back', async () => {
+    const provider = await open(startProvider(() => {}));
+    for (let call = 1; call <= 3; call += 1) {
+      const controller = new AbortController();
+      const failing = failureOf(
+        provider.invoke(createInvocation({}, { signal: controller.signal })),
+      );
+      await eventually(() => upstream.sockets.size === 1);
+      controller.abort();
+      await failing;
+      await eventually(() => upstream.sockets.size === 0);
+      expect(upstream.accepted()).to.equal(call);
+    }
+  });
+
+  it('ends a trickle', async () => {
+    const provider = await open(
+      startProvider((_request, response) => {
+        const timer = setInterval(() => response.write('x'), 2);
+        response.on('close', () => clearInterval(timer));
+      }),
+    );
+    const signal = AbortSignal.timeout(50);
+    const failure = await failureOf(provider.invoke(createInvocation({}, { signal })));
+    expect(failure.failure).to.equal('timeout');
+    await eventually(() => upstream.sockets.size === 0);
+  });
+
+  it('changes nothing after the answer', async () => {
+    const provider = await open(startProvider());
+    const controller = new AbortController();
+    const signal = controller.signal;
+    expect((await provider.invoke(createInvocation({}, { signal }))).status).to.equal(200);
+    controller.abort();
+    expect((await provider.invoke(createInvocation())).status).to.equal(200);
+  });
+});

@@ -1,0 +1,147 @@
+import type { TlsOptions } from 'node:tls';
+import { expect } from 'chai';
+import { httpAdapter } from '../../../plugins/http/http-adapter.js';
+import {
+  authority,
+  client,
+  elsewhere,
+  expired,
+  server,
+  serverPin,
+  stranger,
+} from '../../support/certificates.js';
+import { startProvider } from '../../support/provider.js';
+import { createInvocation, failureOf, openAdapter } from '../open-adapter.js';
+
+const FILES = {
+  'ca.pem': authority,
+  'stranger.pem': stranger,
+  'client.pem': client.cert,
+  'client.key': client.key,
+  'server.key': server.key,
+  'notes.txt': 'no certificate',
+};
+
+/** Answers the status, or the failure and its code. */
+async function callOverTls(serving: TlsOptions, tls: object): Promise<string> {
+  const upstream = await startProvider(undefined, { tls: serving });
+  const opened = await openAdapter(
+    httpAdapter,
+    { endpoints: [upstream.url], tls },
+    { files: FILES },
+  );
+  try {
+    const call = opened.provider.invoke(createInvocation());
+    return await call.then(
+      ({ status }) => `${status}`,
+      async () => {
+        const failure = await failureOf(call);
+        expect(upstream.requests).to.have.length(0);
+        return `${failure.failure}: ${failure.message}`;
+      },
+    );
+  } finally {
+    await opened.close();
+    await upstream.stop();
+  }
+}
+
+async function refusalOf(tls: object): Promise<string> {
+  try {
+    await openAdapter(httpAdapter, { endpoints: ['https://a'], tls }, { files: FILES });
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return expect.fail('expected the config to be refused');
+}
+
+describe('the http adapter: TLS', () => {
+  it('trusts the authority of the config', async () => {
+    expect(await callOverTls(server, { ca: 'ca.pem' })).to.equal('200');
+  });
+
+  it('trusts no authority that is not of the config', async () => {
+    expect(await callOverTls(server, { ca: 'stranger.pem' })).to.match(/^unavailable/);
+    expect(await callOverTls(server, {})).to.match(/^unavailable/);
+  });
+
+  it('cannot be made to skip the verification', async () => {
+    const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    try {
+      expect(await callOverTls(server, {})).to.match(/^unavailable/);
+    } finally {
+      if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+      else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before;
+    }
+  });
+
+  it('refuses a certificate for another host, unless the config names that host', async () => {
+    const answer = await callOverTls(elsewhere, { ca: 'ca.pem' });
+    expect(answer).to.equal('unavailable: no answer (ERR_TLS_CERT_ALTNAME_INVALID)');
+    const tls = { ca: 'ca.pem', servername: 'elsewhere.example' };
+    expect(await callOverTls(elsewhere, tls)).to.equal('200');
+    expect(await callOverTls(server, tls)).to.match(/ALTNAME/);
+  });
+
+  it('refuses an expired certificate', async () => {
+    const answer = await callOverTls(expired, { ca: 'ca.pem' });
+    expect(answer).to.equal('unavailable: no answer (CERT_HAS_EXPIRED)');
+  });
+
+  it('presents its own certificate where one is required', async () => {
+    for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const serving = { ...server, ca: authority, requestCert: true, maxVersion };
+      const tls = { ca: 'ca.pem', cert: 'client.pem', key: 'client.key' };
+      expect(await callOverTls(serving, tls)).to.equal('200');
+      expect(await callOverTls(serving, { ca: 'ca.pem' })).to.match(/^unavailable/);
+    }
+  });
+
+  it('refuses TLS below 1.2', async () => {
+    const serving: TlsOptions = {
+      ...server,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    };
+    expect(await callOverTls(serving, { ca: 'ca.pem' })).to.match(/^unavailable/);
+  });
+
+  it('accepts a pinned key beside others and refuses a key that is not pinned', async () => {
+    const other = Buffer.alloc(32).toString('base64');
+    const accepted = [serverPin, [other, serverPin]];
+    for (const pin_sha256 of accepted) {
+      expect(await callOverTls(server, { ca: 'ca.pem', pin_sha256 })).to.equal('200');
+    }
+    const answer = await callOverTls(server, { ca: 'ca.pem', pin_sha256: other });
+    expect(answer).to.equal('unavailable: no answer (ERR_TLS_PIN)');
+  });
+
+  it('verifies as ever beside a pin that matches', async () => {
+    expect(await callOverTls(server, { pin_sha256: serverPin })).to.match(/^unavailable/);
+  });
+
+  it('fails as unavailable where the provider speaks plain HTTP', async () => {
+    const upstream = await startProvider();
+    const url = upstream.url.replace('http:', 'https:');
+    const opened = await openAdapter(httpAdapter, { endpoints: [url] });
+    const failure = await failureOf(opened.provider.invoke(createInvocation()));
+    expect(failure.failure).to.equal('unavailable');
+    await opened.close();
+    await upstream.stop();
+  });
+
+  it('refuses files that are not what their key says, without a word of them', async () => {
+    expect(await refusalOf({ ca: 'notes.txt' })).to.equal('tls.ca must hold a certificate in PEM');
+    expect(await refusalOf({ cert: 'client.pem', key: 'notes.txt' })).to.equal(
+      'tls.key must hold a private key in PEM without a passphrase',
+    );
+    expect(await refusalOf({ cert: 'notes.txt', key: 'client.key' })).to.equal(
+      'tls.cert must hold a certificate in PEM',
+    );
+    expect(await refusalOf({ cert: 'client.pem', key: 'server.key' })).to.equal(
+      'tls.key must belong to tls.cert',
+    );
+  });
+});

@@ -1,0 +1,128 @@
+import { expect } from 'chai';
+import {
+  type CallContext,
+  type Invocation,
+  isProviderFailure,
+  type Log,
+  type OpenContext,
+  type Operation,
+  type Outcome,
+  type Provider,
+  type ProviderAdapter,
+  type ProviderFailure,
+  Secret,
+} from '../../core/contract/index.js';
+
+export interface OpenedProvider {
+  readonly provider: Provider;
+  readonly log: readonly { readonly level: string; readonly message: string }[];
+  /** Runs what the adapter has deferred, last in, first out. */
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  /** By reference: `env:TOKEN`. */
+  readonly secrets?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  /** What `context.path` answers; default: the reference itself. */
+  readonly paths?: Readonly<Record<string, string>>;
+  readonly stateDir?: string;
+}
+
+/** Opens a provider as the host does: the struct judges first. */
+export async function openAdapter<Config>(
+  adapter: ProviderAdapter<Config>,
+  config: unknown,
+  options: OpenOptions = {},
+): Promise<OpenedProvider> {
+  const [error, judged] = adapter.config.validate(config, { coerce: true });
+  if (error) throw error;
+  const undone: (() => void | Promise<void>)[] = [];
+  const controller = new AbortController();
+  const log: { level: string; message: string }[] = [];
+  const context: OpenContext = {
+    module: 'crm',
+    scope: { signal: controller.signal, defer: (undo) => void undone.unshift(undo) },
+    log: createLog(log),
+    secret: (reference) => new Secret(need(options.secrets, reference)),
+    file: (reference) => Buffer.from(need(options.files, reference)),
+    path: (reference) => options.paths?.[reference] ?? reference,
+    ...(options.stateDir !== undefined && { stateDir: options.stateDir }),
+  };
+  const provider = await adapter.open(judged, context);
+  return {
+    provider,
+    log,
+    close: async () => {
+      controller.abort();
+      for (const undo of undone.splice(0)) await undo();
+    },
+  };
+}
+
+function need<T>(known: Readonly<Record<string, T>> | undefined, reference: string): T {
+  const value = known?.[reference];
+  if (value === undefined) throw new Error(`the test gave no '${reference}'`);
+  return value;
+}
+
+function createLog(lines: { level: string; message: string }[]): Log {
+  const write = (level: string) => (_fields: unknown, message: string) =>
+    void lines.push({ level, message });
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+const CONTEXT: CallContext = {
+  module: 'crm',
+  actor: { kind: 'service', id: 'billing', scopes: new Set() },
+  requestId: 'req_1',
+  correlationId: 'corr_1',
+};
+
+/** A GET of `/contacts` unless told otherwise. */
+export function createInvocation(
+  operation: Partial<Extract<Operation, { kind: 'http_route' }>> | Operation = {},
+  others: Partial<Omit<Invocation, 'operation'>> = {},
+): Invocation {
+  const route = {
+    kind: 'http_route',
+    method: 'GET',
+    declaredPath: '/contacts',
+    target: '/contacts',
+    providerPath: '/contacts',
+    pathParams: {},
+    body: null,
+  } as const;
+  const isOther = operation.kind !== undefined && operation.kind !== 'http_route';
+  return {
+    id: 'call_1',
+    operation: (isOther ? operation : { ...route, ...operation }) as Operation,
+    headers: { accept: 'application/json' },
+    context: CONTEXT,
+    maxResponseBytes: 4 * 1_048_576,
+    signal: new AbortController().signal,
+    ...others,
+  };
+}
+
+/** The failure of a call that must not have been answered. */
+export async function failureOf(call: Promise<Outcome | unknown>): Promise<ProviderFailure> {
+  try {
+    await call;
+  } catch (error) {
+    if (isProviderFailure(error)) return error;
+    throw error;
+  }
+  return expect.fail('expected a failure, got an answer');
+}
+
+const POLL_MS = 5;
+
+/** Polls until it holds. */
+export async function eventually(holds: () => boolean, deadlineMs = 5_000): Promise<void> {
+  const end = performance.now() + deadlineMs;
+  while (!holds()) {
+    if (performance.now() > end) expect.fail('it did not come to hold in time');
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

@@ -1,0 +1,167 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Command } from 'commander';
+import type { ExitCode } from '../../core/cli/command-module.js';
+import { define, run } from '../../core/cli/commands/audit.js';
+import type { AuditRow } from '../../core/store/store.js';
+import { BACKENDS, type Backend } from './backend.js';
+import { DRAFT, write } from './drafts.js';
+
+interface Ran {
+  readonly code: ExitCode;
+  readonly text: string;
+}
+
+async function audit(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Ran> {
+  let text = '';
+  const command = new Command('audit').exitOverride();
+  define(command);
+  command.parse(args, { from: 'user' });
+  const code = await run(command, {
+    environment,
+    print: async (part) => {
+      text += part;
+    },
+    exit: () => {
+      throw new Error('not expected to exit');
+    },
+  });
+  return { code, text };
+}
+
+for (const { name, create, require } of BACKENDS) {
+  describe(`modgate audit on ${name}`, () => {
+    let backend: Backend;
+    let where: string[];
+    before(async function () {
+      await require(this);
+    });
+    beforeEach(() => {
+      backend = create();
+      where = backend.url === null ? ['--state', backend.stateDir] : ['--store', backend.url];
+    });
+    afterEach(() => backend.dispose());
+
+    it('prints one row a line as JSON, beside a host that writes', async () => {
+      const store = await backend.open();
+      await write(store, 'page_size', 1);
+      await store.appendAudit({ ...DRAFT, module: 'acme/crm', outcome: 'failed' });
+      const { code, text } = await audit([...where, '--json']);
+      const rows: AuditRow[] = [];
+      for await (const row of store.readAudit()) rows.push(row);
+      expect(code).to.equal(0);
+      expect(text).to.equal(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+      expect(Object.keys(rows[0] ?? {})).to.deep.equal([
+        'id',
+        'at',
+        'actor',
+        'module',
+        'permission',
+        'operation',
+        'target',
+        'outcome',
+        'request_id',
+        'correlation_id',
+        'value_digest',
+        'prev',
+        'hash',
+      ]);
+      await write(store, 'page_size', 2);
+      expect((await audit([...where, '--json'])).text.split('\n')).to.have.length(4);
+    });
+
+    it('prints a table, in which no name steers the terminal', async () => {
+      const store = await backend.open();
+      await store.appendAudit({ ...DRAFT, target: 'a\u001b[2Jb' });
+      const [head, row, end] = (await audit(where)).text.split('\n');
+      expect(head).to.match(/^id +at +actor +module +operation +target +permission +outcome$/);
+      expect(row).to.match(/^1 +\S+Z +user:ada +crm +config_write +a\?\[2Jb +crm\.config +ok$/);
+      expect(end).to.equal('');
+    });
+
+    it('filters by module and time', async () => {
+      const store = await backend.open();
+      await store.appendAudit(DRAFT);
+      await store.appendAudit({ ...DRAFT, module: 'acme/crm' });
+      const count = async (...args: string[]) =>
+        (await audit([...where, '--json', ...args])).text.split('\n').length - 1;
+      expect(await count('--module', 'acme/crm')).to.equal(1);
+      expect(await count('--since', '2020-01-01')).to.equal(2);
+      expect(await count('--since', '2999-01-01T00:00:00+01:00')).to.equal(0);
+    });
+
+    it('verifies the chain, and exits with 1 where it is broken', async () => {
+      const store = await backend.open();
+      for (let n = 0; n < 3; n += 1) await store.appendAudit(DRAFT);
+      expect(await audit([...where, '--verify'])).to.deep.equal({
+        code: 0,
+        text: 'the audit chain is whole, rows: 3\n',
+      });
+      const { query } = await backend.openDatabase();
+      await query.updateTable('audit_row').set({ outcome: 'failed' }).where('id', '=', 2).execute();
+      expect(await audit([...where, '--verify'])).to.deep.equal({
+        code: 1,
+        text: 'the audit chain is broken at row 2: the row was changed\n',
+      });
+      const { code, text } = await audit([...where, '--verify', '--json']);
+      expect(code).to.equal(1);
+      expect(JSON.parse(text)).to.deep.equal({
+        rows: 1,
+        broken_at: 2,
+        reason: 'the row was changed',
+      });
+    });
+
+    it('takes the place of the store from the environment', async () => {
+      await (await backend.open()).appendAudit(DRAFT);
+      const environment = { MODGATE_STATE: backend.stateDir, MODGATE_STORE: backend.url ?? '' };
+      expect((await audit(['--verify'], environment)).text).to.contain('rows: 1');
+    });
+
+    it('refuses a store that is not there, and makes none', async () => {
+      expect(await fail(where)).to.match(/^there is no store there/);
+      if (backend.url === null) expect(readdirSync(backend.stateDir)).to.deep.equal([]);
+    });
+  });
+}
+
+describe('modgate audit', () => {
+  let stateDir: string;
+  beforeEach(() => {
+    stateDir = mkdtempSync(join(tmpdir(), 'modgate-audit-'));
+  });
+  afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
+
+  it('refuses a file that is no store', async () => {
+    writeFileSync(join(stateDir, 'modgate.db'), Buffer.alloc(9000, 'x'));
+    expect(await fail(['--state', stateDir])).to.match(/^the store is damaged/);
+    writeFileSync(join(stateDir, 'modgate.db'), '');
+    expect(await fail(['--state', stateDir])).to.match(/^the store is damaged/);
+  });
+
+  it('refuses times that are none, a filtered chain and a bad URL', async () => {
+    for (const time of ['yesterday', '2026-13-01', '2026-01-01T10:00', '']) {
+      expect(await fail(['--state', stateDir, '--since', time])).to.match(
+        /^--since must be a date/,
+      );
+    }
+    expect(await fail(['--verify', '--module', 'crm'])).to.match(/^--verify reads the whole chain/);
+    expect(await fail(['--store', 'mysql://u:hunter2@db'])).to.equal(
+      'the URL of the store must be postgres://user@host:5432/database',
+    );
+    const down = await fail(['--store', 'postgres://u:hunter2@127.0.0.1:1/db']);
+    expect(down).to.equal('the database server does not answer (ECONNREFUSED)');
+  });
+});
+
+/** The message of the ConfigError, which ends `modgate` with 2. */
+async function fail(args: readonly string[]): Promise<string> {
+  const error = await audit(args).then(
+    () => null,
+    (reason: unknown) => reason as Error,
+  );
+  expect(error).to.be.an('error').with.property('name', 'ConfigError');
+  return error?.message ?? '';
+}

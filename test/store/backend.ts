@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Log } from '../../core/contract/index.js';
+import type { Database } from '../../core/store/database.js';
+import { openStore } from '../../core/store/open-store.js';
+import { openPostgres } from '../../core/store/postgres-database.js';
+import { parsePostgresUrl } from '../../core/store/postgres-url.js';
+import { openSqlite } from '../../core/store/sqlite-database.js';
+import type { Store } from '../../core/store/store.js';
+import { parseStoreKeys } from '../../core/store/store-keys.js';
+
+export const POSTGRES_URL =
+  process.env['MODGATE_TEST_POSTGRES'] ?? 'postgres://postgres@127.0.0.1:5432/test';
+
+/** A store of a test's own, on either database. */
+export interface Backend {
+  readonly url: string | null;
+  readonly stateDir: string;
+  /** Closed by `dispose`. `keys` as in MODGATE_STORE_KEY. */
+  open(keys?: string, log?: Log): Promise<Store>;
+  /** The database itself, to look at and to tamper with. Closed by `dispose`. */
+  openDatabase(): Promise<Database>;
+  dispose(): Promise<void>;
+}
+
+export const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+export function createSqliteBackend(): Backend {
+  const stateDir = mkdtempSync(join(tmpdir(), 'modgate-store-'));
+  const removeFolder = async () => rmSync(stateDir, { recursive: true, force: true });
+  return createBackend(null, stateDir, () => openSqlite(stateDir, () => {}), removeFolder);
+}
+
+/** In a schema of its own, dropped by `dispose`. */
+export function createPostgresBackend(base: string = POSTGRES_URL): Backend {
+  const schema = `modgate_test_${randomBytes(6).toString('hex')}`;
+  const url = withSchema(base, schema);
+  const open = () => openPostgres(parsePostgresUrl(url), () => {});
+  return createBackend(url, '', open, () => runSql(`drop schema if exists ${schema} cascade`));
+}
+
+export function withSchema(base: string, schema: string): string {
+  const url = new URL(base);
+  url.searchParams.set('schema', schema);
+  return url.href;
+}
+
+/** Runs on a connection of its own. */
+export async function runSql(text: string): Promise<pg.QueryResult> {
+  const client = new pg.Client(POSTGRES_URL);
+  await client.connect();
+  try {
+    return await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+/** For `before`: without a server the tests are skipped, with the reason on stderr; in CI they fail. */
+export async function requirePostgres(context: Mocha.Context): Promise<void> {
+  try {
+    await runSql('select 1');
+  } catch (error) {
+    if (process.env['CI'] === 'true') throw error;
+    const code = (error as { code?: string }).code ?? String(error);
+    process.stderr.write(`    skipped: no PostgreSQL at MODGATE_TEST_POSTGRES (${code})\n`);
+    context.skip();
+  }
+}
+
+function createBackend(
+  url: string | null,
+  stateDir: string,
+  connect: () => Promise<Database>,
+  remove: () => Promise<unknown>,
+): Backend {
+  const opened: { close(): Promise<void> }[] = [];
+  const keep = <T extends { close(): Promise<void> }>(one: T): T => {
+    opened.push(one);
+    return one;
+  };
+  return {
+    url,
+    stateDir,
+    open: async (keys, log = silent) =>
+      keep(await openStore({ url, stateDir, keys: parseStoreKeys(keys), log })),
+    openDatabase: async () => keep(await connect()),
+    dispose: async () => {
+      await Promise.all(opened.map((one) => one.close()));
+      await remove();
+    },
+  };
+}
+
+export const BACKENDS: readonly {
+  readonly name: string;
+  create(): Backend;
+  require(context: Mocha.Context): Promise<void>;
+}[] = [
+  { name: 'SQLite', create: createSqliteBackend, require: async () => {} },
+  { name: 'PostgreSQL', create: () => createPostgresBackend(), require: requirePostgres },
+];

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import type { AuditDraft, ConfigWrite, Store, StoreUnavailable } from '../../core/store/store.js';
+
+export const DRAFT: AuditDraft = {
+  actor: { kind: 'user', id: 'ada' },
+  module: 'crm',
+  permission: 'crm.config',
+  operation: 'config_write',
+  target: 'crm/page_size',
+  outcome: 'ok',
+  requestId: 'req_1',
+  correlationId: 'corr_1',
+  value: null,
+};
+
+export function createWrite(key: string, value: unknown, more: Partial<ConfigWrite> = {}) {
+  return { module: 'crm', service: 'crm', key, value, sensitive: false, ...more };
+}
+
+export function write(store: Store, key: string, value: unknown, more: Partial<ConfigWrite> = {}) {
+  return store.writeConfig(createWrite(key, value, more), DRAFT);
+}
+
+export async function readValue(store: Store, name: string, module = 'crm'): Promise<unknown> {
+  return (await store.readConfig(module)).values.get(name)?.value;
+}
+
+export function createKey(): string {
+  return randomBytes(32).toString('hex');
+}
+
+/** @throws when the work does not fail, or not with that fault. */
+export async function expectUnavailable(
+  work: Promise<unknown>,
+  fault: StoreUnavailable['fault'],
+): Promise<Error> {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason as StoreUnavailable,
+  );
+  expect(error).to.be.an('error').with.property('name', 'StoreUnavailable');
+  expect(error).to.have.property('fault', fault);
+  return error as Error;
+}

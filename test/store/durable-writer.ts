@@ -1,0 +1,11 @@
+import { openStore } from '../../core/store/open-store.js';
+import { silent } from './backend.js';
+import { write } from './drafts.js';
+
+/** Writes `first`, `first` + 1, … until it is killed; a line on stdout is an acknowledgement. */
+const [stateDir = '', url = '', first = '0'] = process.argv.slice(2);
+const store = await openStore({ url: url === '' ? null : url, stateDir, keys: null, log: silent });
+for (let n = Number(first); ; n += 1) {
+  const { revision } = await write(store, `k${n}`, n);
+  process.stdout.write(`${n} ${revision}\n`);
+}

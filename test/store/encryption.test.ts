@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import type { Log } from '../../core/contract/index.js';
+import type { Database } from '../../core/store/database.js';
+import { BACKENDS, type Backend } from './backend.js';
+import { createKey, DRAFT, expectUnavailable, readValue, write } from './drafts.js';
+
+const SECRET = 'correct horse battery staple';
+const SENSITIVE = { sensitive: true };
+
+for (const { name, create, require } of BACKENDS) {
+  describe(`encryption on ${name}`, () => {
+    let backend: Backend;
+    let database: Database;
+    before(async function () {
+      await require(this);
+    });
+    beforeEach(async () => {
+      backend = create();
+      database = await backend.openDatabase();
+    });
+    afterEach(() => backend.dispose());
+
+    const readRows = () =>
+      database.query.selectFrom('config_value').selectAll().orderBy('key').execute();
+
+    it('stores sensitive values in clear without a key, and reads them', async () => {
+      const store = await backend.open();
+      await write(store, 'api_key', SECRET, SENSITIVE);
+      expect(await readRows()).to.containSubset([{ value: `"${SECRET}"`, key_id: null }]);
+      expect(await readValue(store, 'crm/api_key')).to.equal(SECRET);
+    });
+
+    it('encrypts sensitive and generated values alone, each time differently', async () => {
+      const store = await backend.open(createKey());
+      await write(store, 'a', SECRET, SENSITIVE);
+      const [before] = await readRows();
+      await write(store, 'a', SECRET, SENSITIVE);
+      await write(store, 'b', SECRET);
+      const generated = await store.ensureGenerated({
+        module: 'crm',
+        service: 'crm',
+        key: 'c',
+        bytes: 16,
+      });
+      const [a, b, c] = await readRows();
+      expect(a?.value).to.not.contain(SECRET).and.to.not.equal(before?.value);
+      expect(c?.value).to.not.contain(generated);
+      expect(b?.value).to.equal(`"${SECRET}"`);
+      expect([a?.key_id, b?.key_id]).to.deep.equal([before?.key_id, null]);
+      expect(a?.key_id).to.match(/^[0-9a-f]{16}$/);
+      expect(await readValue(store, 'crm/a')).to.equal(SECRET);
+      expect(await readValue(store, 'crm/c')).to.equal(generated);
+    });
+
+    it('encrypts at opening what was written before there was a key', async () => {
+      await write(await backend.open(), 'api_key', SECRET, SENSITIVE);
+      const { updated_at } = (await readRows())[0] ?? {};
+      const store = await backend.open(createKey());
+      const [row] = await readRows();
+      expect(row?.value).to.not.contain(SECRET);
+      expect(row?.updated_at).to.equal(updated_at);
+      expect(await readValue(store, 'crm/api_key')).to.equal(SECRET);
+      expect((await store.readConfig('crm')).revision).to.equal(1);
+    });
+
+    it('encrypts its own key for digests too', async () => {
+      const read = () => database.query.selectFrom('store_secret').selectAll().execute();
+      await (await backend.open()).close();
+      const [clear] = await read();
+      expect(clear?.value).to.match(/^[0-9a-f]{64}$/);
+      await backend.open(createKey());
+      const [sealed] = await read();
+      expect(sealed?.key_id).to.be.a('string');
+      expect(sealed?.value).to.not.contain(clear?.value);
+    });
+
+    it('reads with every key of a list, and moves all to the first', async () => {
+      const [older, newer] = [createKey(), createKey()];
+      const first = await backend.open(older);
+      await write(first, 'api_key', SECRET, SENSITIVE);
+      const digest = await first.appendAudit({ ...DRAFT, value: { json: 1, sensitive: true } });
+      const rotated = await backend.open(`${newer},${older}`);
+      expect(await readValue(rotated, 'crm/api_key')).to.equal(SECRET);
+      const onlyNewer = await backend.open(newer);
+      expect(await readValue(onlyNewer, 'crm/api_key')).to.equal(SECRET);
+      const row = await onlyNewer.appendAudit({ ...DRAFT, value: { json: 1, sensitive: true } });
+      expect(row.value_digest).to.equal(digest.value_digest);
+    });
+
+    it('names what does not decrypt, never shows it, and reads the rest', async () => {
+      const key = createKey();
+      const writer = await backend.open(key);
+      await write(writer, 'api_key', SECRET, SENSITIVE);
+      await write(writer, 'page_size', 5);
+      const lines: string[] = [];
+      const keep = (fields: object, message: string) =>
+        lines.push(JSON.stringify(fields) + message);
+      const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
+      for (const wrong of [undefined, createKey()]) {
+        const store = await backend.open(wrong, log);
+        const { values, unreadable } = await store.readConfig('crm');
+        expect([...values.keys()]).to.deep.equal(['crm/page_size']);
+        expect([...unreadable.keys()]).to.deep.equal(['crm/api_key']);
+        const error = unreadable.get('crm/api_key');
+        expect(error?.fault).to.equal('unknown_key');
+        expect(error?.message).to.equal(
+          "the value of 'crm/api_key' of module 'crm' is encrypted with a key that is not given",
+        );
+        expect((await write(store, 'page_size', 6)).revision).to.be.greaterThan(2);
+      }
+      expect(lines.join('\n')).to.contain("'crm/api_key'").and.to.not.contain(SECRET);
+      expect(lines.join('\n')).to.not.contain(key);
+    });
+
+    it('refuses sensitive writes and generated values while the key is missing', async () => {
+      const field = { module: 'crm', service: 'crm', key: 'made', bytes: 8 };
+      const made = await (await backend.open(createKey())).ensureGenerated(field);
+      const store = await backend.open();
+      await expectUnavailable(write(store, 'api_key', SECRET, SENSITIVE), 'unknown_key');
+      const error = await expectUnavailable(store.ensureGenerated(field), 'unknown_key');
+      expect(error.message).to.not.contain(made);
+      expect(store.unavailable).to.equal(null);
+      expect(await readRows()).to.have.length(1);
+    });
+
+    it('does not open a value that was changed, or copied from elsewhere', async () => {
+      const key = createKey();
+      const store = await backend.open(key);
+      await write(store, 'a', SECRET, SENSITIVE);
+      await write(store, 'b', 'other', SENSITIVE);
+      const [a] = await readRows();
+      await database.query
+        .updateTable('config_value')
+        .set({ value: a?.value ?? '' })
+        .where('key', '=', 'b')
+        .execute();
+      expect((await store.readConfig('crm')).unreadable.get('crm/b')?.fault).to.equal('unreadable');
+      const bytes = Buffer.from(a?.value ?? '', 'base64');
+      for (const at of [0, 13, bytes.length - 1]) {
+        const changed = Buffer.from(bytes);
+        changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+        const value = changed.toString('base64');
+        await database.query
+          .updateTable('config_value')
+          .set({ value })
+          .where('key', '=', 'a')
+          .execute();
+        const { unreadable } = await store.readConfig('crm');
+        expect(unreadable.get('crm/a')?.fault).to.equal('unreadable');
+      }
+      await database.query
+        .updateTable('config_value')
+        .set({ value: '' })
+        .where('key', '=', 'a')
+        .execute();
+      expect((await store.readConfig('crm')).unreadable.get('crm/a')?.fault).to.equal('unreadable');
+      expect(store.unavailable).to.equal(null);
+    });
+  });
+}

@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import { openStore } from '../../core/store/open-store.js';
+import { parsePostgresUrl } from '../../core/store/postgres-url.js';
+import { silent } from './backend.js';
+
+describe('the URL of the store', () => {
+  it('names a schema, modgate by default, that the driver does not get', () => {
+    expect(parsePostgresUrl('postgres://u:p@db.example:6432/app')).to.deep.equal({
+      connectionString: 'postgres://u:p@db.example:6432/app',
+      schema: 'modgate',
+    });
+    const { connectionString, schema } = parsePostgresUrl(
+      'postgresql://db/app?sslmode=disable&schema=tenant_1',
+    );
+    expect([connectionString, schema]).to.deep.equal([
+      'postgresql://db/app?sslmode=disable',
+      'tenant_1',
+    ]);
+  });
+
+  it('may lead to a socket', () => {
+    const text = 'postgres:///app?host=/var/run/postgresql';
+    expect(parsePostgresUrl(text).connectionString).to.equal(
+      'postgres:///app?host=%2Fvar%2Frun%2Fpostgresql',
+    );
+  });
+
+  it('is refused when it is none, before anything is opened, and is never shown', async () => {
+    for (const url of ['', 'hunter2', 'mysql://u:hunter2@db/app', 'postgres:hunter2 @']) {
+      const error = await openStore({ url, stateDir: '', keys: null, log: silent }).catch(
+        (reason: unknown) => reason as Error,
+      );
+      expect(error).to.have.property('name', 'ConfigError');
+      expect(String(error)).to.not.contain('hunter2');
+    }
+    for (const schema of ['', 'Upper', '1st', 'a;drop', 'a'.repeat(49)]) {
+      expect(() => parsePostgresUrl(`postgres://db/app?schema=${schema}`)).to.throw(/'schema'/);
+    }
+  });
+});

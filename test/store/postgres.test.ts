@@ -1,0 +1,201 @@
+import { expect } from 'chai';
+import type { Log } from '../../core/contract/index.js';
+import { openStore } from '../../core/store/open-store.js';
+import { waitUntil } from '../http/wait-until.js';
+import {
+  type Backend,
+  createPostgresBackend,
+  POSTGRES_URL,
+  requirePostgres,
+  runSql,
+  silent,
+  withSchema,
+} from './backend.js';
+import { DRAFT, expectUnavailable, readValue, write } from './drafts.js';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.js';
+
+describe('the store on a PostgreSQL server', () => {
+  let backend: Backend;
+  before(async function () {
+    await requirePostgres(this);
+  });
+  afterEach(() => backend.dispose());
+
+  it('keeps all its tables in the schema of the URL', async () => {
+    backend = createPostgresBackend();
+    await backend.open();
+    const schema = new URL(backend.url ?? '').searchParams.get('schema');
+    const { rows } = await runSql(
+      `select tablename from pg_tables where schemaname = '${schema}' order by 1`,
+    );
+    expect(rows.map(({ tablename }) => tablename)).to.deep.equal([
+      'audit_head',
+      'audit_row',
+      'config_module',
+      'config_value',
+      'schema_version',
+      'store_secret',
+    ]);
+  });
+
+  it('keeps stores of two schemas apart', async () => {
+    backend = createPostgresBackend();
+    const other = createPostgresBackend();
+    try {
+      const [one, two] = [await backend.open(), await other.open()];
+      const told: (string | null)[] = [];
+      two.onConfigChange((module) => told.push(module));
+      await write(one, 'a', 1);
+      await write(two, 'b', 1, { module: 'own' });
+      expect((await two.readConfig('crm')).revision).to.equal(0);
+      expect(told).to.deep.equal(['own']);
+    } finally {
+      await other.dispose();
+    }
+  });
+
+  it('says that a database or user is refused, without naming them', async () => {
+    backend = createPostgresBackend(withDatabase('no_such_database'));
+    const store = await backend.open();
+    const { message } = await expectUnavailable(store.readConfig('crm'), 'refused');
+    expect(message).to.match(/^the database server refuses the user, the database .* \(3D000\)$/);
+  });
+
+  it('is not disturbed by notifications of strangers', async () => {
+    backend = createPostgresBackend();
+    const store = await backend.open();
+    const told: (string | null)[] = [];
+    store.onConfigChange((module) => told.push(module));
+    const schema = new URL(backend.url ?? '').searchParams.get('schema');
+    await runSql(`notify "modgate.${schema}"`);
+    await runSql(`notify "modgate.${schema}", '{'`);
+    await write(await backend.open(), 'a', 1);
+    await waitUntil('the change is told', () => told.length > 0);
+    expect(told).to.deep.equal(['crm']);
+  });
+
+  describe('that goes away', () => {
+    let proxy: TcpProxy;
+    let proxied: string;
+    beforeEach(async () => {
+      const { hostname, port } = new URL(POSTGRES_URL);
+      proxy = await startTcpProxy({ host: hostname, port: Number(port === '' ? 5432 : port) });
+      const url = new URL(POSTGRES_URL);
+      url.host = `127.0.0.1:${proxy.port}`;
+      proxied = url.href;
+      backend = createPostgresBackend(proxied);
+    });
+    afterEach(async () => {
+      proxy.unblock();
+      await backend.dispose();
+      await proxy.cut();
+    });
+
+    it('is opened when it comes, if it was down at the start', async () => {
+      await proxy.cut();
+      const started = Date.now();
+      const store = await backend.open();
+      expect(Date.now() - started).to.be.lessThan(1000);
+      const error = await expectUnavailable(store.readConfig('crm'), 'unreachable');
+      expect(error.message).to.equal('the database server does not answer (ECONNREFUSED)');
+      const told: (string | null)[] = [];
+      store.onConfigChange((module) => told.push(module));
+      await proxy.restore();
+      await waitUntil('the store is open', () => store.unavailable === null, 10_000);
+      expect(told).to.deep.equal([null]);
+      expect(await write(store, 'a', 1)).to.deep.equal({ revision: 1 });
+    });
+
+    it('is back within seconds, with all that was acknowledged and word to read it anew', async () => {
+      const lines: string[] = [];
+      const keep = (_fields: object, message: string) => void lines.push(message);
+      const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
+      const store = await backend.open(undefined, log);
+      await write(store, 'a', 1);
+      const told: (string | null)[] = [];
+      store.onConfigChange((module) => told.push(module));
+      await proxy.cut();
+      await expectUnavailable(write(store, 'a', 2), 'unreachable');
+      await expectUnavailable(store.readConfig('crm'), 'unreachable');
+      await proxy.restore();
+      await waitUntil('the store is open', () => store.unavailable === null, 10_000);
+      await waitUntil('word is given', () => told.includes(null), 10_000);
+      expect(await readValue(store, 'crm/a')).to.equal(1);
+      expect(await write(store, 'a', 3)).to.deep.equal({ revision: 2 });
+      expect(await store.verifyAudit()).to.deep.equal({ rows: 2, brokenAt: null });
+      expect(lines.at(-1)).to.equal('the store is open');
+    });
+
+    it('tells listeners to read anew when only the connection for news broke', async () => {
+      const [store, other] = [await backend.open(), await backend.open()];
+      const told: (string | null)[] = [];
+      store.onConfigChange((module) => told.push(module));
+      // Nobody uses the store in between, so the pool does not notice.
+      await proxy.cut();
+      await proxy.restore();
+      await waitUntil('word is given', () => told.includes(null), 10_000);
+      await waitUntil('the other is open', () => other.unavailable === null);
+      await write(other, 'a', 1).catch(() => write(other, 'a', 1));
+      await waitUntil('the change is told', () => told.includes('crm'), 10_000);
+    });
+
+    it('that hangs answers no caller for longer than some seconds', async function () {
+      this.timeout(30_000);
+      const store = await backend.open();
+      await write(store, 'a', 1);
+      proxy.block();
+      const hung = await backend.open();
+      expect(hung.unavailable?.fault).to.equal('unreachable');
+      const started = Date.now();
+      await expectUnavailable(write(store, 'a', 2), 'unreachable');
+      expect(Date.now() - started).to.be.lessThan(8000);
+      await expectUnavailable(store.readConfig('crm'), 'unreachable');
+      proxy.unblock();
+      await waitUntil('the store is open', () => store.unavailable === null, 15_000);
+      expect((await store.verifyAudit()).brokenAt).to.equal(null);
+    });
+
+    it('does not hold up the end of the host', async () => {
+      const store = await backend.open();
+      await write(store, 'a', 1);
+      proxy.block();
+      const started = Date.now();
+      await store.close();
+      expect(Date.now() - started).to.be.lessThan(2000);
+    });
+
+    it('does not stand in the way of others when it hangs in the middle of a write', async function () {
+      this.timeout(30_000);
+      const healthy = await openStore({
+        url: withSchema(POSTGRES_URL, new URL(backend.url ?? '').searchParams.get('schema') ?? ''),
+        stateDir: '',
+        keys: null,
+        log: silent,
+      });
+      try {
+        const store = await backend.open();
+        const writes = Array.from({ length: 20 }, () => write(store, 'a', 1).catch(() => null));
+        proxy.block();
+        await Promise.all(writes);
+        let row: object | null = null;
+        await waitUntil(
+          'another host writes',
+          async () => {
+            row = await healthy.appendAudit(DRAFT).catch(() => null);
+            return row !== null;
+          },
+          20_000,
+        );
+        expect((await healthy.verifyAudit()).brokenAt).to.equal(null);
+      } finally {
+        await healthy.close();
+      }
+    });
+  });
+});
+
+function withDatabase(name: string): string {
+  const url = new URL(POSTGRES_URL);
+  url.pathname = `/${name}`;
+  return url.href;
+}

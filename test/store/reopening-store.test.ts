@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import type { Log } from '../../core/contract/index.js';
+import { type OpenDatabase, ReopeningStore } from '../../core/store/reopening-store.js';
+import { openSqlite } from '../../core/store/sqlite-database.js';
+import { sqliteFile } from '../../core/store/sqlite-file.js';
+import { StoreUnavailable } from '../../core/store/store-unavailable.js';
+import { waitUntil } from '../http/wait-until.js';
+import { type Backend, createSqliteBackend, silent } from './backend.js';
+import { expectUnavailable, write } from './drafts.js';
+import { holdLock } from './holder.js';
+
+describe('a store over a database that comes and goes', () => {
+  let backend: Backend;
+  beforeEach(() => {
+    backend = createSqliteBackend();
+  });
+  afterEach(() => backend.dispose());
+
+  const openAfter = (failures: readonly unknown[]): OpenDatabase => {
+    const left = [...failures];
+    return async (onChange) => {
+      if (left.length > 0) throw left.shift();
+      return openSqlite(backend.stateDir, onChange);
+    };
+  };
+
+  it('says why once for each reason, and when it is open', async () => {
+    const lines: string[] = [];
+    const keep = (_fields: object, message: string) => void lines.push(message);
+    const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
+    const unreachable = () => new StoreUnavailable('unreachable', { code: 'ECONNREFUSED' });
+    const failures = [unreachable(), unreachable(), new StoreUnavailable('refused')];
+    const store = new ReopeningStore({ open: openAfter(failures), keys: null, log });
+    await store.start(1000);
+    await waitUntil('the store is open', () => store.unavailable === null);
+    const meanwhile = 'config operations answer 503 meanwhile';
+    expect(lines).to.deep.equal([
+      `the database server does not answer (ECONNREFUSED): ${meanwhile}`,
+      `the database server refuses the user, the database or a permission: ${meanwhile}`,
+      'the store is open',
+    ]);
+    await store.close();
+  });
+
+  it('takes an error that nobody knows as a failure, and logs its cause', async () => {
+    const causes: unknown[] = [];
+    const log: Log = { ...silent, warn: ({ err }) => causes.push(err) };
+    const surprise = new TypeError('surprise');
+    const store = new ReopeningStore({ open: openAfter([surprise]), keys: null, log });
+    await store.start(1000);
+    const error = await expectUnavailable(store.readConfig('crm'), 'failed');
+    expect(error.message).to.equal('the store failed');
+    expect(causes).to.deep.equal([surprise]);
+    await store.close();
+  });
+
+  it('does not hold up the start for longer than its patience', async () => {
+    let open = () => {};
+    const opening: OpenDatabase = async (onChange) => {
+      await new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      return openSqlite(backend.stateDir, onChange);
+    };
+    const store = new ReopeningStore({ open: opening, keys: null, log: silent });
+    await store.start(20);
+    await expectUnavailable(store.readConfig('crm'), 'opening');
+    const told: (string | null)[] = [];
+    store.onConfigChange((module) => told.push(module));
+    open();
+    await waitUntil('the store is open', () => store.unavailable === null);
+    expect(told).to.deep.equal([null]);
+    await write(store, 'a', 1);
+    await store.close();
+  });
+
+  it('tells operations under way when it is closed that it is', async () => {
+    const store = await backend.open();
+    const release = await holdLock(sqliteFile(backend.stateDir), 'writing');
+    const writing = expectUnavailable(write(store, 'a', 1), 'closed');
+    await store.close();
+    await writing;
+    await release();
+  });
+
+  it('lets go of a database that opens after it was closed', async () => {
+    let open = () => {};
+    let closes = 0;
+    const opening: OpenDatabase = async (onChange) => {
+      await new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      const database = await openSqlite(backend.stateDir, onChange);
+      return { ...database, close: () => database.close().finally(() => closes++) };
+    };
+    const store = new ReopeningStore({ open: opening, keys: null, log: silent });
+    await store.start(20);
+    await store.close();
+    open();
+    await waitUntil('the database is closed', () => closes === 1);
+    await expectUnavailable(store.readConfig('crm'), 'closed');
+  });
+});

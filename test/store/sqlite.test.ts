@@ -1,0 +1,229 @@
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { openAuditReader } from '../../core/store/audit-reader.js';
+import type { Database } from '../../core/store/database.js';
+import { openStore } from '../../core/store/open-store.js';
+import { type OpenDatabase, ReopeningStore } from '../../core/store/reopening-store.js';
+import { openSqlite } from '../../core/store/sqlite-database.js';
+import { sqliteFile } from '../../core/store/sqlite-file.js';
+import { waitUntil } from '../http/wait-until.js';
+import { type Backend, createSqliteBackend, silent } from './backend.js';
+import { createKey, DRAFT, expectUnavailable, readValue, write } from './drafts.js';
+import { holdLock } from './holder.js';
+
+describe('the store in a SQLite file', () => {
+  let backend: Backend;
+  let file: string;
+  beforeEach(() => {
+    backend = createSqliteBackend();
+    file = sqliteFile(backend.stateDir);
+  });
+  afterEach(() => backend.dispose());
+
+  const fill = async () => {
+    const store = await backend.open();
+    await write(store, 'page_size', 1);
+    await store.close();
+  };
+
+  it('is for its user alone, in a folder that is made', async () => {
+    const stateDir = join(backend.stateDir, 'a', 'b ?#%41');
+    const store = await openStore({ url: null, stateDir, keys: null, log: silent });
+    await write(store, 'page_size', 1);
+    const modes = ['', '-wal', '-shm'].map(
+      (end) => statSync(sqliteFile(stateDir) + end).mode & 0o777,
+    );
+    expect(modes).to.deep.equal([0o600, 0o600, 0o600]);
+    const reader = await openAuditReader(null, stateDir);
+    expect((await reader.verify()).rows).to.equal(1);
+    await reader.close();
+    await store.close();
+  });
+
+  it('syncs each commit, with a write-ahead log', async () => {
+    const { query } = await backend.openDatabase();
+    const read = async (name: string) =>
+      Object.values((await sql.raw<object>(`pragma ${name}`).execute(query)).rows[0] ?? {})[0];
+    const FULL = 2;
+    expect([await read('journal_mode'), await read('synchronous')]).to.deep.equal(['wal', FULL]);
+  });
+
+  it('is one whole file once it is closed', async () => {
+    await fill();
+    for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true });
+    expect(await readValue(await backend.open(), 'crm/page_size')).to.equal(1);
+  });
+
+  it('holds no clear text any more once it was encrypted and closed', async () => {
+    const store = await backend.open();
+    const secrets = Array.from({ length: 50 }, (_, n) => `hunter2-${n}-`.repeat(40));
+    for (const [n, secret] of secrets.entries()) {
+      await write(store, `k${n}`, secret, { sensitive: true });
+    }
+    await store.close();
+    expect(readFileSync(file).includes('hunter2')).to.equal(true);
+    await (await backend.open(createKey())).close();
+    const wal = `${file}-wal`;
+    const left = [file, wal].filter(
+      (path) => existsSync(path) && readFileSync(path).includes('hunter2'),
+    );
+    expect(left).to.deep.equal([]);
+  });
+
+  it('is read while another process writes, and refuses writes after two seconds', async () => {
+    const store = await backend.open();
+    await write(store, 'page_size', 1);
+    const release = await holdLock(file, 'writing');
+    const delay = monitorEventLoopDelay({ resolution: 10 });
+    delay.enable();
+    const started = Date.now();
+    const refused = expectUnavailable(write(store, 'page_size', 2), 'locked');
+    expect(await readValue(store, 'crm/page_size')).to.equal(1);
+    const { message } = await refused;
+    expect(message).to.equal('the store is locked by another process (SQLITE_BUSY)');
+    expect(Date.now() - started).to.be.within(1900, 4000);
+    expect(delay.max / 1e6).to.be.lessThan(500);
+    delay.disable();
+    await release();
+    expect(await write(store, 'page_size', 2)).to.deep.equal({ revision: 2 });
+  });
+
+  it('waits for another process that is done soon', async () => {
+    const store = await backend.open();
+    const release = await holdLock(file, 'writing');
+    const written = write(store, 'page_size', 2);
+    await release();
+    expect(await written).to.deep.equal({ revision: 1 });
+  });
+
+  it('is opened later when another process has all of it', async () => {
+    const release = await holdLock(file, 'everything');
+    const store = await backend.open();
+    await expectUnavailable(store.readConfig('crm'), 'locked');
+    expect(store.unavailable?.message).to.match(/^the store is locked by another process/);
+    const told: (string | null)[] = [];
+    store.onConfigChange((module) => told.push(module));
+    await release();
+    await waitUntil('the store is open', () => store.unavailable === null);
+    expect(await write(store, 'page_size', 1)).to.deep.equal({ revision: 1 });
+    expect(told).to.deep.equal([null, 'crm']);
+  });
+
+  for (const { what, damage } of [
+    { what: 'garbage', damage: () => writeFileSync(file, Buffer.alloc(9000, 'garbage')) },
+    { what: 'cut short', damage: () => truncateSync(file, 4096 + 100) },
+  ]) {
+    it(`says that it is damaged when the file is ${what}, leaves it so, and heals`, async () => {
+      await fill();
+      const whole = readFileSync(file);
+      damage();
+      const damaged = readFileSync(file);
+      const store = await backend.open();
+      await expectUnavailable(store.readConfig('crm'), 'damaged');
+      await expectUnavailable(write(store, 'page_size', 2), 'damaged');
+      expect(readFileSync(file).equals(damaged)).to.equal(true);
+      writeFileSync(file, whole);
+      await waitUntil('the store is open', () => store.unavailable === null, 10_000);
+      expect(await readValue(store, 'crm/page_size')).to.equal(1);
+    });
+  }
+
+  it('cannot be opened where the file is a folder, or the folder a file, until that is put right', async () => {
+    mkdirSync(file);
+    const first = await backend.open();
+    await expectUnavailable(first.readConfig('crm'), 'cannot_open');
+    const stateDir = join(backend.stateDir, 'state');
+    writeFileSync(stateDir, '');
+    const second = await openStore({ url: null, stateDir, keys: null, log: silent });
+    await expectUnavailable(second.appendAudit(DRAFT), 'cannot_open');
+    rmSync(file, { recursive: true });
+    rmSync(stateDir);
+    await waitUntil('the first is open', () => first.unavailable === null, 10_000);
+    await waitUntil('the second is open', () => second.unavailable === null, 10_000);
+    await second.close();
+  });
+
+  it('says that it is read-only, and goes on reading', async () => {
+    await fill();
+    const { store, database } = await openAndReach();
+    await sql`pragma query_only = on`.execute(database.query);
+    expect(await readValue(store, 'crm/page_size')).to.equal(1);
+    await expectUnavailable(write(store, 'page_size', 2), 'read_only');
+    expect(store.unavailable).to.equal(null);
+    await store.close();
+  });
+
+  it('says that the disk is full, loses nothing, and goes on when there is room', async () => {
+    const { store, database } = await openAndReach();
+    const limitPages = (pages: number) =>
+      sql.raw(`pragma max_page_count = ${pages}`).execute(database.query);
+    await write(store, 'page_size', 1);
+    await limitPages(1);
+    const error = await expectUnavailable(write(store, 'big', 'x'.repeat(100_000)), 'full');
+    expect(error.message).to.equal('the disk of the store is full (SQLITE_FULL)');
+    const { revision, values } = await store.readConfig('crm');
+    expect([revision, values.size]).to.deep.equal([1, 1]);
+    await limitPages(10_000);
+    expect(await write(store, 'big', 'x'.repeat(100_000))).to.deep.equal({ revision: 2 });
+    expect(await store.verifyAudit()).to.deep.equal({ rows: 2, brokenAt: null });
+    await store.close();
+  });
+
+  for (const { what, replace } of [
+    { what: 'deleted', replace: () => rmSync(file) },
+    { what: 'moved away', replace: () => renameSync(file, `${file}.old`) },
+  ]) {
+    it(`acknowledges nothing into a file that was ${what}, and starts a new one`, async () => {
+      const store = await backend.open();
+      await write(store, 'page_size', 1);
+      replace();
+      for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true });
+      await expectUnavailable(write(store, 'page_size', 2), 'moved');
+      await waitUntil('the store is open', () => store.unavailable === null);
+      expect(await write(store, 'page_size', 3)).to.deep.equal({ revision: 1 });
+      expect(existsSync(file)).to.equal(true);
+      expect(await readValue(await backend.open(), 'crm/page_size')).to.equal(3);
+    });
+  }
+
+  it('leaves the file of a newer modgate as it is, to the byte', async () => {
+    // Made by another process, in another journal mode: whatever the newer one thinks best.
+    const program = `const database = new (require('libsql'))(process.argv[1]);
+      database.exec('create table schema_version (version integer, applied_at text)');
+      database.exec("insert into schema_version values (2, '')");`;
+    execFileSync(process.execPath, ['-e', program, file]);
+    const before = readFileSync(file);
+    const store = await backend.open();
+    await expectUnavailable(write(store, 'page_size', 2), 'newer_schema');
+    await store.close();
+    expect(readFileSync(file).equals(before)).to.equal(true);
+  });
+
+  /** With a hand on the store's own connection. */
+  async function openAndReach(): Promise<{ store: ReopeningStore; database: Database }> {
+    const opened: Database[] = [];
+    const open: OpenDatabase = async (onChange) => {
+      const database = await openSqlite(backend.stateDir, onChange);
+      opened.push(database);
+      return database;
+    };
+    const store = new ReopeningStore({ open, keys: null, log: silent });
+    await store.start(1000);
+    const [database] = opened;
+    if (database === undefined) throw new Error('the store did not open');
+    return { store, database };
+  }
+});

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A way to a server that a test can cut, block and open again. */
+export interface TcpProxy {
+  readonly port: number;
+  /** Resets every connection and refuses new ones. */
+  cut(): Promise<void>;
+  /** Takes connections again, on the same port. */
+  restore(): Promise<void>;
+  /** Keeps the connections, takes new ones, and passes nothing on. */
+  block(): void;
+  unblock(): void;
+}
+
+export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let isBlocked = false;
+  const pass = (from: Socket, to: Socket) => {
+    sockets.add(from);
+    from.on('data', (bytes) => to.write(bytes));
+    from.on('error', () => {});
+    from.on('close', () => {
+      sockets.delete(from);
+      to.destroy();
+    });
+    if (isBlocked) from.pause();
+  };
+  const listen = async (port: number): Promise<Server> => {
+    const listening = createServer((client) => {
+      const upstream = connect(target);
+      pass(client, upstream);
+      pass(upstream, client);
+    });
+    listening.listen(port, '127.0.0.1');
+    await once(listening, 'listening');
+    return listening;
+  };
+  let server = await listen(0);
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    cut: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.resetAndDestroy();
+      await closed;
+    },
+    restore: async () => {
+      server = await listen(port);
+    },
+    block: () => {
+      isBlocked = true;
+      for (const socket of sockets) socket.pause();
+    },
+    unblock: () => {
+      isBlocked = false;
+      for (const socket of sockets) socket.resume();
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { RawHeader } from './raw-http.js';
+
+export interface ProviderRequest {
+  readonly method: string;
+  /** The request target as it came. */
+  readonly target: string;
+  /** In the order of the wire; names as they came, values as latin-1. */
+  readonly headers: readonly RawHeader[];
+  readonly body: Buffer;
+}
+
+/** An ordinary answer; nothing is added but the framing, `date` and `connection`. */
+export interface PlainAnswer {
+  /** Default 200. */
+  readonly status?: number;
+  /** Default `content-type: application/json`. */
+  readonly headers?: readonly RawHeader[];
+  /** Default `{"ok":true}`; strings are UTF-8, `null` is no body. */
+  readonly body?: string | Uint8Array | null;
+  /** Milliseconds before the status line. */
+  readonly delayMs?: number;
+}
+
+/** Exact bytes (strings are latin-1); a number is a pause in milliseconds. */
+export interface RawAnswer {
+  readonly raw: readonly (string | Uint8Array | number)[];
+  /** What happens to the connection then; default `end`. */
+  readonly finally?: 'end' | 'reset' | 'hang';
+}
+
+export type Answer = PlainAnswer | RawAnswer;
+
+export interface EchoProvider {
+  readonly url: string;
+  readonly port: number;
+  /** What came since the last `reset`, in order. */
+  readonly requests: readonly ProviderRequest[];
+  /** The one request since the last `reset`. @throws when there was none, or more. */
+  only(): ProviderRequest;
+  /** The answer to all that comes from now on. */
+  answer(answer: Answer): void;
+  /** Forgets what came, and answers as at the start. */
+  reset(): void;
+  close(): Promise<void>;
+}
+
+const JSON_HEADERS: readonly RawHeader[] = [['content-type', 'application/json']];
+
+/** A provider on a free port of loopback. */
+export async function startEchoProvider(): Promise<EchoProvider> {
+  const requests: ProviderRequest[] = [];
+  const timers = new Set<NodeJS.Timeout>();
+  let current: Answer = {};
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        resolve();
+      }, ms);
+      timers.add(timer);
+    });
+
+  const server = createServer((request, response) => {
+    // Judged when the whole request is here, so that a test never races the recording.
+    void readBody(request).then((body) => {
+      requests.push(record(request, body));
+      void give(current, response, pause);
+    });
+  });
+  server.keepAliveTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    requests,
+    only: () => {
+      const [first] = requests;
+      if (first === undefined || requests.length > 1) {
+        throw new Error(`expected one request at the provider, got ${requests.length}`);
+      }
+      return first;
+    },
+    answer: (answer) => {
+      current = answer;
+    },
+    reset: () => {
+      requests.length = 0;
+      current = {};
+    },
+    close: async () => {
+      for (const timer of timers) clearTimeout(timer);
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+  } catch {
+    // The host went away mid-body: what came is recorded all the same.
+  }
+  return Buffer.concat(chunks);
+}
+
+function record(request: IncomingMessage, body: Buffer): ProviderRequest {
+  const headers: RawHeader[] = [];
+  for (let at = 0; at < request.rawHeaders.length; at += 2) {
+    headers.push([request.rawHeaders[at] ?? '', request.rawHeaders[at + 1] ?? '']);
+  }
+  return { method: request.method ?? '', target: request.url ?? '', headers, body };
+}
+
+type Pause = (ms: number) => Promise<void>;
+
+async function give(answer: Answer, response: ServerResponse, pause: Pause): Promise<void> {
+  if ('raw' in answer) {
+    const socket = response.socket;
+    if (socket !== null) await giveRaw(answer, socket, pause);
+    return;
+  }
+  if (answer.delayMs !== undefined) await pause(answer.delayMs);
+  const body = answer.body === undefined ? '{"ok":true}' : answer.body;
+  const bytes = Buffer.from(body ?? '');
+  const headers = (answer.headers ?? JSON_HEADERS).flat();
+  const status = answer.status ?? 200;
+  if (status !== 204 && status !== 304) headers.push('content-length', `${bytes.length}`);
+  response.writeHead(status, headers);
+  response.end(bytes);
+}
+
+async function giveRaw(answer: RawAnswer, socket: Socket, pause: Pause): Promise<void> {
+  for (const piece of answer.raw) {
+    if (typeof piece === 'number') await pause(piece);
+    else if (socket.writable) socket.write(toBuffer(piece));
+  }
+  if (answer.finally === 'reset') socket.resetAndDestroy();
+  else if (answer.finally !== 'hang') socket.end();
+}
+
+function toBuffer(piece: string | Uint8Array): Uint8Array {
+  return typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece;
+}

@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** What happens on the way to the provider and back. Bytes are those of an answer, from its first. */
+export type Fault =
+  | { readonly kind: 'none' }
+  /** Nobody listens any more; connections that are open end with a reset. */
+  | { readonly kind: 'refuse' }
+  /** Connections are reset when a request comes: the provider does not get it. */
+  | { readonly kind: 'hang_up' }
+  /** Requests and answers vanish; connections stay. */
+  | { readonly kind: 'blackhole' }
+  /** The answer is cut by a reset, at once by default. */
+  | { readonly kind: 'reset'; readonly afterBytes?: number }
+  /** The answer is cut by a proper end, at once by default. */
+  | { readonly kind: 'half_close'; readonly afterBytes?: number }
+  | { readonly kind: 'latency'; readonly ms: number }
+  /** One piece of the answer at a time. */
+  | { readonly kind: 'trickle'; readonly bytes: number; readonly everyMs: number }
+  /** One byte of the answer has all its bits turned. */
+  | { readonly kind: 'corrupt'; readonly atByte: number };
+
+export interface FaultProxy {
+  readonly url: string;
+  readonly port: number;
+  /** Connections that are open. */
+  readonly connections: number;
+  /** Connections that were ever accepted. */
+  readonly accepted: number;
+  /** From now on, also for connections that are open. */
+  set(fault: Fault): Promise<void>;
+  /** Puts the fault on and takes it off in turn, until it is `set` again. */
+  flap(fault: Fault, everyMs: number): void;
+  stop(): Promise<void>;
+}
+
+const NO_FAULT: Fault = { kind: 'none' };
+
+/** A TCP proxy on a free port of loopback, in front of a provider on another. */
+export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
+  const pipes = new Set<Pipe>();
+  let accepted = 0;
+  let fault = NO_FAULT;
+  let flapping: NodeJS.Timeout | undefined;
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    accepted += 1;
+    const pipe = new Pipe(client, targetPort, () => fault);
+    pipes.add(pipe);
+    client.once('close', () => pipes.delete(pipe));
+  });
+  const port = await listen(server, 0);
+
+  const apply = async (next: Fault) => {
+    fault = next;
+    if (fault.kind === 'refuse') {
+      for (const pipe of pipes) pipe.reset();
+      if (server.listening) server.close();
+    } else if (!server.listening) {
+      await listen(server, port);
+    }
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    get connections() {
+      return pipes.size;
+    },
+    get accepted() {
+      return accepted;
+    },
+    set: (next) => {
+      clearInterval(flapping);
+      return apply(next);
+    },
+    flap: (next, everyMs) => {
+      clearInterval(flapping);
+      // The port is the proxy's own: that it can be listened on again is not in doubt.
+      flapping = setInterval(() => void apply(fault === next ? NO_FAULT : next), everyMs);
+    },
+    stop: async () => {
+      clearInterval(flapping);
+      for (const pipe of pipes) pipe.reset();
+      if (!server.listening) return;
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** One connection of the host, and the one that it stands for. */
+class Pipe {
+  readonly #client: Socket;
+  readonly #upstream: Socket;
+  readonly #fault: () => Fault;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  /** Bytes of the present answer that have come from the provider. */
+  #answered = 0;
+  #isCut = false;
+
+  constructor(client: Socket, targetPort: number, fault: () => Fault) {
+    this.#client = client;
+    this.#fault = fault;
+    this.#upstream = connect({ port: targetPort, host: '127.0.0.1', allowHalfOpen: true });
+    for (const socket of [client, this.#upstream]) {
+      socket.setNoDelay(true);
+      // Resets are what the proxy is for.
+      socket.on('error', () => {});
+    }
+    client.on('data', (bytes) => this.#forward(bytes));
+    client.on('end', () => this.#upstream.end());
+    client.on('close', () => this.#end());
+    this.#upstream.on('data', (bytes) => this.#answer(bytes));
+    this.#upstream.on('end', () => client.end());
+    this.#upstream.on('close', () => {
+      if (!this.#isCut && this.#fault().kind !== 'blackhole') client.end();
+    });
+  }
+
+  reset(): void {
+    this.#isCut = true;
+    this.#client.resetAndDestroy();
+  }
+
+  #forward(bytes: Buffer): void {
+    const { kind } = this.#fault();
+    this.#answered = 0;
+    if (kind === 'hang_up') this.reset();
+    else if (kind !== 'blackhole') this.#upstream.write(bytes);
+  }
+
+  #answer(bytes: Buffer): void {
+    const fault = this.#fault();
+    const before = this.#answered;
+    this.#answered += bytes.length;
+    if (this.#isCut || fault.kind === 'blackhole') return;
+    if (fault.kind === 'reset' || fault.kind === 'half_close') {
+      this.#cut(fault, bytes, before);
+    } else if (fault.kind === 'latency') {
+      this.#later(fault.ms, () => this.#client.write(bytes));
+    } else if (fault.kind === 'trickle') {
+      this.#trickle(bytes, fault.bytes, fault.everyMs);
+    } else {
+      if (fault.kind === 'corrupt') turnByte(bytes, fault.atByte - before);
+      this.#client.write(bytes);
+    }
+  }
+
+  #cut(fault: Extract<Fault, { afterBytes?: number }>, bytes: Buffer, before: number): void {
+    const rest = (fault.afterBytes ?? 0) - before;
+    if (rest >= bytes.length) {
+      this.#client.write(bytes);
+      return;
+    }
+    this.#isCut = true;
+    const end = () => {
+      if (fault.kind === 'reset') this.#client.resetAndDestroy();
+      else this.#client.end();
+    };
+    if (rest <= 0) end();
+    else this.#client.write(bytes.subarray(0, rest), end);
+  }
+
+  #trickle(bytes: Buffer, size: number, everyMs: number): void {
+    for (let at = 0, piece = 1; at < bytes.length; at += size, piece += 1) {
+      this.#later(piece * everyMs, () => this.#client.write(bytes.subarray(at, at + size)));
+    }
+  }
+
+  #later(ms: number, act: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      if (this.#client.writable) act();
+    }, ms);
+    this.#timers.add(timer);
+  }
+
+  #end(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#upstream.destroy();
+  }
+}
+
+function turnByte(bytes: Buffer, at: number): void {
+  const byte = bytes[at];
+  if (byte !== undefined) bytes[at] = byte ^ 0xff;
+}

@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingHttpHeaders,
+  type RequestListener,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import {
+  type AddressInfo,
+  createServer as createRawServer,
+  type Server,
+  type Socket,
+} from 'node:net';
+import type { TlsOptions } from 'node:tls';
+
+/** What a provider was asked, byte for byte where Node keeps the bytes. */
+export interface ReceivedRequest {
+  readonly method: string;
+  /** The raw request target. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values as sent, in order. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+}
+
+export interface RunningProvider {
+  readonly url: string;
+  readonly port: number;
+  /** Open connections right now. */
+  readonly sockets: ReadonlySet<Socket>;
+  /** Connections accepted so far. */
+  readonly accepted: () => number;
+  stop(): Promise<void>;
+}
+
+export interface ScriptedProvider extends RunningProvider {
+  /** Complete requests, in the order of their last byte. */
+  readonly requests: readonly ReceivedRequest[];
+}
+
+export interface ProviderOptions {
+  /** Serves HTTPS with these. */
+  readonly tls?: TlsOptions;
+  /** Listens on this Unix socket; `url` and `port` then mean nothing. */
+  readonly socketPath?: string;
+}
+
+/** Answers 200 with `value` as JSON. */
+export function answerJson(value: unknown): RequestListener {
+  return (_request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(value));
+  };
+}
+
+/** An HTTP provider on a free port; `handler` is called once the request has been read to its end. */
+export async function startProvider(
+  handler: RequestListener = answerJson({}),
+  options: ProviderOptions = {},
+): Promise<ScriptedProvider> {
+  const requests: ReceivedRequest[] = [];
+  const listener: RequestListener = (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      requests.push({
+        method: request.method ?? '',
+        target: request.url ?? '',
+        headers: request.headers,
+        rawHeaders: request.rawHeaders,
+        body: Buffer.concat(chunks),
+      });
+      handler(request, response);
+    });
+  };
+  const server: HttpServer =
+    options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
+  return { requests, ...(await listen(server, options)) };
+}
+
+/** A TCP provider whose every byte is up to `onSocket`. */
+export async function startRawProvider(
+  onSocket: (socket: Socket) => void,
+  options: Pick<ProviderOptions, 'socketPath'> = {},
+): Promise<RunningProvider> {
+  return listen(createRawServer(onSocket), options);
+}
+
+/** A raw provider that sends `answer` as soon as a request's head has come; then `afterwards`. */
+export function startAnsweringProvider(
+  answer: string | Buffer,
+  afterwards: (socket: Socket) => void = () => {},
+): Promise<RunningProvider> {
+  return startRawProvider((socket) => {
+    let head = '';
+    socket.on('data', (chunk) => {
+      head += chunk.toString('latin1');
+      if (!head.includes('\r\n\r\n')) return;
+      head = '';
+      socket.write(answer, () => afterwards(socket));
+    });
+  });
+}
+
+async function listen(server: Server, options: ProviderOptions): Promise<RunningProvider> {
+  const sockets = new Set<Socket>();
+  let accepted = 0;
+  server.on('connection', (socket: Socket) => {
+    accepted += 1;
+    sockets.add(socket);
+    // A reset is what many tests are about: it must not end the process of the test.
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.on('tlsClientError', () => {});
+  if (options.socketPath === undefined) server.listen(0, '127.0.0.1');
+  else server.listen(options.socketPath);
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo | string;
+  const port = typeof address === 'string' ? 0 : address.port;
+  return {
+    url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
+    port,
+    sockets,
+    accepted: () => accepted,
+    async stop() {
+      if (!server.listening) return;
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface HostOptions {
+  /** Written into `modules.d` by name, sub-paths allowed; objects become JSON. */
+  readonly files?: Readonly<Record<string, string | object>>;
+  /** Appended to the command line: a flag that is given again wins. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Content of the file behind `--tokens`. */
+  readonly tokens?: object;
+  /** Default true: `--env development`. Otherwise no `--env` at all. */
+  readonly dev?: boolean;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface RunningModgate {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** The lines of stdout so far, parsed. @throws when one is not JSON. */
+  logs(): Record<string, unknown>[];
+  /** All of stdout and stderr so far. */
+  output(): string;
+  /** Sends the signal, default SIGTERM, and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Exit>;
+  /** Ends it at once; harmless when it has ended. */
+  kill(): Promise<void>;
+}
+
+export interface RunningHost extends RunningModgate {
+  /** The temporary folder: `modules.d`, `state`, `tokens.json`. */
+  readonly directory: string;
+  /** Writes a file of `modules.d`; the host picks it up in its own time. */
+  drop(name: string, text: string | object): void;
+  remove(name: string): void;
+}
+
+export interface Spawned {
+  readonly child: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  readonly exit: Promise<Exit>;
+}
+
+const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
+const START_DEADLINE_MS = 10_000;
+// Longer than the drain of contract 8 (10 s), so that a host that uses all of it is not a failure here.
+const STOP_DEADLINE_MS = 12_000;
+
+const alive = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of alive) child.kill('SIGKILL');
+});
+
+/** Starts `modgate` with exactly these arguments, and an environment without settings of the shell's own. */
+export function spawnModgate(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Spawned {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...inheritedEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  alive.add(child);
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const exit = once(child, 'close').then(([code, signal]): Exit => {
+    alive.delete(child);
+    return { code: code as number | null, signal: signal as NodeJS.Signals | null };
+  });
+  return { child, stdout: () => stdout, stderr: () => stderr, exit };
+}
+
+/** Runs until the line `listening`. @throws with all that it printed when it ends, or hangs, before. */
+export async function startModgate(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningModgate> {
+  const spawned = spawnModgate(args, env);
+  const url = await waitForListening(spawned);
+  return {
+    url,
+    port: Number(new URL(url).port),
+    pid: spawned.child.pid ?? 0,
+    logs: () => parseLines(spawned.stdout()),
+    output: () => spawned.stdout() + spawned.stderr(),
+    stop: (signal = 'SIGTERM') => stop(spawned, signal),
+    kill: async () => {
+      spawned.child.kill('SIGKILL');
+      await spawned.exit;
+    },
+  };
+}
+
+/** A host over a temporary `modules.d`. Stop it in `after`: that also removes the folder. */
+export async function startHost(options: HostOptions = {}): Promise<RunningHost> {
+  const directory = mkdtempSync(join(tmpdir(), 'modgate-host-'));
+  const modules = join(directory, 'modules.d');
+  mkdirSync(modules);
+  const drop = (name: string, text: string | object) => writeText(join(modules, name), text);
+  for (const [name, text] of Object.entries(options.files ?? {})) drop(name, text);
+  try {
+    const running = await startModgate(buildArguments(options, directory), options.env);
+    return {
+      ...running,
+      directory,
+      drop,
+      remove: (name) => rmSync(join(modules, name), { recursive: true, force: true }),
+      stop: async (signal) => {
+        const exit = await running.stop(signal);
+        rmSync(directory, { recursive: true, force: true });
+        return exit;
+      },
+      kill: async () => {
+        await running.kill();
+        rmSync(directory, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function buildArguments(options: HostOptions, directory: string): string[] {
+  const args = ['serve', '--modules', join(directory, 'modules.d')];
+  args.push('--state', join(directory, 'state'), '--port', '0', '--host', '127.0.0.1');
+  if (options.dev ?? true) args.push('--env', 'development');
+  if (options.tokens !== undefined) {
+    const file = join(directory, 'tokens.json');
+    writeText(file, options.tokens);
+    args.push('--tokens', file);
+  }
+  return [...args, ...(options.args ?? [])];
+}
+
+function writeText(path: string, text: string | object): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof text === 'string' ? text : JSON.stringify(text));
+}
+
+function inheritedEnvironment(): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && !/^(?:MODGATE_|OTEL_|NODE_OPTIONS$)/.test(entry[0]),
+  );
+  return Object.fromEntries(kept);
+}
+
+function waitForListening(spawned: Spawned): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const fail = (what: string) => {
+      clearTimeout(timer);
+      reject(new Error(`host ${what}\nstdout: ${spawned.stdout()}\nstderr: ${spawned.stderr()}`));
+    };
+    const timer = setTimeout(() => {
+      spawned.child.kill('SIGKILL');
+      fail(`did not listen within ${START_DEADLINE_MS} ms`);
+    }, START_DEADLINE_MS);
+    const look = () => {
+      const url = findListening(spawned.stdout());
+      if (url === undefined) return;
+      clearTimeout(timer);
+      spawned.child.stdout?.off('data', look);
+      resolve(url);
+    };
+    spawned.child.stdout?.on('data', look);
+    void spawned.exit.then((exit) => fail(`exited with ${exit.code ?? exit.signal}`));
+  });
+}
+
+function findListening(stdout: string): string | undefined {
+  const whole = stdout.slice(0, stdout.lastIndexOf('\n') + 1);
+  const line = parseLines(whole).find((entry) => entry['msg'] === 'listening');
+  return typeof line?.['url'] === 'string' ? line['url'] : undefined;
+}
+
+function parseLines(stdout: string): Record<string, unknown>[] {
+  const whole = stdout.slice(0, stdout.lastIndexOf('\n') + 1);
+  return whole
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+async function stop(spawned: Spawned, signal: NodeJS.Signals): Promise<Exit> {
+  spawned.child.kill(signal);
+  const timer = setTimeout(() => spawned.child.kill('SIGKILL'), STOP_DEADLINE_MS);
+  const exit = await spawned.exit;
+  clearTimeout(timer);
+  return exit;
+}

@@ -1,0 +1,27 @@
+// Compiles into dist/ (or the folder given) from scratch; tsc emits code only, so plugin.json and the
+// JSON Schemas are copied beside it.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+const outDir = process.argv[2] ?? 'dist';
+rmSync(outDir, { recursive: true, force: true });
+
+const tsc = join(
+  dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
+  'bin/tsc',
+);
+const compiled = spawnSync(process.execPath, [tsc, '-p', '.', '--outDir', outDir], {
+  stdio: 'inherit',
+});
+
+for (const folder of ['plugins', 'core/schemas']) {
+  cpSync(folder, join(outDir, folder), {
+    recursive: true,
+    filter: (path) => !/\.(ts|md)$/.test(path),
+  });
+}
+const bin = join(outDir, 'core/main.js');
+if (existsSync(bin)) chmodSync(bin, 0o755);
+process.exit(compiled.status ?? 1);
