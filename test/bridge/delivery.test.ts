@@ -120,7 +120,7 @@ describe('delivery of the config', () => {
     provider.answer({ status: 500 });
     const host = await startConfigured();
     // After the fifth the pause is 1.6 s at least.
-    await waitUntil('five attempts', () => readDeliveries(provider).length === 5, 8_000);
+    await waitUntil('five attempts', () => readDeliveries(provider).length === 5, 20_000);
     provider.reset();
     const writtenAt = performance.now();
     await writeValue(host, 'size', 60);

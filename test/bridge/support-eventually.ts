@@ -1,4 +1,4 @@
-const DEADLINE_MS = 8_000;
+const DEADLINE_MS = 20_000;
 const PAUSE_MS = 25;
 
 /** Tries until it does not throw. @throws what it threw last when the deadline has passed. */

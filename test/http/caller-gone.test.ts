@@ -22,7 +22,7 @@ describe('a caller who has gone', () => {
   it('is logged as 499 with the failure cancelled', async () => {
     setup.provider.answer({ raw: [], finally: 'hang' });
     (await send('gone-1')).destroy();
-    await waitUntil('the log line', () => findLine('gone-1') !== undefined, 2_000);
+    await waitUntil('the log line', () => findLine('gone-1') !== undefined, 15_000);
     expect(findLine('gone-1')).to.include({ status: 499, failure: 'cancelled' });
   });
 

@@ -5,7 +5,7 @@ export interface Finished extends Exit {
   readonly stderr: string;
 }
 
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 30_000;
 
 /** Runs `modgate` to its end. @throws when it has not ended by the deadline: it then serves, or hangs. */
 export async function runModgate(

@@ -4,7 +4,7 @@ const POLL_MS = 20;
 export async function waitUntil(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  deadlineMs = 5_000,
+  deadlineMs = 15_000,
 ): Promise<void> {
   const deadline = Date.now() + deadlineMs;
   while (!(await condition())) {

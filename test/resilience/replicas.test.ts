@@ -5,7 +5,7 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 import { callItems, describeItems, readModule } from './routes.js';
 
 const HEALTH = { path: '/health', interval_ms: 100, failures: 2, successes: 1 };
-const TENANTS = Array.from({ length: 12 }, (_, index) => `tenant-${index}`);
+const TENANTS = Array.from({ length: 60 }, (_, index) => `tenant-${index}`);
 
 describe('the replicas of a provider', () => {
   const providers: ScriptedProvider[] = [];

@@ -28,7 +28,7 @@ export interface ReadOptions {
   readonly deadlineMs?: number;
 }
 
-const DEFAULT_DEADLINE_MS = 5_000;
+const DEFAULT_DEADLINE_MS = 15_000;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 

@@ -52,9 +52,9 @@ export interface Spawned {
 }
 
 const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
-const START_DEADLINE_MS = 10_000;
+const START_DEADLINE_MS = 30_000;
 // Longer than the drain of contract 8 (10 s), so that a host that uses all of it is not a failure here.
-const STOP_DEADLINE_MS = 12_000;
+const STOP_DEADLINE_MS = 20_000;
 
 const alive = new Set<ChildProcess>();
 process.once('exit', () => {

@@ -16,7 +16,7 @@ import {
 } from '../open-adapter.js';
 
 /** Well below the time-outs of a connection (4 s), which would end it as well. */
-const PROMPT_MS = 1_000;
+const PROMPT_MS = 5_000;
 
 describe('the http adapter: a call that is taken back', () => {
   let opened: OpenedProvider;
