@@ -54,6 +54,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/grants.js'),
   },
   {
+    name: 'selftest',
+    summary: 'attack a host, and tell what held',
+    load: () => import('./commands/selftest.js'),
+  },
+  {
     name: 'new',
     summary: 'write the files of a new module',
     load: () => import('./commands/new.js'),

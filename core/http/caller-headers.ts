@@ -34,17 +34,24 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%-]+)(?::\d{0,5})?$/;
 
 /**
  * What Node's parser lets through but HTTP does not (RFC 9112 2.3, 3.2, 6.1).
- * @throws HostError 400 for HTTP/0.9 and for a missing, repeated or malformed `host`, 501 for a transfer
+ * @throws HostError 400 for a version other than HTTP/1.0 and 1.1, for chunks in HTTP/1.0, and for a missing, repeated or malformed `host`, 501 for a transfer
  * coding but `chunked`.
  */
 export function refuseBadFraming(request: IncomingMessage, headers: CallerHeaders): void {
-  if (request.httpVersionMajor < 1) throw refuse('version', 'older than HTTP/1.0');
+  const { httpVersion } = request;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    throw refuse('version', 'expected HTTP/1.1 or HTTP/1.0');
+  }
   const hosts = headers.count('host');
   if (hosts > 1) throw refuse('host', 'repeated');
   const host = headers.get('host');
-  if (host === undefined && request.httpVersion === '1.1') throw refuse('host', 'missing');
+  if (host === undefined && httpVersion === '1.1') throw refuse('host', 'missing');
   if (host !== undefined && !HOST.test(host)) throw refuse('host', 'not a host and a port');
   const coding = headers.get('transfer-encoding');
+  // HTTP/1.0 knows no chunks: whatever handed this on read the body in another way.
+  if (coding !== undefined && httpVersion === '1.0') {
+    throw refuse('transfer-encoding', 'expected none in HTTP/1.0');
+  }
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') {
     throw new HostError('validation_failed', 'the only transfer coding understood is chunked', {
       status: 501,

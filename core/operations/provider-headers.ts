@@ -21,6 +21,8 @@ export function readHopByHopNames({ headers }: CallerRequest): ReadonlySet<strin
     if (!names.has(name)) continue;
     throw new HostError('validation_failed', `connection must not name ${name}`, {
       errors: [{ field: 'connection', reason: `names ${name}` }],
+      // Where the body ends depends on whom one asks.
+      headers: { connection: 'close' },
     });
   }
   return names;

@@ -1,0 +1,102 @@
+import { gzipSync } from 'node:zlib';
+import type { Script } from './recording-provider.js';
+
+const MIB = 1024 * 1024;
+
+/** The ill answers of the selftest's provider, by path. `elsewhere` is the server that nobody may be led to. */
+export function createAnswerScripts(
+  elsewhere: string,
+  secret: string,
+): ReadonlyMap<string, Script> {
+  const scripts: Record<string, Script> = {
+    split: (_, response) => {
+      const body = '{"ok":true}';
+      response.socket?.write(
+        `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}` +
+          'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n"smuggled"',
+      );
+    },
+    refresh: (_, response) => {
+      response.writeHead(200, { refresh: `0; url=${elsewhere}`, 'content-type': 'text/html' });
+      response.end(`<meta http-equiv=refresh content="0; url=${elsewhere}">`);
+    },
+    gzip: (_, response) => {
+      answerEncoded(response, 'gzip', gzipSync('{"ok":true}'));
+    },
+    br: (_, response) => {
+      answerEncoded(response, 'br', Buffer.from('0b058022', 'hex'));
+    },
+    bomb: (_, response) => {
+      answerEncoded(response, 'gzip', gzipSync(Buffer.alloc(8 * MIB, 0x20)));
+    },
+    'te-gzip': (_, response) => {
+      const bytes = gzipSync('{"ok":true}');
+      response.socket?.write(
+        'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: gzip, chunked\r\n\r\n',
+      );
+      response.socket?.write(`${bytes.length.toString(16)}\r\n`);
+      response.socket?.write(bytes);
+      response.socket?.end('\r\n0\r\n\r\n');
+    },
+    answer: (_, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(`"${'a'.repeat(5 * MIB)}"`);
+    },
+    'answer-declared': (_, response) => {
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'content-length': 10_000_000_000,
+      });
+      response.write('"');
+    },
+    'answer-head': (_, response) => {
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'x-long': 'a'.repeat(100_000),
+      });
+      response.end('{}');
+    },
+    html: (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end(`<h1>${secret}</h1>`);
+    },
+    'error-page': (_, response) => {
+      response.writeHead(500, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({ detail: secret, stack: `Error: ${secret}\n    at run (/app/run.js:1:1)` }),
+      );
+    },
+    'not-json': (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(`{"secret":"${secret}"`);
+    },
+    headers: (_, response) => {
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'set-cookie': 'a=b',
+        server: 'inside/1.0',
+        'x-powered-by': 'inside',
+        'x-internal': secret,
+        location: elsewhere,
+        link: `<${elsewhere}>; rel=preload`,
+      });
+      response.end('{"ok":true}');
+    },
+    'repeat-credentials': (request, response) => {
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ detail: request.headers.authorization }));
+    },
+  };
+  for (const status of [301, 302, 303, 307, 308]) {
+    scripts[`redirect-${status}`] = (_, response) => {
+      response.writeHead(status, { location: `${elsewhere}/latest/meta-data` });
+      response.end();
+    };
+  }
+  return new Map(Object.entries(scripts).map(([kind, script]) => [`/answers/${kind}`, script]));
+}
+
+function answerEncoded(response: Parameters<Script>[1], encoding: string, bytes: Buffer): void {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding });
+  response.end(bytes);
+}

@@ -1,0 +1,263 @@
+import type { AttackCase, AttackClass } from '../attack-case.js';
+import { judgeForwarded, judgeRefusal } from '../judge.js';
+import type { RawHeader } from '../raw-http.js';
+import { craftLines, craftRequest } from '../request-bytes.js';
+import type { Scene } from '../scene.js';
+
+const MIB = 1024 * 1024;
+const DEPTH = 100_000;
+
+interface Row {
+  readonly name: string;
+  readonly title: string;
+  readonly body: string | Buffer;
+  readonly headers?: readonly RawHeader[];
+}
+
+const REFUSED_JSON: readonly Row[] = [
+  { name: 'empty', title: 'an empty body', body: '' },
+  { name: 'space', title: 'white space alone', body: '  ' },
+  { name: 'bom', title: 'a byte-order mark', body: '\ufeff{}' },
+  { name: 'bom-16', title: 'UTF-16', body: Buffer.from('\ufeff{}', 'utf16le') },
+  { name: 'bad-utf8', title: 'bytes that are no UTF-8', body: Buffer.from('22ff22', 'hex') },
+  { name: 'overlong', title: 'an overlong form in a string', body: Buffer.from('22c0ae22', 'hex') },
+  { name: 'trailing', title: 'more behind the value', body: '{} x' },
+  { name: 'two', title: 'two values', body: '{"a":1}{"b":2}' },
+  { name: 'nan', title: 'NaN', body: '{"a":NaN}' },
+  { name: 'infinity', title: 'Infinity', body: '[Infinity]' },
+  { name: 'hex', title: 'a number in hex', body: '[0x10]' },
+  { name: 'leading-zero', title: 'a leading zero', body: '[010]' },
+  { name: 'single-quotes', title: 'single quotes', body: "{'a':1}" },
+  { name: 'no-quotes', title: 'a key without quotes', body: '{a:1}' },
+  { name: 'comma', title: 'a comma at the end', body: '[1,]' },
+  { name: 'comment', title: 'a comment', body: '{/*a*/}' },
+  { name: 'control', title: 'a raw control character in a string', body: '"a\u0000b"' },
+  { name: 'unclosed', title: 'an unclosed object', body: '{"a":1' },
+  { name: 'unclosed-deep', title: '100,000 unclosed arrays', body: '['.repeat(DEPTH) },
+];
+
+/** Judged, never rewritten: they reach the provider byte for byte. */
+const KEPT_JSON: readonly Row[] = [
+  {
+    name: 'proto',
+    title: 'the key __proto__',
+    body: '{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}',
+  },
+  { name: 'duplicate', title: 'a key twice', body: '{"role":"user","role":"admin"}' },
+  { name: 'big-number', title: 'a number past 2^53', body: '{"id":12345678901234567890}' },
+  { name: 'exact-number', title: 'a number that a parser would shorten', body: '[1.10,1E400,-0]' },
+  { name: 'surrogate', title: 'half a surrogate pair, escaped', body: '"\\ud800"' },
+  { name: 'escaped-key', title: 'an escaped key', body: '{"\\u0061":1,"a":2}' },
+  { name: 'deep', title: '100,000 arrays', body: '['.repeat(DEPTH) + ']'.repeat(DEPTH) },
+  {
+    name: 'deep-objects',
+    title: '50,000 objects',
+    body: `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`,
+  },
+];
+
+const REFUSED_ENCODINGS: readonly (readonly [name: string, value: string])[] = [
+  ['gzip', 'gzip'],
+  ['br', 'br'],
+  ['deflate', 'deflate'],
+  ['case', 'GZIP'],
+  ['list', 'identity, gzip'],
+  ['empty', ''],
+];
+
+const REFUSED_TYPES: readonly (readonly [name: string, headers: readonly RawHeader[]])[] = [
+  ['form', [['content-type', 'application/x-www-form-urlencoded']]],
+  ['text', [['content-type', 'text/plain']]],
+  ['multipart', [['content-type', 'multipart/form-data; boundary=a']]],
+  ['empty', [['content-type', '']]],
+  ['comma', [['content-type', 'text/plain, application/json']]],
+  [
+    'twice',
+    [
+      ['content-type', 'application/json'],
+      ['content-type', 'text/plain'],
+    ],
+  ],
+];
+
+export const BODY_CASES: readonly AttackCase[] = [
+  ...REFUSED_JSON.map((row) => refusePost('json', row.name, row.title, row)),
+  ...KEPT_JSON.map(keepPost),
+  ...REFUSED_ENCODINGS.map(([name, value]) =>
+    refusePost('decompression', `request-${name}`, `a body said to be encoded: ${name}`, {
+      body: '{}',
+      headers: [
+        ['content-type', 'application/json'],
+        ['content-encoding', value],
+      ],
+    }),
+  ),
+  ...REFUSED_TYPES.map(([name, headers]) =>
+    refusePost('admin', `form-${name}`, `a body of a page's form: ${name}`, {
+      body: '{}',
+      headers,
+    }),
+  ),
+  refusePost('oversize', 'body', 'a body of 1 MiB and one byte', {
+    body: `"${'a'.repeat(MIB - 1)}"`,
+  }),
+  {
+    ...describe('oversize', 'body-declared', 'a body that declares 10 GB'),
+    needs: 'own',
+    attack: (scene) =>
+      judgeRefusal(
+        scene,
+        craftLines(scene, `POST ${scene.base}/items HTTP/1.1`, [
+          'Content-Type: application/json',
+          'Content-Length: 10000000000',
+        ]),
+        { statuses: [400] },
+      ),
+  },
+  {
+    ...describe('oversize', 'body-chunks', 'a body of 2 MiB in chunks'),
+    needs: 'own',
+    attack: (scene) => {
+      const chunk = `10000\r\n${'1'.repeat(0x10000)}\r\n`.repeat(32);
+      const lines = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
+      const line = `POST ${scene.base}/items HTTP/1.1`;
+      return judgeRefusal(scene, craftLines(scene, line, lines, `${chunk}0\r\n\r\n`), {
+        statuses: [400],
+      });
+    },
+  },
+  {
+    ...describe('oversize', 'delete-body', 'a DELETE with a body'),
+    needs: 'own',
+    attack: (scene) =>
+      judgeRefusal(
+        scene,
+        craftRequest(scene, { method: 'DELETE', target: `${scene.base}/items/1`, body: '{}' }),
+        { statuses: [400] },
+      ),
+  },
+  ...['a'.repeat(20_000), 'a/'.repeat(10_000)].map(
+    (text, index): AttackCase => ({
+      ...describe(
+        'oversize',
+        index === 0 ? 'target' : 'target-segments',
+        `a target of 20 kB (${index + 1})`,
+      ),
+      needs: 'token',
+      attack: (scene) =>
+        judgeRefusal(scene, craftRequest(scene, { target: `${scene.base}/items/${text}` }), {
+          statuses: [400, 404, 414, 431],
+          closes: true,
+        }),
+    }),
+  ),
+  refuseHead('header', 'a header of 20 kB', [['x-long', 'a'.repeat(20_000)]]),
+  refuseHead('header-name', 'a name of 20 kB', [['x'.repeat(20_000), 'a']]),
+  refuseHead(
+    'headers',
+    '5,000 headers',
+    Array.from({ length: 5_000 }, (_, index) => [`x-${index}`, 'a'] as const),
+  ),
+  ...craftSlowTexts().map(
+    ([name, title, headers]): AttackCase => ({
+      ...describe('redos', name, title),
+      needs: 'token',
+      attack: async (scene) => {
+        const from = performance.now();
+        const bytes = craftRequest(scene, { target: `${scene.base}/items/%`, headers });
+        const verdict = await judgeRefusal(scene, bytes, { statuses: [400, 404, 401] });
+        const tookMs = performance.now() - from;
+        return verdict ?? (tookMs > MAX_ANSWER_MS ? `took ${Math.round(tookMs)} ms` : null);
+      },
+    }),
+  ),
+  {
+    ...describe('redos', 'target', 'a target of 8,000 encodings and stops'),
+    needs: 'token',
+    attack: async (scene) => {
+      const from = performance.now();
+      const target = `${scene.base}/files/${'%61;.'.repeat(1_500)}/%2e`;
+      const verdict = await judgeRefusal(scene, craftRequest(scene, { target }), {
+        statuses: [404],
+      });
+      const tookMs = performance.now() - from;
+      return verdict ?? (tookMs > MAX_ANSWER_MS ? `took ${Math.round(tookMs)} ms` : null);
+    },
+  },
+];
+
+/** A pattern that backtracks takes minutes over these texts; a loaded machine may take some time over any. */
+const MAX_ANSWER_MS = 5_000;
+
+function craftSlowTexts(): readonly (readonly [string, string, readonly RawHeader[]])[] {
+  return [
+    ['accept', 'an accept of 8,000 parameters', [['accept', `a${';q=0'.repeat(2_500)},`]]],
+    [
+      'type',
+      'a content type of 10,000 spaces',
+      [['content-type', `application/json${' ;'.repeat(5_000)}x`]],
+    ],
+    [
+      'scheme',
+      'a credential of 10,000 spaces',
+      [['x-authorization', `Bearer${' '.repeat(10_000)}x`]],
+    ],
+    ['id', 'an id of 10,000 characters', [['x-request-id', `${'a'.repeat(10_000)}!`]]],
+    [
+      'traceparent',
+      'a traceparent of 10,000 characters',
+      [['traceparent', `00-${'0'.repeat(10_000)}-`]],
+    ],
+    ['tracestate', 'a tracestate of 2,000 members', [['tracestate', 'a=b,'.repeat(2_000)]]],
+    ['connection', 'a connection of 5,000 names', [['connection', 'a ,'.repeat(4_000)]]],
+    [
+      'language',
+      'an accept-language of 3,000 ranges',
+      [['accept-language', 'en;q=0.1,'.repeat(1_300)]],
+    ],
+  ];
+}
+
+function refusePost(
+  attackClass: AttackClass,
+  name: string,
+  title: string,
+  request: { readonly body: string | Buffer; readonly headers?: readonly RawHeader[] },
+): AttackCase {
+  return {
+    ...describe(attackClass, name, title),
+    needs: 'own',
+    attack: (scene) => judgeRefusal(scene, craftPost(scene, request), { statuses: [400] }),
+  };
+}
+
+function keepPost(row: Row): AttackCase {
+  return {
+    ...describe('json', `kept-${row.name}`, row.title),
+    needs: 'own',
+    attack: (scene) =>
+      judgeForwarded(scene, craftPost(scene, row), ({ body }) =>
+        body.equals(Buffer.from(row.body)) ? null : 'the provider got other bytes',
+      ),
+  };
+}
+
+function refuseHead(name: string, title: string, headers: readonly RawHeader[]): AttackCase {
+  return {
+    ...describe('oversize', name, title),
+    needs: 'token',
+    attack: (scene) =>
+      judgeRefusal(scene, craftRequest(scene, { headers }), { statuses: [431], closes: true }),
+  };
+}
+
+function craftPost(
+  scene: Scene,
+  request: { readonly body: string | Buffer; readonly headers?: readonly RawHeader[] },
+): Buffer {
+  return craftRequest(scene, { method: 'POST', target: `${scene.base}/items`, ...request });
+}
+
+function describe(attackClass: AttackClass, name: string, title: string) {
+  return { id: `${attackClass}-${name}`, class: attackClass, title };
+}

@@ -1,0 +1,149 @@
+import type { AttackCase } from '../attack-case.js';
+import { judgeForwarded, judgeRefusal } from '../judge.js';
+import { craftRequest } from '../request-bytes.js';
+
+type Row = readonly [name: string, title: string, path: string, evidence?: string];
+
+/** Under the module's base; each is a 404, and reaches no provider. */
+const REFUSED: readonly Row[] = [
+  ['dot-dot', 'two dots in a path', '/items/../locked', 'fastify CVE-2021-21321'],
+  ['dot-dot-out', 'two dots that lead out of the module', '/../../livez'],
+  ['dot', 'a dot in a path', '/items/./1'],
+  ['encoded-dot-dot', 'two encoded dots', '/items/%2e%2e/locked'],
+  ['half-encoded-dots', 'a dot and an encoded one', '/items/.%2e/locked'],
+  ['upper-encoded-dots', 'encoded dots in upper case', '/items/%2E%2E/locked'],
+  ['encoded-dot', 'an encoded dot', '/items/%2e'],
+  ['encoded-slash', 'an encoded slash', '/items/..%2flocked', 'fastify CVE-2026-120213'],
+  ['encoded-slash-literal', 'a literal joined by an encoded slash', '/items%2f1'],
+  ['backslash', 'a backslash', '/items\\1'],
+  ['backslash-dots', 'dots and a backslash', '/items/..\\locked'],
+  ['encoded-backslash', 'an encoded backslash', '/items/..%5clocked', 'Traefik CVE-2025-66490'],
+  ['double-encoded', 'dots encoded twice', '/items/%252e%252e/locked', 'fastify CVE-2021-21321'],
+  ['double-encoded-slash', 'a slash encoded twice', '/items/a%252fb'],
+  ['double-encoded-percent', 'a percent encoded twice', '/items/%25%32%66'],
+  ['matrix', 'dots with a matrix parameter', '/items/..;/locked', 'Envoy CVE-2026-73551'],
+  ['matrix-named', 'dots with a named matrix parameter', '/items/..;x', 'Envoy CVE-2026-73551'],
+  ['matrix-dot', 'a dot with a matrix parameter', '/items/.;'],
+  ['matrix-encoded', 'encoded dots with a matrix parameter', '/items/%2e%2e%3b/locked'],
+  ['empty-segment', 'an empty segment', '/items//1'],
+  ['leading-empty', 'an empty first segment', '//items'],
+  ['trailing-slash', 'a slash at the end', '/items/'],
+  ['encoded-nul', 'an encoded NUL', '/items/a%00'],
+  ['encoded-nul-suffix', 'an encoded NUL before a suffix', '/items/1%00.json'],
+  ['encoded-crlf', 'an encoded line end', '/items/a%0d%0ax-injected:%201'],
+  ['encoded-delete', 'an encoded DEL', '/items/a%7f'],
+  ['encoded-c1', 'an encoded C1 control', '/items/a%c2%80'],
+  ['overlong-dot', 'an overlong form of a dot', '/items/%c0%ae%c0%ae'],
+  ['overlong-slash', 'an overlong form of a slash', '/items/%c0%af'],
+  ['overlong-slash-3', 'an overlong form of a slash in three bytes', '/items/%e0%80%af'],
+  ['bad-utf8', 'a byte that is no UTF-8', '/items/%ff'],
+  ['surrogate', 'a surrogate in UTF-8', '/items/%ed%a0%80'],
+  ['cut-utf8', 'a character cut short', '/items/%e2%82'],
+  ['percent-alone', 'a percent sign alone', '/items/%'],
+  ['percent-one-digit', 'a percent sign and one digit', '/items/%2'],
+  ['percent-letters', 'a percent sign and letters', '/items/%zz'],
+  ['percent-u', 'the encoding %uXXXX', '/items/%u002e%u002e'],
+  ['encoded-question', 'an encoded question mark', '/items/a%3fadmin=1'],
+  ['encoded-hash', 'an encoded hash', '/items/a%23b'],
+  ['raw-hash', 'a raw hash', '/items#/locked'],
+  ['case', 'a literal in another case', '/Items'],
+  ['case-locked', 'a locked literal in another case', '/LOCKED'],
+  ['space', 'a literal with an encoded space', '/items%20'],
+  ['quote', 'a raw quote that a URL parser rewrites', '/items/"a"'],
+  ['angle', 'raw angle brackets', '/items/<a>'],
+  ['brace', 'a raw brace', '/items/{id}'],
+  ['pipe', 'a raw pipe', '/items/a|b'],
+  ['backquote', 'a raw backquote', '/items/`a`'],
+  ['caret', 'a raw caret', '/items/a^b'],
+  ['rest-dot-dot', 'two dots within a rest parameter', '/files/a/../../locked'],
+  ['rest-encoded', 'encoded dots within a rest parameter', '/files/%2e%2e/%2e%2e/etc/passwd'],
+  ['rest-slash', 'an encoded slash within a rest parameter', '/files/a%2f..%2f..%2fetc'],
+  ['rest-absolute', 'an absolute path within a rest parameter', '/files//etc/passwd'],
+  ['rest-empty', 'nothing for a rest parameter', '/files/'],
+  ['extension', 'a route with an extension', '/items.json'],
+  ['bridge-dot-dot', 'the bridge, and out of it', '/console-bridge/../items'],
+];
+
+/** The whole target; each is a 404 or a 400. */
+const REFUSED_TARGETS: readonly Row[] = [
+  ['module-dot-dot', 'two dots for a module', '/modules/%2e%2e/http/items'],
+  [
+    'module-slash',
+    'a module that holds a path',
+    '/modules/shop%2f..%2fother/http/items',
+    'CVE-2026-120213',
+  ],
+  ['module-two-slashes', 'a module of three parts', '/modules/a%2fb%2fc/http/items'],
+  [
+    'module-proto',
+    'the module __proto__',
+    '/modules/__proto__/http/items',
+    'Backstage CVE-2026-106491',
+  ],
+  ['module-constructor', 'the module constructor', '/modules/constructor/http/items'],
+  ['module-own-property', 'the module hasOwnProperty', '/modules/hasownproperty/http/items'],
+  ['module-case', 'the module in another case', '/modules/SHOP/http/items'],
+  ['module-nul', 'a module with a NUL', '/modules/shop%00/http/items'],
+  ['module-double', 'a module encoded twice', '/modules/%2573hop/http/items'],
+  ['module-empty', 'no module', '/modules//http/items'],
+  ['module-matrix', 'a module with a matrix parameter', '/modules/shop;x/http/items'],
+  ['prefix-case', 'the shape in another case', '/MODULES/shop/http/items'],
+  ['http-case', 'the middle in another case', '/modules/shop/HTTP/items'],
+  ['prefix-dot-dot', 'the shape reached by two dots', '/livez/../modules/shop/http/items'],
+  ['prefix-empty', 'an empty segment before the shape', '//modules/shop/http/items'],
+  ['prefix-encoded', 'the shape with an encoded letter', '/%6dodules/shop/http/items'],
+  ['absolute', 'an absolute form', 'http://127.0.0.1/modules/shop/http/items'],
+  [
+    'absolute-other',
+    'an absolute form of another authority',
+    'http://169.254.169.254/latest/meta-data',
+  ],
+  ['no-slash', 'a target without a slash', 'modules/shop/http/items'],
+];
+
+/** Forwarded with the very bytes that were matched. */
+const FORWARDED: readonly Row[] = [
+  ['bytes-space', 'an encoded space stays encoded', '/items/a%20b'],
+  ['bytes-case', 'the case of an encoding stays', '/items/%c3%A9'],
+  ['bytes-needless', 'a needless encoding stays', '/items/%61'],
+  ['bytes-matrix', 'a semicolon elsewhere is a character', '/items/a;b=c'],
+  ['bytes-query', 'a query with dots takes no part', '/items/1?next=/../../locked&x=%2e%2e'],
+  ['bytes-two-queries', 'a second question mark stays', '/items/1?a?b'],
+];
+
+export const PATH_CASES: readonly AttackCase[] = [
+  ...REFUSED.map((row) => refuse(row, (base) => base + row[2])),
+  ...REFUSED_TARGETS.map((row) => refuse(row, () => row[2])),
+  ...FORWARDED.map(forward),
+];
+
+function refuse([name, title, , evidence]: Row, target: (base: string) => string): AttackCase {
+  return {
+    ...describe(name, title, evidence),
+    needs: 'token',
+    attack: (scene) =>
+      judgeRefusal(scene, craftRequest(scene, { target: target(scene.base) }), {
+        statuses: [404, 400],
+      }),
+  };
+}
+
+function forward([name, title, path, evidence]: Row): AttackCase {
+  return {
+    ...describe(name, title, evidence),
+    needs: 'own',
+    attack: (scene) =>
+      judgeForwarded(scene, craftRequest(scene, { target: scene.base + path }), (seen) =>
+        seen.target === path ? null : `the provider saw ${seen.target}`,
+      ),
+  };
+}
+
+function describe(name: string, title: string, evidence: string | undefined) {
+  return {
+    id: `path-${name}`,
+    class: 'path' as const,
+    title,
+    ...(evidence !== undefined && { evidence }),
+  };
+}

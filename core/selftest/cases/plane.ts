@@ -1,0 +1,236 @@
+import type { AttackCase, AttackClass } from '../attack-case.js';
+import { judgeForwarded, judgeRefusal, judgeSecrets, sendOnce } from '../judge.js';
+import { headerValues, type RawHeader } from '../raw-http.js';
+import { readSeenHeader } from '../recording-provider.js';
+import { craftRequest } from '../request-bytes.js';
+import { requireOwn, type Scene } from '../scene.js';
+
+const OTHER_DIGEST = `sha256:${'0'.repeat(64)}`;
+
+const BAD_HOSTS: readonly (readonly [name: string, title: string, lines: readonly string[]])[] = [
+  ['none', 'no host', []],
+  ['two', 'two hosts', ['Host: 127.0.0.1', 'Host: elsewhere.test']],
+  ['empty', 'an empty host', ['Host:']],
+  ['path', 'a host with a path', ['Host: 127.0.0.1/modules']],
+  ['user', 'a host with a user', ['Host: user@127.0.0.1']],
+  ['list', 'a list of hosts', ['Host: 127.0.0.1, elsewhere.test']],
+  ['space', 'a host with a space', ['Host: 127.0.0.1 elsewhere.test']],
+  ['port', 'a port that is none', ['Host: 127.0.0.1:port']],
+  ['markup', 'a host with markup', ['Host: <script>']],
+  ['query', 'a host with a query', ['Host: 127.0.0.1?x']],
+  ['nul', 'a host with a backslash', ['Host: 127.0.0.1\\elsewhere.test']],
+];
+
+const WRITES = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+export const PLANE_CASES: readonly AttackCase[] = [
+  ...BAD_HOSTS.map(
+    ([name, title, lines]): AttackCase => ({
+      ...describe('host', name, title),
+      needs: 'token',
+      attack: (scene) =>
+        judgeRefusal(
+          scene,
+          Buffer.from(
+            [
+              `GET ${scene.base}${scene.route} HTTP/1.1`,
+              ...lines,
+              `Authorization: Bearer ${scene.token}`,
+              '\r\n',
+            ].join('\r\n'),
+            'latin1',
+          ),
+          { statuses: [400, 403] },
+        ),
+    }),
+  ),
+  {
+    ...describe('host', 'metadata', 'the host of a metadata service'),
+    needs: 'own',
+    attack: (scene) =>
+      judgeForwarded(scene, craftRequest({ ...scene, authority: '169.254.169.254' }), (seen) => {
+        const { provider } = requireOwn(scene);
+        const [host] = readSeenHeader(seen, 'host');
+        return host === `127.0.0.1:${provider.port}` ? null : `the provider saw host ${host}`;
+      }),
+  },
+  {
+    ...describe('ssrf', 'query', 'a query that names another server'),
+    needs: 'own',
+    attack: (scene) => {
+      const url = encodeURIComponent(requireOwn(scene).bystander.url);
+      const target = `${scene.base}/items?url=${url}&target=${url}`;
+      return judgeForwarded(scene, craftRequest(scene, { target }), () => judgeBystander(scene));
+    },
+  },
+  {
+    ...describe('ssrf', 'authority', 'an authority in the path'),
+    needs: 'own',
+    attack: (scene) => {
+      const { port } = requireOwn(scene).bystander;
+      const target = `${scene.base}/files/@127.0.0.1:${port}`;
+      return judgeForwarded(scene, craftRequest(scene, { target }), () => judgeBystander(scene));
+    },
+  },
+  ...['/modules', '/manifests', '/calls', '/metrics', '/livez', '/readyz'].flatMap((path) =>
+    WRITES.slice(0, path === '/modules' ? WRITES.length : 1).map(
+      (method): AttackCase => ({
+        ...describe('admin', `${method.toLowerCase()}-${path.slice(1)}`, `${method} ${path}`),
+        needs: 'token',
+        attack: (scene) =>
+          judgeRefusal(
+            scene,
+            craftRequest(scene, {
+              method,
+              target: path,
+              ...(method !== 'OPTIONS' && { body: '{}' }),
+            }),
+            { statuses: [405] },
+          ),
+      }),
+    ),
+  ),
+  refuseMethod('trace', 'TRACE that would repeat the credential', 'TRACE', [400, 404, 405, 501]),
+  {
+    ...describe('admin', 'connect', 'CONNECT to another server'),
+    needs: 'token',
+    attack: (scene) =>
+      judgeRefusal(
+        scene,
+        craftRequest(scene, { method: 'CONNECT', target: '169.254.169.254:80' }),
+        {
+          statuses: [400, 404, 405, 501],
+          closes: true,
+        },
+      ),
+  },
+  {
+    ...describe('admin', 'scope-modules', 'GET /modules without its scope'),
+    needs: 'own',
+    attack: (scene) =>
+      judgeRefusal(
+        scene,
+        craftRequest(scene, { target: '/modules', token: requireOwn(scene).tokens.stranger }),
+        { statuses: [403] },
+      ),
+  },
+  {
+    ...describe('admin', 'cors', 'a page of another origin gets no permission to read'),
+    needs: 'token',
+    attack: async (scene) => {
+      const headers: RawHeader[] = [
+        ['origin', 'https://evil.test'],
+        ['access-control-request-method', 'POST'],
+      ];
+      for (const method of ['OPTIONS', 'GET']) {
+        const answer = await sendOnce(scene, craftRequest(scene, { method, headers }));
+        if (typeof answer === 'string') return answer;
+        const isOpen = answer.headers.some(([name]) => /^access-control-/i.test(name));
+        if (isOpen) return `${method} answered with a header of CORS`;
+      }
+      return null;
+    },
+  },
+  {
+    ...describe('admin', 'sniff', 'an answer cannot be taken for a page, nor be kept'),
+    needs: 'token',
+    attack: async (scene) => {
+      const answer = await sendOnce(scene, craftRequest(scene));
+      if (typeof answer === 'string') return answer;
+      const isSafe =
+        headerValues(answer.headers, 'x-content-type-options')[0] === 'nosniff' &&
+        headerValues(answer.headers, 'cache-control')[0] === 'no-store' &&
+        /^application\//.test(headerValues(answer.headers, 'content-type')[0] ?? '');
+      return isSafe ? judgeSecrets(scene, answer) : 'it may be sniffed or stored';
+    },
+  },
+  refuseBridge('release', 'a release that is not granted', { release: OTHER_DIGEST }),
+  refuseBridge('ui', 'a UI artifact that is not granted', { ui: OTHER_DIGEST }),
+  refuseBridge('module', 'the grant of one module, used on another', { module: 'shop' }),
+  refuseBridge('permission', 'a permission that is not granted', { permission: 'desk.other' }),
+  refuseBridge('permission-case', 'a permission in another case', { permission: 'DESK.CONFIG' }),
+  refuseBridge('path', 'a permission in the body that is not that of the path', {
+    bodyPermission: 'desk.other',
+  }),
+  refuseBridge('digest-case', 'a digest in upper case', { ui: `sha256:${'A'.repeat(64)}` }),
+  refuseBridge('digest-proto', 'a digest that names a prototype', { ui: '__proto__' }),
+  refuseBridge('unknown-field', 'a member more', { more: { admin: true } }),
+  refuseBridge('operation', 'an operation that is none', { operation: '__proto__' }),
+  {
+    ...describe('cross-module', 'deep', 'a body of the bridge, nested 5,000 deep'),
+    needs: 'own',
+    attack: (scene) => {
+      const context = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+      return judgeRefusal(
+        scene,
+        craftBridge(scene, {
+          rawPayload: `{"operation":"contributions_resolve","target":"a","context":${context}}`,
+        }),
+        {
+          statuses: [400],
+        },
+      );
+    },
+  },
+];
+
+function judgeBystander(scene: Scene) {
+  return requireOwn(scene).bystander.seen.length === 0 ? null : 'another server was called';
+}
+
+function refuseMethod(
+  name: string,
+  title: string,
+  method: string,
+  statuses: readonly number[],
+): AttackCase {
+  return {
+    ...describe('admin', name, title),
+    needs: 'token',
+    attack: (scene) => judgeRefusal(scene, craftRequest(scene, { method }), { statuses }),
+  };
+}
+
+interface BridgeChange {
+  readonly module?: string;
+  readonly permission?: string;
+  readonly bodyPermission?: string;
+  readonly release?: string;
+  readonly ui?: string;
+  readonly operation?: string;
+  readonly more?: object;
+  readonly rawPayload?: string;
+}
+
+function refuseBridge(name: string, title: string, change: BridgeChange): AttackCase {
+  return {
+    ...describe('cross-module', name, title),
+    needs: 'own',
+    attack: (scene) => judgeRefusal(scene, craftBridge(scene, change), { statuses: [400, 403] }),
+  };
+}
+
+/** A call of the bridge that would be granted, but for what is changed. */
+function craftBridge(scene: Scene, change: BridgeChange): Buffer {
+  const { console, tokens } = requireOwn(scene);
+  const permission = change.permission ?? 'desk.config';
+  const payload =
+    change.rawPayload ?? JSON.stringify({ operation: change.operation ?? 'config_values' });
+  const body = JSON.stringify({
+    moduleReleaseDigest: change.release ?? console.release,
+    uiArtifactDigest: change.ui ?? console.ui,
+    permission: change.bodyPermission ?? permission,
+    payload: 0,
+    ...change.more,
+  }).replace('"payload":0', `"payload":${payload}`);
+  return craftRequest(scene, {
+    method: 'POST',
+    target: `/modules/${change.module ?? 'desk'}/http/console-bridge/${permission}`,
+    token: tokens.admin,
+    body,
+  });
+}
+
+function describe(attackClass: AttackClass, name: string, title: string) {
+  return { id: `${attackClass}-${name}`, class: attackClass, title };
+}

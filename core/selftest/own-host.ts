@@ -1,0 +1,231 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { hash, randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createAnswerScripts } from './answer-scripts.js';
+import { authority, elsewhere, expired, here } from './certificates.js';
+import { type RecordingProvider, startRecordingProvider } from './recording-provider.js';
+import { OWN_TOKENS, type OwnToken, type Scene } from './scene.js';
+
+const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+const START_DEADLINE_MS = 30_000;
+const UI = `sha256:${'1'.repeat(64)}`;
+const RELEASE = `sha256:${'2'.repeat(64)}`;
+/** Of a key that no certificate of the selftest has. */
+const OTHER_PIN = Buffer.alloc(32, 3).toString('base64');
+const CREDENTIAL_VARIABLE = 'MODGATE_SELFTEST_CREDENTIAL';
+
+const SCOPES: Readonly<
+  Record<OwnToken, { readonly kind: string; readonly scopes: readonly string[] }>
+> = {
+  owner: {
+    kind: 'service',
+    scopes: ['shop.use', 'modgate.modules.read', 'modgate.calls.read', 'modgate.metrics.read'],
+  },
+  stranger: { kind: 'service', scopes: [] },
+  wildcard: { kind: 'service', scopes: ['*', 'shop.*', 'shop', 'SHOP.USE', 'shop.use.more'] },
+  user: { kind: 'user', scopes: ['shop.use'] },
+  admin: { kind: 'user', scopes: ['console.admin'] },
+  expired: { kind: 'service', scopes: ['shop.use'] },
+};
+
+const TLS = { tls: { ca: './authority.pem' } };
+const CONFIGS: Readonly<Record<string, object>> = {
+  shop: { auth: { bearer: `env:${CREDENTIAL_VARIABLE}` } },
+  'tls-good': TLS,
+  'tls-elsewhere': TLS,
+  'tls-expired': TLS,
+  'tls-old': TLS,
+  'tls-pin': { tls: { ...TLS.tls, pin_sha256: OTHER_PIN } },
+};
+
+export interface OwnHost {
+  readonly scene: Scene;
+  /** URLs of the providers, by module. */
+  readonly endpoints: Readonly<Record<string, string>>;
+  /** All that the host has printed so far. */
+  output(): string;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a host as ops would, in production, over modules of its own in a temporary folder.
+ * @throws when it does not listen within 30 s, with what it printed.
+ */
+export async function startOwnHost(): Promise<OwnHost> {
+  const secret = `selftest-secret-${randomBytes(16).toString('hex')}`;
+  const credential = `selftest-credential-${randomBytes(16).toString('hex')}`;
+  const tokens = createTokens();
+  const directory = mkdtempSync(join(tmpdir(), 'modgate-selftest-'));
+  const providers: RecordingProvider[] = [];
+  const start = async (...options: Parameters<typeof startRecordingProvider>) => {
+    const provider = await startRecordingProvider(...options);
+    providers.push(provider);
+    return provider;
+  };
+  let child: ChildProcess | null = null;
+  const close = async () => {
+    child?.kill('SIGKILL');
+    await Promise.all(providers.map((provider) => provider.close()));
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    const bystander = await start();
+    const provider = await start(createAnswerScripts(bystander.url, secret));
+    const good = await start(undefined, here);
+    const endpoints = {
+      shop: provider.url,
+      desk: provider.url,
+      // A port of the discard protocol, where nothing listens.
+      down: 'http://127.0.0.1:9',
+      'tls-good': good.url,
+      'tls-unknown': good.url,
+      'tls-pin': good.url,
+      'tls-elsewhere': (await start(undefined, elsewhere)).url,
+      'tls-expired': (await start(undefined, expired)).url,
+      'tls-old': (
+        await start(undefined, {
+          ...here,
+          minVersion: 'TLSv1',
+          maxVersion: 'TLSv1.1',
+          ciphers: 'DEFAULT@SECLEVEL=0',
+        })
+      ).url,
+    };
+    writeModules(directory, endpoints);
+    writeFileSync(join(directory, 'tokens.json'), JSON.stringify(describeTokens(tokens)));
+    const spawned = spawnHost(directory, { [CREDENTIAL_VARIABLE]: credential });
+    child = spawned.child;
+    const address = await spawned.listening;
+    return {
+      scene: {
+        address,
+        authority: `${address.host}:${address.port}`,
+        base: '/modules/shop/http',
+        route: '/items',
+        token: tokens.owner,
+        own: {
+          provider,
+          bystander,
+          tokens,
+          secrets: [secret, credential],
+          console: { release: RELEASE, ui: UI },
+        },
+      },
+      endpoints,
+      output: spawned.output,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function createTokens(): Record<OwnToken, string> {
+  const entries = OWN_TOKENS.map((name) => [
+    name,
+    `own-${name}-${randomBytes(16).toString('hex')}`,
+  ]);
+  return Object.fromEntries(entries) as Record<OwnToken, string>;
+}
+
+function describeTokens(tokens: Readonly<Record<OwnToken, string>>) {
+  return {
+    tokens: OWN_TOKENS.map((name) => ({
+      id: name,
+      ...SCOPES[name],
+      sha256: hash('sha256', tokens[name]),
+      ...(name === 'expired' && { expires_at: '2020-01-01T00:00:00Z' }),
+    })),
+  };
+}
+
+function writeModules(directory: string, endpoints: Readonly<Record<string, string>>): void {
+  const folder = join(directory, 'modules.d');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'authority.pem'), authority);
+  for (const [module, url] of Object.entries(endpoints)) {
+    const descriptor = {
+      module,
+      provider: { kind: 'http', config: { endpoints: [url], ...CONFIGS[module] } },
+      manifest: { inline: describeManifest(module) },
+      breaker: { failures: 1000 },
+      ...(module === 'desk' && {
+        console: { release: RELEASE, ui: [UI], grants: ['desk.config'] },
+      }),
+    };
+    writeFileSync(join(folder, `${module}.json`), JSON.stringify(descriptor));
+  }
+}
+
+function describeManifest(module: string) {
+  const route = (method: string, path: string, capability = 'shop.use') => ({
+    method,
+    path,
+    capability,
+  });
+  return {
+    protocol: 'modgate.manifest.v1',
+    module_id: module,
+    capabilities: ['shop.use', 'shop.locked', 'desk.config', 'desk.other'],
+    http_routes: [
+      route('GET', '/items'),
+      route('POST', '/items'),
+      route('GET', '/items/{id}'),
+      route('DELETE', '/items/{id}'),
+      route('GET', '/files/{path...}'),
+      route('GET', '/answers/{kind}'),
+      route('GET', '/locked', 'shop.locked'),
+      route('POST', '/locked', 'shop.locked'),
+      route('DELETE', '/locked', 'shop.locked'),
+    ],
+    config: {
+      fields: [
+        {
+          service: module,
+          key: 'size',
+          type: { kind: 'int', min: 1, max: 9 },
+          default: 1,
+          editable: true,
+        },
+      ],
+    },
+  };
+}
+
+interface SpawnedHost {
+  readonly child: ChildProcess;
+  readonly listening: Promise<{ host: string; port: number }>;
+  output(): string;
+}
+
+function spawnHost(directory: string, variables: Readonly<Record<string, string>>): SpawnedHost {
+  const args = [
+    ...['serve', '--env', 'production', '--host', '127.0.0.1', '--port', '0'],
+    ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],
+    ...['--tokens', join(directory, 'tokens.json')],
+  ];
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const listening = new Promise<{ host: string; port: number }>((resolve, reject) => {
+    const fail = () => reject(new Error(`the host does not listen: ${output.slice(-2000)}`));
+    const timer = setTimeout(fail, START_DEADLINE_MS);
+    const read = (text: string) => {
+      output += text;
+      const url = /"url":"(https?:[^"]+)"/.exec(output)?.[1];
+      if (url === undefined) return;
+      clearTimeout(timer);
+      resolve({ host: new URL(url).hostname, port: Number(new URL(url).port) });
+    };
+    child.stdout.setEncoding('utf8').on('data', read);
+    child.stderr.setEncoding('utf8').on('data', read);
+    child.once('exit', fail);
+  });
+  return { child, listening, output: () => output };
+}

@@ -1,0 +1,262 @@
+import { connect, type Socket } from 'node:net';
+
+export type RawHeader = readonly [name: string, value: string];
+
+export interface RawResponse {
+  readonly status: number;
+  readonly reason: string;
+  /** In the order of the wire; names as they came. */
+  readonly headers: readonly RawHeader[];
+  readonly body: Buffer;
+}
+
+export interface RawRequest {
+  /** Default `GET`. */
+  readonly method?: string;
+  /** Latin-1: each character is one byte of the request line. */
+  readonly target: string;
+  readonly headers?: readonly RawHeader[];
+  readonly body?: Uint8Array;
+  /** Default `length` where there is a body, else `none`. */
+  readonly framing?: 'length' | 'chunked' | 'none';
+}
+
+export interface ReadOptions {
+  /** The response to a HEAD has no body whatever its headers say. */
+  readonly toHead?: boolean;
+  /** Milliseconds, default 5,000. */
+  readonly deadlineMs?: number;
+}
+
+const DEFAULT_DEADLINE_MS = 15_000;
+const HEAD_END = Buffer.from('\r\n\r\n');
+const LINE_END = Buffer.from('\r\n');
+
+/** A connection that sends exactly what it is given and reads whole responses, one after the other. */
+export class RawConnection {
+  readonly #socket: Socket;
+  readonly #waiting = new Set<() => void>();
+  #received = Buffer.alloc(0);
+  #closed = false;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.on('data', (bytes) => {
+      this.#received = Buffer.concat([this.#received, bytes]);
+      this.#wake();
+    });
+    // A reset is a close for the reader: what came before it still counts.
+    socket.on('error', () => this.#close());
+    socket.on('end', () => this.#close());
+    socket.on('close', () => this.#close());
+  }
+
+  static open(port: number, host = '127.0.0.1'): Promise<RawConnection> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ port, host, allowHalfOpen: true });
+      socket.once('error', reject);
+      socket.once('connect', () => {
+        socket.off('error', reject);
+        resolve(new RawConnection(socket));
+      });
+    });
+  }
+
+  /** Strings are latin-1. Silent when the peer has closed: what it answered is still to be read. */
+  write(bytes: string | Uint8Array): void {
+    if (this.#socket.writable) this.#socket.write(toBuffer(bytes));
+  }
+
+  /** Says that nothing more comes, and keeps reading. */
+  end(): void {
+    this.#socket.end();
+  }
+
+  /** The next response, also a 1xx. @throws when the peer closes, or the deadline passes, before its end. */
+  async read(options: ReadOptions = {}): Promise<RawResponse> {
+    const toHead = options.toHead ?? false;
+    let parsed = parseResponse(this.#received, toHead, this.#closed);
+    await this.#until(() => {
+      parsed = parseResponse(this.#received, toHead, this.#closed);
+      return parsed !== null || this.#closed;
+    }, options.deadlineMs);
+    if (parsed === null) {
+      throw new Error(`closed before a whole response: ${JSON.stringify(this.unread)}`);
+    }
+    this.#received = this.#received.subarray(parsed.length);
+    return parsed.response;
+  }
+
+  /** The next response that is not a 1xx. */
+  async readFinal(options: ReadOptions = {}): Promise<RawResponse> {
+    const response = await this.read(options);
+    return response.status < 200 ? this.readFinal(options) : response;
+  }
+
+  /** Resolves when the peer has closed; rejects when it has not by the deadline. */
+  closed(deadlineMs?: number): Promise<void> {
+    return this.#until(() => this.#closed, deadlineMs);
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** What has arrived and was not read, as latin-1. */
+  get unread(): string {
+    return this.#received.toString('latin1');
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #close(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+  }
+
+  #until(condition: () => boolean, deadlineMs = DEFAULT_DEADLINE_MS): Promise<void> {
+    if (condition()) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const wake = () => {
+        if (!condition()) return;
+        clearTimeout(timer);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(wake);
+        reject(new Error(`nothing within ${deadlineMs} ms but ${JSON.stringify(this.unread)}`));
+      }, deadlineMs);
+      this.#waiting.add(wake);
+    });
+  }
+}
+
+/** One request on a connection of its own. */
+export async function sendRequest(
+  port: number,
+  request: RawRequest,
+  deadlineMs?: number,
+): Promise<RawResponse> {
+  const connection = await RawConnection.open(port);
+  try {
+    connection.write(buildRequest(request));
+    return await connection.readFinal({
+      toHead: request.method === 'HEAD',
+      ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    });
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** Adds nothing but the framing of the body. */
+export function buildRequest(request: RawRequest): Buffer {
+  const framing = request.framing ?? (request.body === undefined ? 'none' : 'length');
+  const body = Buffer.from(request.body ?? []);
+  const lines = [`${request.method ?? 'GET'} ${request.target} HTTP/1.1`];
+  for (const [name, value] of request.headers ?? []) lines.push(`${name}: ${value}`);
+  if (framing === 'length') lines.push(`content-length: ${body.length}`);
+  if (framing === 'chunked') lines.push('transfer-encoding: chunked');
+  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+  return Buffer.concat([head, framing === 'chunked' ? encodeChunks(body) : body]);
+}
+
+/** All values of a header, names compared without case. */
+export function headerValues(headers: readonly RawHeader[], name: string): string[] {
+  return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
+}
+
+/** The one value of a header, `undefined` where it is absent. @throws when there are several. */
+export function headerValue(headers: readonly RawHeader[], name: string): string | undefined {
+  const values = headerValues(headers, name);
+  if (values.length > 1) throw new Error(`header ${name} came ${values.length} times`);
+  return values[0];
+}
+
+function encodeChunks(body: Buffer): Buffer {
+  // An odd size, so that chunk borders fall inside characters and tokens.
+  const size = 8_191;
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < body.length; at += size) {
+    const chunk = body.subarray(at, at + size);
+    chunks.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, LINE_END);
+  }
+  return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
+}
+
+function toBuffer(bytes: string | Uint8Array): Uint8Array {
+  return typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
+}
+
+interface Parsed {
+  readonly response: RawResponse;
+  /** Bytes of the whole response on the wire. */
+  readonly length: number;
+}
+
+function parseResponse(received: Buffer, toHead: boolean, closed: boolean): Parsed | null {
+  const headEnd = received.indexOf(HEAD_END);
+  if (headEnd < 0) return null;
+  const bodyStart = headEnd + HEAD_END.length;
+  const [statusLine = '', ...lines] = received.toString('latin1', 0, headEnd).split('\r\n');
+  const match = /^HTTP\/1\.[01] (\d{3}) ?(.*)$/.exec(statusLine);
+  if (match === null) throw new Error(`not a status line: ${JSON.stringify(statusLine)}`);
+  const status = Number(match[1]);
+  const headers = lines.map(parseHeaderLine);
+  const rest = received.subarray(bodyStart);
+  const isBodyless = toHead || status < 200 || status === 204 || status === 304;
+  const body = isBodyless
+    ? { bytes: Buffer.alloc(0), length: 0 }
+    : parseBody(headers, rest, closed);
+  if (body === null) return null;
+  return {
+    response: { status, reason: match[2] ?? '', headers, body: body.bytes },
+    length: bodyStart + body.length,
+  };
+}
+
+function parseHeaderLine(line: string): RawHeader {
+  const colon = line.indexOf(':');
+  if (colon < 1) throw new Error(`not a header line: ${JSON.stringify(line)}`);
+  return [line.slice(0, colon), line.slice(colon + 1).trim()];
+}
+
+interface ParsedBody {
+  readonly bytes: Buffer;
+  readonly length: number;
+}
+
+function parseBody(
+  headers: readonly RawHeader[],
+  rest: Buffer,
+  closed: boolean,
+): ParsedBody | null {
+  if (headerValue(headers, 'transfer-encoding') === 'chunked') return parseChunks(rest);
+  const declared = headerValue(headers, 'content-length');
+  if (declared === undefined) return closed ? { bytes: rest, length: rest.length } : null;
+  const length = Number(declared);
+  return rest.length < length ? null : { bytes: rest.subarray(0, length), length };
+}
+
+function parseChunks(rest: Buffer): ParsedBody | null {
+  const chunks: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const lineEnd = rest.indexOf(LINE_END, at);
+    if (lineEnd < 0) return null;
+    const size = Number.parseInt(rest.toString('latin1', at, lineEnd), 16);
+    const start = lineEnd + LINE_END.length;
+    const end = start + size;
+    if (rest.length < end + LINE_END.length) return null;
+    at = end + LINE_END.length;
+    if (size === 0) return { bytes: Buffer.concat(chunks), length: at };
+    chunks.push(rest.subarray(start, end));
+  }
+}

@@ -1,0 +1,71 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+export interface SeenRequest {
+  readonly method: string;
+  /** The raw target. */
+  readonly target: string;
+  /** As they came, names and values in turn. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+}
+
+export type Script = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A provider that answers 200 `{"ok":true}`, or as a script of its path says, and keeps what it was asked. */
+export interface RecordingProvider {
+  readonly url: string;
+  readonly port: number;
+  readonly seen: readonly SeenRequest[];
+  close(): Promise<void>;
+}
+
+export async function startRecordingProvider(
+  scripts: ReadonlyMap<string, Script> = new Map(),
+  tls: ServerOptions | null = null,
+): Promise<RecordingProvider> {
+  const seen: SeenRequest[] = [];
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url = '', rawHeaders } = request;
+      seen.push({ method, target: url, rawHeaders, body: Buffer.concat(chunks) });
+      const script = scripts.get(url.split('?', 1)[0] ?? '');
+      if (script === undefined) answerOk(response);
+      else script(request, response);
+    });
+  };
+  const server = tls === null ? createServer(listener) : createTlsServer(tls, listener);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${tls === null ? 'http' : 'https'}://127.0.0.1:${port}`,
+    port,
+    seen,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function answerOk(response: ServerResponse): void {
+  response.setHeader('content-type', 'application/json');
+  response.end('{"ok":true}');
+}
+
+/** All values of a header at the provider, names compared without case and with `_` as `-`, as CGI does. */
+export function readSeenHeader({ rawHeaders }: SeenRequest, name: string): string[] {
+  const values: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const key = rawHeaders[at]?.toLowerCase().replaceAll('_', '-');
+    if (key === name) values.push(rawHeaders[at + 1] ?? '');
+  }
+  return values;
+}

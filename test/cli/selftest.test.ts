@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { startNaiveGateway, type WeakHost } from '../selftest/naive-gateway.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+import { runModgate } from './run-modgate.js';
+
+interface Report {
+  readonly cases: readonly { id: string; class: string; verdict: string; reason: string | null }[];
+}
+
+describe('modgate selftest', () => {
+  let host: RunningHost;
+  let naive: WeakHost;
+
+  before(async () => {
+    host = await startHost();
+    naive = await startNaiveGateway(new Map([['shop', 'http://127.0.0.1:9']]));
+  });
+
+  after(async () => {
+    await naive.close();
+    await host.stop();
+  });
+
+  it('attacks a host of its own, by class', async () => {
+    const { code, stdout } = await runModgate(['selftest', '--class', 'host,tls']);
+    expect(stdout).to.match(/^CLASS +CASES +HELD +FAILED +SKIPPED +WHAT\n/);
+    expect(stdout).to.match(/\ntls +6 +6 +0 +0 /);
+    expect(stdout).to.match(/\n18 attacks: 18 held, 0 failed\n$/);
+    expect(code).to.equal(0);
+  });
+
+  it('lists every case on demand', async () => {
+    const { stdout } = await runModgate(['selftest', '--class', 'tls', '--verbose']);
+    expect(stdout).to.include(
+      '\nheld    tls-expired: a certificate past its time (reply-from CVE-2026-107318)\n',
+    );
+  });
+
+  it('makes against a running host what needs no credential, and says what it left out', async () => {
+    const { code, stdout } = await runModgate(['selftest', host.url, '--class', 'guard', '--json']);
+    const { cases } = JSON.parse(stdout) as Report;
+    const held = cases.filter(({ verdict }) => verdict === 'held');
+    expect(held.length).to.be.above(10);
+    expect(cases.find(({ id }) => id === 'guard-token-expired')).to.include({
+      verdict: 'skipped',
+      reason: 'needs a host that the selftest starts itself',
+    });
+    expect(cases.find(({ id }) => id === 'guard-credential-cut')).to.include({
+      verdict: 'skipped',
+      reason: 'needs --token and --route',
+    });
+    expect(code).to.equal(0);
+  });
+
+  it('ends with 1 and names the cases when a host did not hold', async () => {
+    const url = `http://127.0.0.1:${naive.port}`;
+    const args = ['selftest', url, '--class', 'path', '--route', '/modules/shop/http/items'];
+    const { code, stdout } = await runModgate([...args, '--token', 'secret-of-mine']);
+    expect(stdout).to.match(/\nfailed {2}path-dot-dot: .+answered 200 instead of 404 or 400\n/);
+    expect(stdout).not.to.include('secret-of-mine');
+    expect(code).to.equal(1);
+  });
+
+  const refused: readonly (readonly [title: string, args: readonly string[], message: RegExp])[] = [
+    ['a host elsewhere', ['http://192.0.2.1:3000'], /only a host on loopback/],
+    ['what is no URL', ['localhost'], /the URL must be an http or https URL/],
+    ['an unknown class', ['--class', 'paths'], /--class must name classes of path, guard/],
+    ['a route without a URL', ['--route', '/modules/a/http/b'], /--route needs the URL/],
+    ['a route that is none', ['http://127.0.0.1:1', '--route', '/a'], /--route must look like/],
+  ];
+  for (const [title, args, message] of refused) {
+    it(`refuses ${title}`, async () => {
+      const { code, stderr } = await runModgate(['selftest', ...args]);
+      expect(stderr).to.match(message);
+      expect(code).to.equal(2);
+    });
+  }
+});

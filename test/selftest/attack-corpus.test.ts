@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import { ATTACK_CLASSES } from '../../core/selftest/attack-case.js';
+import { ATTACK_CORPUS } from '../../core/selftest/attack-corpus.js';
+import { type OwnHost, startOwnHost } from '../../core/selftest/own-host.js';
+import { type AttackResult, runAttacks } from '../../core/selftest/run-attacks.js';
+import {
+  startNaiveGateway,
+  startRudeHost,
+  startSluggishHost,
+  type WeakHost,
+} from './naive-gateway.js';
+
+/** What every caller must get, attack or not: the host that fails them is the one that refuses all. */
+const SERVICES = ['tls-good', 'slow-crowd', 'slow-pipeline', 'slow-abort'];
+
+describe('the attack corpus', function () {
+  this.timeout(180_000);
+  let host: OwnHost;
+  const results = new Map<string, AttackResult>();
+
+  before(async () => {
+    host = await startOwnHost();
+    for (const result of await runAttacks(ATTACK_CORPUS, host.scene)) {
+      results.set(result.attack.id, result);
+    }
+  });
+
+  after(() => host.close());
+
+  it('has a case of every class, and no two of one id', () => {
+    expect(new Set(ATTACK_CORPUS.map(({ id }) => id)).size).to.equal(ATTACK_CORPUS.length);
+    expect(ATTACK_CORPUS.length).to.be.at.least(150);
+    const classes = new Set(ATTACK_CORPUS.map((attack) => attack.class));
+    expect([...classes].sort()).to.deep.equal(Object.keys(ATTACK_CLASSES).sort());
+  });
+
+  it('is made whole, and leaves no stack and no secret in the log', () => {
+    expect([...results.values()].filter(({ verdict }) => verdict === 'skipped')).to.deep.equal([]);
+    const { own } = host.scene;
+    const secrets = [...(own?.secrets ?? []), ...Object.values(own?.tokens ?? {})];
+    expect(secrets).to.have.length.above(7);
+    for (const secret of secrets) expect(host.output()).not.to.include(secret);
+    expect(host.output()).not.to.match(/"level":"(error|fatal)"/);
+  });
+
+  for (const { id, title } of ATTACK_CORPUS) {
+    it(`holds against ${id}: ${title}`, () => {
+      expect(results.get(id)).to.include({ verdict: 'held', reason: null });
+    });
+  }
+
+  describe('is failed', () => {
+    const failures = new Map<string, AttackResult>();
+    const weak: WeakHost[] = [];
+
+    const attackWeak = async (weakHost: WeakHost, isMeant: (id: string) => boolean) => {
+      weak.push(weakHost);
+      const address = { host: '127.0.0.1', port: weakHost.port };
+      const attacks = ATTACK_CORPUS.filter(({ id }) => isMeant(id));
+      for (const result of await runAttacks(attacks, { ...host.scene, address })) {
+        failures.set(result.attack.id, result);
+      }
+    };
+
+    before(async () => {
+      const providers = new Map(Object.entries(host.endpoints));
+      await attackWeak(await startNaiveGateway(providers), (id) => !SERVICES.includes(id));
+      await attackWeak(await startRudeHost(), (id) => SERVICES.includes(id));
+    });
+
+    after(() => Promise.all(weak.map((one) => one.close())));
+
+    for (const { id } of ATTACK_CORPUS) {
+      it(`by a host that is weak: ${id}`, () => {
+        expect(failures.get(id)?.verdict).to.equal('failed');
+        expect(failures.get(id)?.reason).not.to.match(/could not be made/);
+      });
+    }
+
+    it('by a host that refuses, but slowly', async () => {
+      const sluggish = await startSluggishHost(6_000);
+      weak.push(sluggish);
+      const address = { host: '127.0.0.1', port: sluggish.port };
+      const [one] = ATTACK_CORPUS.filter((attack) => attack.class === 'redos');
+      const [result] = await runAttacks(one === undefined ? [] : [one], { ...host.scene, address });
+      expect(result?.verdict).to.equal('failed');
+      expect(result?.reason).to.match(/^took \d+ ms$/);
+    });
+  });
+});

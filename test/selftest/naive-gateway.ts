@@ -1,0 +1,178 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface WeakHost {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A head that has stood still for so long is taken for whole. */
+const PATIENCE_MS = 50;
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+
+/**
+ * A gateway that makes every mistake of the corpus: it asks nobody who calls, repairs paths, reads heads
+ * as it likes, hands on every header, rewrites bodies, believes certificates, follows what it is given,
+ * and repeats what the provider said. `providers` are the endpoints by module.
+ */
+export function startNaiveGateway(providers: ReadonlyMap<string, string>): Promise<WeakHost> {
+  return listen((socket) => {
+    let received = '';
+    let timer: NodeJS.Timeout | undefined;
+    let turn = Promise.resolve();
+    socket.on('data', (bytes) => {
+      received += bytes.toString('latin1');
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        const text = received;
+        received = '';
+        for (const one of splitRequests(text)) {
+          turn = turn.then(async () => {
+            const answer = await answerNaively(one, providers).catch(
+              (error: Error) => `${error.stack}`,
+            );
+            socket.write(formatAnswer(answer));
+          });
+        }
+      }, PATIENCE_MS);
+    });
+  });
+}
+
+/** A host that hangs up on everybody: what must be served is not. */
+export function startRudeHost(): Promise<WeakHost> {
+  return listen((socket) => socket.end());
+}
+
+/** A host that refuses everything, as it should, but takes its time. */
+export function startSluggishHost(delayMs: number): Promise<WeakHost> {
+  const body = JSON.stringify({
+    ...{ type: '', title: '', status: 404, code: '', detail: '', request_id: '', errors: [] },
+  });
+  return listen((socket) => {
+    socket.once('data', async () => {
+      await delay(delayMs);
+      socket.end(`HTTP/1.1 404 Not Found\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    });
+  });
+}
+
+async function listen(onConnection: (socket: Socket) => void): Promise<WeakHost> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+interface NaiveRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string;
+}
+
+/** Wherever something looks like a request line, there is one: what was hidden in a body is heard too. */
+function splitRequests(text: string): NaiveRequest[] {
+  const parts = text.split(/(?=^[A-Za-z]+ \S+ HTTP\/)/m);
+  return parts.map((part) => {
+    const [head = '', ...rest] = part.split(/\r?\n\r?\n/);
+    const [line = '', ...lines] = head.split(/[\r\n]+/);
+    const [method = 'GET', target = '/'] = line.split(' ');
+    const headers = lines.map((one) => {
+      const colon = one.indexOf(':');
+      return [one.slice(0, colon).trim(), one.slice(colon + 1).trim()] as const;
+    });
+    return { method, target, headers, body: rest.join('\n\n') };
+  });
+}
+
+async function answerNaively(
+  { method, target, headers, body }: NaiveRequest,
+  providers: ReadonlyMap<string, string>,
+): Promise<string> {
+  const decoded = decodeLeniently(target);
+  const [, module = '', path = '/'] = /^\/modules\/([^/]+)\/http(\/.*)$/.exec(decoded) ?? [];
+  // It is told of another server, so it goes there.
+  const elsewhere = /127\.0\.0\.1:\d+/.exec(decoded)?.[0];
+  if (elsewhere !== undefined) await send(`http://${elsewhere}/`, 'GET', [], '').catch(() => '');
+  const url = `${providers.get(module) ?? [...providers.values()][0]}${path.split('?', 1)[0]}`;
+  const known = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method) ? method : 'GET';
+  return send(url, known, headers, body === '' ? '' : `{"body":${JSON.stringify(body)}}`);
+}
+
+function decodeLeniently(text: string): string {
+  let decoded = text;
+  for (let round = 0; round < 2; round += 1) {
+    try {
+      decoded = decodeURIComponent(decoded);
+    } catch {
+      break;
+    }
+  }
+  return decoded
+    .replaceAll('\\', '/')
+    .replaceAll(/;[^/]*/g, '')
+    .replaceAll(' ', '+');
+}
+
+function send(
+  url: string,
+  method: string,
+  headers: readonly (readonly [string, string])[],
+  body: string,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const target = new URL(url);
+    const isTls = target.protocol === 'https:';
+    const request = (isTls ? requestHttps : requestHttp)(
+      target,
+      { method, rejectUnauthorized: false, minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' },
+      (response) => {
+        const { location } = response.headers;
+        if (location !== undefined) send(location, 'GET', headers, '').catch(() => '');
+        let text = JSON.stringify(response.headers);
+        response.on('data', (chunk: Buffer) => {
+          text += chunk.toString('latin1');
+          if (text.length > 10_000) resolve(text);
+        });
+        response.on('end', () => resolve(text));
+        response.on('error', reject);
+      },
+    );
+    request.on('error', reject);
+    request.setTimeout(1_000, () => request.destroy(new Error('late')));
+    for (const [name, value] of headers) {
+      if (!HEADER_NAME.test(name) || /^(content-length|transfer-encoding|expect)$/i.test(name))
+        continue;
+      request.appendHeader(name, value.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, ''));
+    }
+    request.setHeader('modgate-trusted', 'yes');
+    request.end(body);
+  });
+}
+
+function formatAnswer(text: string): string {
+  const body = JSON.stringify({ data: text });
+  const lines = [
+    'HTTP/1.1 200 OK',
+    'server: naive/1.0',
+    'content-type: text/html',
+    'access-control-allow-origin: *',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
