@@ -34,13 +34,20 @@ interface TrackedFile {
   candidate: { readonly fingerprint: string; readonly since: number } | null;
 }
 
+interface Clock {
+  /** Milliseconds, never back. */
+  now(): number;
+}
+
 /** Tells what changed in the folder of descriptors since it was last asked. */
 export class DirectoryScanner {
   readonly #directory: string;
+  readonly #clock: Clock;
   readonly #tracked = new Map<string, TrackedFile>();
 
-  constructor(directory: string) {
+  constructor(directory: string, clock: Clock = performance) {
     this.#directory = directory;
+    this.#clock = clock;
   }
 
   /**
@@ -49,14 +56,14 @@ export class DirectoryScanner {
    */
   async scan(settle: boolean): Promise<ScanResult> {
     const { names, ignored } = await listDirectory(this.#directory);
-    const now = performance.now();
+    const listedAt = this.#clock.now();
     const renamed = await this.#followRenames(names);
     const states = await mapConcurrently(names, FILES_AT_ONCE, async (file) => ({
       file,
-      isChanged: await this.#observe(file, now, settle),
+      isChanged: await this.#observe(file, settle),
     }));
     const changed = states.filter(({ isChanged }) => isChanged).map(({ file }) => file);
-    const removed = this.#observeMissing(new Set(names), now, settle);
+    const removed = this.#observeMissing(new Set(names), listedAt, settle);
     return {
       changed: await mapConcurrently(changed, FILES_AT_ONCE, (file) =>
         readDirectoryFile(this.#directory, file),
@@ -64,7 +71,7 @@ export class DirectoryScanner {
       removed,
       renamed,
       ignored,
-      againAfterMs: this.#nextLook(now),
+      againAfterMs: this.#nextLook(),
     };
   }
 
@@ -105,36 +112,41 @@ export class DirectoryScanner {
     return renamed;
   }
 
-  async #observe(file: string, now: number, settle: boolean): Promise<boolean> {
+  async #observe(file: string, settle: boolean): Promise<boolean> {
     const tracked = this.#tracked.get(file) ?? { fingerprint: '', named: [], candidate: null };
     this.#tracked.set(file, tracked);
+    // Stood still from the end of one look to the beginning of another, however long a look takes.
+    const askedAt = this.#clock.now();
     const fingerprint = await this.#fingerprint(file, tracked.named);
+    const look = { fingerprint, askedAt, seenAt: this.#clock.now() };
     if (fingerprint === tracked.fingerprint) {
       tracked.candidate = null;
       return false;
     }
-    if (!hasSettled(tracked, fingerprint, now, settle ? SETTLE_MS : 0)) return false;
+    if (!hasSettled(tracked, look, settle ? SETTLE_MS : 0)) return false;
     tracked.fingerprint = fingerprint;
     return true;
   }
 
-  #observeMissing(names: ReadonlySet<string>, now: number, settle: boolean): string[] {
+  #observeMissing(names: ReadonlySet<string>, listedAt: number, settle: boolean): string[] {
     const removed: string[] = [];
+    const look = { fingerprint: 'missing', askedAt: listedAt, seenAt: listedAt };
     for (const [file, tracked] of this.#tracked) {
       if (names.has(file)) continue;
-      if (!hasSettled(tracked, 'missing', now, settle ? REMOVAL_SETTLE_MS : 0)) continue;
+      if (!hasSettled(tracked, look, settle ? REMOVAL_SETTLE_MS : 0)) continue;
       this.#tracked.delete(file);
       removed.push(file);
     }
     return removed;
   }
 
-  #nextLook(now: number): number | null {
+  #nextLook(): number | null {
+    const now = this.#clock.now();
     let earliest: number | null = null;
     for (const { candidate } of this.#tracked.values()) {
       if (candidate === null) continue;
       const settleMs = candidate.fingerprint === 'missing' ? REMOVAL_SETTLE_MS : SETTLE_MS;
-      const left = Math.max(1, candidate.since + settleMs - now);
+      const left = Math.max(1, Math.ceil(candidate.since + settleMs - now));
       earliest = Math.min(earliest ?? left, left);
     }
     return earliest;
@@ -145,16 +157,18 @@ export class DirectoryScanner {
   }
 }
 
-function hasSettled(
-  tracked: TrackedFile,
-  fingerprint: string,
-  now: number,
-  settleMs: number,
-): boolean {
+interface Look {
+  readonly fingerprint: string;
+  readonly askedAt: number;
+  readonly seenAt: number;
+}
+
+function hasSettled(tracked: TrackedFile, look: Look, settleMs: number): boolean {
+  const { fingerprint, askedAt, seenAt } = look;
   if (tracked.candidate?.fingerprint !== fingerprint) {
-    tracked.candidate = { fingerprint, since: now };
-  }
-  if (now - tracked.candidate.since < settleMs) return false;
+    tracked.candidate = { fingerprint, since: seenAt };
+    if (settleMs > 0) return false;
+  } else if (askedAt - tracked.candidate.since < settleMs) return false;
   tracked.candidate = null;
   return true;
 }

@@ -64,6 +64,8 @@ export class ModuleSlot {
   #attempts = 0;
   /** The module that the file is for, as far as it could be read. */
   #name: string | null = null;
+  /** What is told of the file: what it says now is told when it is settled what comes of that. */
+  #told: Pick<ModuleRecord, 'name' | 'descriptor'> = { name: null, descriptor: null };
   /** What the file says, when that is good. */
   #wanted: PreparedDescriptor | null = null;
   #files: readonly string[] = [];
@@ -120,13 +122,12 @@ export class ModuleSlot {
   get record(): ModuleRecord {
     return {
       file: this.#file,
-      name: this.#name,
+      ...this.#told,
       state: this.#state,
       since: this.#since,
       reason: this.#trouble?.reason ?? null,
       hint: this.#trouble?.hint ?? null,
       attempts: this.#attempts,
-      descriptor: (this.#wanted ?? this.#serving?.version.prepared)?.descriptor ?? null,
       live: this.live,
     };
   }
@@ -179,8 +180,8 @@ export class ModuleSlot {
     if (!wanted.descriptor.enabled) {
       this.#dropPending();
       this.#serve(null);
-      await this.#context.lastGood.remove(this.#file);
       this.#setState('disabled', { reason: 'enabled is false in the descriptor', hint: null });
+      await this.#context.lastGood.remove(this.#file);
       return;
     }
     if (wanted.inputDigest !== this.#rejectedDigest) this.#rejectedDigest = null;
@@ -245,6 +246,7 @@ export class ModuleSlot {
   #awaitManifest(version: ModuleVersion): void {
     this.#pending = version;
     this.#attempts = 0;
+    if (this.#serving === null) this.#tell();
     this.#firstTry = this.#tryManifest(version);
   }
 
@@ -389,9 +391,15 @@ export class ModuleSlot {
     void pending.scope.close();
   }
 
+  #tell(): void {
+    const { descriptor = null } = this.#wanted ?? this.#serving?.version.prepared ?? {};
+    this.#told = { name: this.#name, descriptor };
+  }
+
   #setState(state: ModuleState, trouble: Trouble | null, changed: readonly string[] = []): void {
     const isNews =
       changed.length > 0 || state !== this.#state || trouble?.reason !== this.#trouble?.reason;
+    this.#tell();
     if (state !== this.#state) this.#since = new Date();
     this.#state = state;
     this.#trouble = trouble;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { describeModule } from '../http/modules.js';
+import { waitUntil } from '../http/wait-until.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 import { describeEntry, startFakeHost } from './fake-host.js';
 import { createWorkplace } from './run-in.js';
@@ -24,10 +25,8 @@ describe('modgate wait', () => {
 
   afterEach(() => host?.stop());
 
-  async function wait(...args: string[]) {
-    const startedAt = performance.now();
-    const ended = await runModgate(['wait', ...args, '--url', host.url], { MODGATE_TOKEN: TOKEN });
-    return { ...ended, tookMs: performance.now() - startedAt };
+  function wait(...args: string[]) {
+    return runModgate(['wait', ...args, '--url', host.url], { MODGATE_TOKEN: TOKEN });
   }
 
   async function digestsOf(descriptor: object): Promise<{ digest: string; config_digest: string }> {
@@ -72,7 +71,6 @@ describe('modgate wait', () => {
       stdout: '',
       stderr: "modgate: module 'nope' is not live after 300 ms: no descriptor has that name\n",
     });
-    expect(missing.tookMs).to.be.within(300, 3000);
     const { stderr } = await wait(UNKNOWN_DIGEST, '--timeout', '0.2s');
     expect(stderr).to.equal(
       `modgate: ${UNKNOWN_DIGEST} is not live after 200 ms: no live module has that digest\n`,
@@ -81,32 +79,33 @@ describe('modgate wait', () => {
 
   it('says at the time-out what state a module is in', async () => {
     host.drop('off.json', { ...describeModule('off', ENDPOINT, []), enabled: false });
-    const { code, stderr } = await wait('off', '--timeout', '3s');
+    await waitUntil('disabled', () =>
+      host.logs().some((line) => line['state'] === 'disabled' && line['module'] === 'off'),
+    );
+    const { code, stderr } = await wait('off', '--timeout', '300ms');
     expect(code).to.equal(1);
     expect(stderr).to.equal(
-      "modgate: module 'off' is not live after 3000 ms: its state is disabled (off.json): enabled is false in the descriptor\n",
+      "modgate: module 'off' is not live after 300 ms: its state is disabled (off.json): enabled is false in the descriptor\n",
     );
   });
 
   it('ends with 1 as soon as the host rejects what came, by digest', async () => {
     const rejected = wait(UNKNOWN_DIGEST, '--timeout', '15s');
     host.drop('crm.json', BAD.replace('module: crm', '{'));
-    const { code, stderr, tookMs } = await rejected;
+    const { code, stderr } = await rejected;
     expect(code).to.equal(1);
     expect(stderr).to.match(
       /^modgate: module 'crm' is stale \(crm\.json\): crm\.json:\d+:\d+ [^\n]+\n$/,
     );
-    expect(tookMs).to.be.below(6000);
   });
 
   it('ends with 1 as soon as the host rejects the module, with reason and hint', async () => {
     host.drop('other.yaml', BAD.replace('crm', 'other'));
-    const { code, stderr, tookMs } = await wait('other', '--timeout', '15s');
+    const { code, stderr } = await wait('other', '--timeout', '15s');
     expect(code).to.equal(1);
     expect(stderr).to.match(
       /^modgate: module 'other' is refused \(other\.yaml\): other\.yaml:2:\d+ [^\n]*unknown key 'confg'[^\n]*\(hint: did you mean 'config'\?\)\n$/,
     );
-    expect(tookMs).to.be.below(6000);
   });
 
   it('does not mind, for a module, what happens to others', async () => {
