@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { mapConcurrently } from '../lib/map-concurrently.js';
 import {
   type DirectoryFile,
@@ -52,13 +52,15 @@ export class DirectoryScanner {
 
   /**
    * @param settle whether a change must have stood still; at start everything is taken as it is
+   * @param hints where something may have changed, absolute; `null`: anywhere
    * @throws UnreadableDirectory when the folder is not there or cannot be read: nothing counts as removed.
    */
-  async scan(settle: boolean): Promise<ScanResult> {
-    const { names, ignored } = await listDirectory(this.#directory);
+  async scan(settle: boolean, hints: ReadonlySet<string> | null = null): Promise<ScanResult> {
+    const { names, ignored, ways } = await listDirectory(this.#directory);
     const listedAt = this.#clock.now();
     const renamed = await this.#followRenames(names);
-    const states = await mapConcurrently(names, FILES_AT_ONCE, async (file) => ({
+    const observed = hints === null ? names : this.#listHinted(names, ways, hints);
+    const states = await mapConcurrently(observed, FILES_AT_ONCE, async (file) => ({
       file,
       isChanged: await this.#observe(file, settle),
     }));
@@ -110,6 +112,23 @@ export class DirectoryScanner {
       renamed.push({ from, to });
     }
     return renamed;
+  }
+
+  /** New ones, those that have not settled, and those that a hint is about. */
+  #listHinted(
+    names: readonly string[],
+    ways: ReadonlySet<string>,
+    hints: ReadonlySet<string>,
+  ): readonly string[] {
+    if ([...ways].some((name) => hints.has(join(this.#directory, name)))) return names;
+    const folders = new Set([...hints].map((path) => dirname(path)));
+    folders.delete(this.#directory);
+    const isHinted = (path: string) => hints.has(path) || folders.has(dirname(path));
+    return names.filter((file) => {
+      const tracked = this.#tracked.get(file);
+      if (tracked === undefined || tracked.candidate !== null) return true;
+      return isHinted(join(this.#directory, file)) || tracked.named.some(isHinted);
+    });
   }
 
   async #observe(file: string, settle: boolean): Promise<boolean> {

@@ -56,7 +56,7 @@ export class Host implements GenerationSource {
     this.#log = log;
     this.#statusFiles = options.hasStatusFiles ? new StatusFiles(modulesDir) : null;
     this.#scanner = new DirectoryScanner(modulesDir);
-    this.#watcher = new DirectoryWatcher(modulesDir, () => this.#look(true));
+    this.#watcher = new DirectoryWatcher(modulesDir, (hints) => this.#look(hints));
     this.#context = {
       ...options,
       lastGood: new LastGoodStore(options.stateDir, log),
@@ -94,11 +94,11 @@ export class Host implements GenerationSource {
    */
   async start(): Promise<void> {
     const result = await this.#scanner.scan(false);
+    const files = new Set(result.changed.map(({ file }) => file));
+    await this.#context.lastGood.keepOnly(files);
     await this.#applyScan(result);
     const firstTries = [...this.#slots.values()].map((slot) => slot.firstTry);
     await Promise.race([Promise.all(firstTries), delay(START_PATIENCE_MS)]);
-    const files = new Set(this.#slots.keys());
-    await this.#context.lastGood.keepOnly(files);
     this.#statusFiles?.keepOnly(files);
     this.#watcher.start();
   }
@@ -115,13 +115,14 @@ export class Host implements GenerationSource {
     await this.#watcher.close();
     this.#generation = new Map();
     await Promise.all([...this.#slots.values()].map((slot) => slot.close()));
+    await this.#context.lastGood.flush();
     await this.#statusFiles?.flush();
   }
 
   /** One look at the folder; answers when to look again. */
-  async #look(settle: boolean): Promise<number | null> {
+  async #look(hints: ReadonlySet<string> | null): Promise<number | null> {
     try {
-      const result = await this.#scanner.scan(settle);
+      const result = await this.#scanner.scan(true, hints);
       this.#reportDirectory(null);
       await this.#applyScan(result);
       return result.againAfterMs;
@@ -136,7 +137,7 @@ export class Host implements GenerationSource {
   async #applyScan({ changed, removed, renamed, ignored }: ScanResult): Promise<void> {
     this.#ignored = ignored;
     if (changed.length === 0 && removed.length === 0 && renamed.length === 0) return;
-    for (const { from, to } of renamed) await this.#rename(from, to);
+    for (const { from, to } of renamed) this.#rename(from, to);
     const read = await mapConcurrently(changed, MODULES_AT_ONCE, async (entry) => {
       const slot = this.#slots.get(entry.file) ?? new ModuleSlot(entry.file, this.#context);
       this.#slots.set(entry.file, slot);
@@ -170,7 +171,7 @@ export class Host implements GenerationSource {
     for (const slot of winners) if (slot.hasYielded) affected.add(slot);
     const won = winners.filter((slot) => affected.has(slot));
     if (hasMovingName(won, gone)) this.#held = { records, retired: [], reports: [] };
-    for (const slot of gone) await slot.remove();
+    for (const slot of gone) slot.remove();
     await mapConcurrently(won, MODULES_AT_ONCE, (slot) => slot.apply());
     this.#releaseHeld();
     for (const slot of gone) this.#reportRemoval(slot);
@@ -180,12 +181,12 @@ export class Host implements GenerationSource {
     await mapConcurrently(rest, MODULES_AT_ONCE, (slot) => slot.apply());
   }
 
-  async #rename(from: string, to: string): Promise<void> {
+  #rename(from: string, to: string): void {
     const slot = this.#slots.get(from);
     if (slot === undefined) return;
     this.#slots.delete(from);
     this.#slots.set(to, slot);
-    await slot.rename(to);
+    slot.rename(to);
     const { name: module, state } = slot.record;
     this.#log.info({ module, file: to, state, changed: ['file'], renamed_from: from }, 'module');
     this.#statusFiles?.remove(from);

@@ -133,10 +133,11 @@ export class ModuleSlot {
   }
 
   /** The file has another name now, and says the same. */
-  async rename(file: string): Promise<void> {
-    await this.#context.lastGood.remove(this.#file);
+  rename(file: string): void {
+    const before = this.#file;
     this.#file = file;
-    await this.#keepLastGood();
+    this.#keepLastGood();
+    this.#context.lastGood.remove(before);
   }
 
   /** Reads and judges what the file says; serving goes on as it was. */
@@ -181,7 +182,7 @@ export class ModuleSlot {
       this.#dropPending();
       this.#serve(null);
       this.#setState('disabled', { reason: 'enabled is false in the descriptor', hint: null });
-      await this.#context.lastGood.remove(this.#file);
+      this.#context.lastGood.remove(this.#file);
       return;
     }
     if (wanted.inputDigest !== this.#rejectedDigest) this.#rejectedDigest = null;
@@ -197,10 +198,10 @@ export class ModuleSlot {
   }
 
   /** The file is gone: what it served drains. */
-  async remove(): Promise<void> {
+  remove(): void {
     this.#dropPending();
     this.#serve(null);
-    await this.#context.lastGood.remove(this.#file);
+    this.#context.lastGood.remove(this.#file);
   }
 
   /** The host ends: closes at once, and forgets nothing. */
@@ -299,7 +300,7 @@ export class ModuleSlot {
       this.#serve(next);
     }
     this.#setState(state, trouble, changed);
-    if (state === 'live' && this.#probation === null) await this.#keepLastGood();
+    if (state === 'live' && this.#probation === null) this.#keepLastGood();
   }
 
   #serveOnProbation(next: Serving, before: Serving, probation: Probation): void {
@@ -309,14 +310,14 @@ export class ModuleSlot {
     const end = watchProbation(next.version.guard, probation, {
       onPassed: () => {
         this.#endProbation();
-        void this.#keepLastGood();
+        this.#keepLastGood();
       },
-      onFailed: (figures) => void this.#rollBack(figures, probation),
+      onFailed: (figures) => this.#rollBack(figures, probation),
     });
     this.#probation = { before, end };
   }
 
-  async #rollBack(figures: ProbationFigures, { maxErrorRate }: Probation): Promise<void> {
+  #rollBack(figures: ProbationFigures, { maxErrorRate }: Probation): void {
     const rejected = this.#serving?.version ?? null;
     if (this.#probation === null || rejected === null) return;
     this.#serving = this.#probation.before;
@@ -327,7 +328,7 @@ export class ModuleSlot {
       reason: `${figures.failed} of ${figures.calls} calls failed on probation, more than the share of ${maxErrorRate}`,
       hint: ROLLED_BACK_HINT,
     });
-    await this.#keepLastGood();
+    this.#keepLastGood();
   }
 
   /** The version before is needed no more. */
@@ -339,10 +340,10 @@ export class ModuleSlot {
     this.#context.onLiveChange(probation.before.version);
   }
 
-  async #keepLastGood(): Promise<void> {
+  #keepLastGood(): void {
     if (this.#serving === null) return;
     const { version, live } = this.#serving;
-    await this.#context.lastGood.write(this.#file, {
+    this.#context.lastGood.write(this.#file, {
       text: version.prepared.text,
       manifest: live.manifest,
       rejected: this.#rejectedDigest,

@@ -50,9 +50,18 @@ export class StatusFiles {
   }
 
   async #replace(file: string, text: string): Promise<void> {
-    await mkdir(this.#directory, { recursive: true });
+    await this.#createDirectory();
     await writeFile(`${this.#path(file)}.new`, text);
     await rename(`${this.#path(file)}.new`, this.#path(file));
+  }
+
+  /** Never the folder of descriptors: one that has vanished would be back, and empty. */
+  async #createDirectory(): Promise<void> {
+    try {
+      await mkdir(this.#directory);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
   }
 
   #path(file: string): string {

@@ -1,4 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { DirectoryScanner, SETTLE_MS } from '../../core/host/directory-scanner.js';
@@ -82,6 +82,45 @@ describe('DirectoryScanner', () => {
     expect({ renamed, removed }).to.deep.equal({
       renamed: [{ from: 'a.yaml', to: 'b.yaml' }],
       removed: [],
+    });
+  });
+
+  describe('told where something may have changed', () => {
+    const scanAt = async (ms: number, ...hints: string[]) => {
+      nowMs = ms;
+      const paths = new Set(hints.map((name) => join(folder, name)));
+      return (await scanner.scan(true, paths)).changed.map(({ file }) => file);
+    };
+
+    beforeEach(async () => {
+      mkdirSync(join(folder, 'files'));
+      for (const name of ['a.yaml', 'b.yaml', 'files/b.manifest.json']) write(name, 'one');
+      symlinkSync('files', join(folder, '..data'));
+      await scanner.scan(false);
+      await scanner.follow('b.yaml', [join(folder, 'files/b.manifest.json')]);
+    });
+
+    it('looks there, and at what is new or has not settled', async () => {
+      for (const name of ['a.yaml', 'b.yaml', 'new.yaml']) write(name, 'two!');
+      await scanAt(2000, 'a.yaml');
+      expect(await scanAt(2000 + SETTLE_MS)).to.deep.equal(['a.yaml', 'new.yaml']);
+      expect(await scanAt(9000)).to.deep.equal([]);
+      await scanAt(9000, 'b.yaml');
+      expect(await scanAt(9000 + SETTLE_MS)).to.deep.equal(['b.yaml']);
+    });
+
+    it('looks at whoever names something in the folder of the hint', async () => {
+      write('a.yaml', 'two!');
+      write('files/b.manifest.json', 'two!');
+      await scanAt(2000, 'files/..data');
+      expect(await scanAt(2000 + SETTLE_MS)).to.deep.equal(['b.yaml']);
+    });
+
+    it('looks everywhere when the hint is about a link', async () => {
+      write('a.yaml', 'two!');
+      write('b.yaml', 'two!');
+      await scanAt(2000, '..data');
+      expect(await scanAt(2000 + SETTLE_MS)).to.deep.equal(['a.yaml', 'b.yaml']);
     });
   });
 });

@@ -45,6 +45,7 @@ export const FOLLOW_MS = 15_000;
 export async function startReloadHost(
   files: (provider: EchoProvider) => Readonly<Record<string, string | object>>,
   args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<ReloadHost> {
   const provider = await startEchoProvider();
   const directory = mkdtempSync(join(tmpdir(), 'modgate-reload-'));
@@ -54,10 +55,13 @@ export async function startReloadHost(
   const write = (name: string, content: string | object) => writeAt(join(modules, name), content);
   for (const [name, content] of Object.entries(files(provider))) write(name, content);
   const start = () =>
-    startModgate([
-      ...['serve', '--env', 'development', '--modules', modules, '--state', state],
-      ...['--port', '0', '--host', '127.0.0.1', ...args],
-    ]);
+    startModgate(
+      [
+        ...['serve', '--env', 'development', '--modules', modules, '--state', state],
+        ...['--port', '0', '--host', '127.0.0.1', ...args],
+      ],
+      env,
+    );
   let running = await start();
 
   const list = async () => {

@@ -184,6 +184,23 @@ describe('reload', () => {
     await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
   });
 
+  it('does not bring back the folder by what it writes there', async () => {
+    const away = `${host.modules}.away`;
+    // The host has much to write when the folder goes.
+    for (let index = 0; index < 50; index += 1) {
+      host.write(`m${index}.json`, describeModule(`m${index}`, host.provider.url, ROUTES));
+    }
+    await waitUntil('live', async () => (await host.get('m0', '/items')) === 200, FOLLOW_MS);
+    renameSync(host.modules, away);
+    await waitUntil(
+      'a word in the log',
+      () => logged('the modules serve on as they were'),
+      FOLLOW_MS,
+    );
+    expect(existsSync(host.modules)).to.equal(false);
+    expect(await host.get('m0', '/items')).to.equal(200);
+  });
+
   it('follows a folder that is replaced by another one', async () => {
     mkdirSync(`${host.modules}.new`);
     const text = JSON.stringify(describeModule('fresh', host.provider.url, ROUTES));
