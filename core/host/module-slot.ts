@@ -13,11 +13,15 @@ import {
   explainTrouble,
   type ModuleRecord,
   type ModuleState,
+  REJECTED_STATES,
+  type RejectedDigests,
   type Trouble,
 } from './module-record.js';
 import { type ModuleVersion, openVersion } from './module-version.js';
 import {
+  configDigestOf,
   type DescriptorContext,
+  digestText,
   type PreparedDescriptor,
   prepareDescriptor,
   UnpreparedDescriptor,
@@ -65,7 +69,14 @@ export class ModuleSlot {
   /** The module that the file is for, as far as it could be read. */
   #name: string | null = null;
   /** What is told of the file: what it says now is told when it is settled what comes of that. */
-  #told: Pick<ModuleRecord, 'name' | 'descriptor'> = { name: null, descriptor: null };
+  #told: Pick<ModuleRecord, 'name' | 'descriptor' | 'fileDigest' | 'rejected'> = {
+    name: null,
+    descriptor: null,
+    fileDigest: null,
+    rejected: null,
+  };
+  /** Of the text that was read last; `null` where there was none to be had. */
+  #textDigest: string | null = null;
   /** What the file says, when that is good. */
   #wanted: PreparedDescriptor | null = null;
   #files: readonly string[] = [];
@@ -142,6 +153,7 @@ export class ModuleSlot {
 
   /** Reads and judges what the file says; serving goes on as it was. */
   async read(entry: DirectoryFile): Promise<void> {
+    const textDigest = 'text' in entry ? digestText(entry.text) : null;
     try {
       this.#wanted = await prepareDescriptor(entry, this.#context);
       this.#fault = null;
@@ -157,6 +169,7 @@ export class ModuleSlot {
       this.#files = error.files;
       this.#fault = explainTrouble(error.cause);
     }
+    this.#textDigest = textDigest;
   }
 
   /** Another file has the name that this one asks for. */
@@ -394,16 +407,39 @@ export class ModuleSlot {
 
   #tell(): void {
     const { descriptor = null } = this.#wanted ?? this.#serving?.version.prepared ?? {};
-    this.#told = { name: this.#name, descriptor };
+    const isRejected = REJECTED_STATES.has(this.#state);
+    const rejected = isRejected ? this.#describeRejected() : null;
+    const fileDigest = isRejected ? this.#servingTextDigest() : this.#textDigest;
+    this.#told = { name: this.#name, descriptor, fileDigest, rejected };
+  }
+
+  #describeRejected(): RejectedDigests {
+    const { inputDigest, manifest } = this.#wanted ?? {};
+    const isKnown = inputDigest !== undefined && manifest != null;
+    return {
+      file: this.#textDigest,
+      manifest: manifest?.digest ?? null,
+      config: isKnown ? configDigestOf(inputDigest, manifest.digest) : null,
+    };
+  }
+
+  #servingTextDigest(): string | null {
+    return this.#serving === null ? null : digestText(this.#serving.version.prepared.text);
   }
 
   #setState(state: ModuleState, trouble: Trouble | null, changed: readonly string[] = []): void {
-    const isNews =
-      changed.length > 0 || state !== this.#state || trouble?.reason !== this.#trouble?.reason;
-    this.#tell();
+    const before = this.record;
     if (state !== this.#state) this.#since = new Date();
     this.#state = state;
     this.#trouble = trouble;
+    this.#tell();
+    const { reason, fileDigest, rejected } = this.record;
+    const isNews =
+      changed.length > 0 ||
+      state !== before.state ||
+      reason !== before.reason ||
+      fileDigest !== before.fileDigest ||
+      rejected?.file !== before.rejected?.file;
     if (isNews) this.#context.onRecordChange(this.record, changed);
   }
 }

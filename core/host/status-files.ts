@@ -17,13 +17,17 @@ export class StatusFiles {
   }
 
   write(record: ModuleRecord): void {
-    const { file, name, state, since, reason, hint, live } = record;
+    const { file, name, state, since, reason, hint, live, fileDigest, rejected } = record;
     const status = {
       file,
       module: name,
       state,
       digest: live?.manifestDigest ?? null,
       config_digest: live?.configDigest ?? null,
+      file_digest: fileDigest,
+      rejected_digest: rejected?.file ?? null,
+      rejected_manifest_digest: rejected?.manifest ?? null,
+      rejected_config_digest: rejected?.config ?? null,
       since: since.toISOString(),
       reason,
       hint,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { describeModule } from '../http/modules.js';
 import { waitUntil } from '../http/wait-until.js';
@@ -11,6 +12,10 @@ const TOKEN = 'dev-service:ops:modgate.modules.read';
 const UNKNOWN_DIGEST = `sha256:${'0'.repeat(64)}`;
 const GOOD = describeCrm('/items');
 const BAD = 'module: crm\nprovider: { kind: http, confg: {} }\n';
+
+function digestOf(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
 
 function describeCrm(path: string): object {
   return describeModule('crm', ENDPOINT, [{ method: 'GET', path, capability: 'crm.read' }]);
@@ -89,14 +94,43 @@ describe('modgate wait', () => {
     );
   });
 
-  it('ends with 1 as soon as the host rejects what came, by digest', async () => {
-    const rejected = wait(UNKNOWN_DIGEST, '--timeout', '15s');
-    host.drop('crm.json', BAD.replace('module: crm', '{'));
+  it('returns when the host serves a text, by the digest of its file', async () => {
+    const text = JSON.stringify(describeCrm('/changed'), null, 3);
+    const served = wait(digestOf(text));
+    host.drop('crm.json', text);
+    expect(await served).to.include({ code: 0, stderr: '' });
+  });
+
+  it('ends with 1 as soon as the host rejects the very text, by digest', async () => {
+    const text = BAD.replace('module: crm', '{');
+    const rejected = wait(digestOf(text), '--timeout', '15s');
+    host.drop('crm.json', text);
     const { code, stderr } = await rejected;
     expect(code).to.equal(1);
     expect(stderr).to.match(
       /^modgate: module 'crm' is stale \(crm\.json\): crm\.json:\d+:\d+ [^\n]+\n$/,
     );
+  });
+
+  it('ends with 1 as soon as the host rejects a config_digest that it could work out', async () => {
+    // A good file that asks for a name that another one has.
+    const thief = describeCrm('/stolen');
+    const { config_digest } = await digestsOf(thief);
+    const rejected = wait(config_digest, '--timeout', '15s');
+    host.drop('thief.json', thief);
+    const { code, stderr } = await rejected;
+    expect(code).to.equal(1);
+    expect(stderr).to.include("is refused (thief.json): module 'crm' is already configured");
+  });
+
+  it('does not mind, for a digest, what happens to others', async () => {
+    const limited = describeModule('late', ENDPOINT, [], { limits: { timeout_ms: 78 } });
+    const { config_digest } = await digestsOf(limited);
+    const served = wait(config_digest, '--timeout', '15s');
+    host.drop('other.yaml', BAD.replace('crm', 'other'));
+    expect(await wait('other')).to.include({ code: 1 });
+    host.drop('late.json', limited);
+    expect(await served).to.include({ code: 0 });
   });
 
   it('ends with 1 as soon as the host rejects the module, with reason and hint', async () => {

@@ -361,6 +361,16 @@ describe('reload', () => {
       host.write('crm.json', '{"module": "crm", "provdier": {}}');
       await waitUntil('stale', () => read('crm.json').state === 'stale', FOLLOW_MS);
       expect(read('crm.json').hint).to.equal("did you mean 'provider'?");
+      const { rejected_digest, file_digest } = read('crm.json');
+      expect(rejected_digest)
+        .to.match(/^sha256:[0-9a-f]{64}$/)
+        .and.not.equal(file_digest);
+      host.write('crm.json', '{"module": "crm", "provdier":   {}}');
+      await waitUntil(
+        'another text is rejected for the same reason',
+        () => read('crm.json').rejected_digest !== rejected_digest,
+        FOLLOW_MS,
+      );
       host.remove('crm.json');
       await waitUntil(
         'gone',
