@@ -7,6 +7,11 @@ const moduleEntry = type({
   since: string(),
   digest: nullable(string()),
   config_digest: nullable(string()),
+  // A host that is older does not say these.
+  file_digest: optional(nullable(string())),
+  rejected_digest: optional(nullable(string())),
+  rejected_manifest_digest: optional(nullable(string())),
+  rejected_config_digest: optional(nullable(string())),
   reason: nullable(string()),
   hint: nullable(string()),
   counts: type({ calls: number(), failed: number(), in_flight: number() }),

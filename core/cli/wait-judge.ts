@@ -73,15 +73,32 @@ export class WaitJudge {
     return { outcome: 'timeout', module, unreachable: this.#unreachable };
   }
 
-  #isSubject({ name, digest, config_digest }: ModuleEntry): boolean {
+  #isSubject({ name, digest, config_digest, file_digest }: ModuleEntry): boolean {
     if (this.#subject.kind === 'module') return name === this.#subject.name;
-    return digest === this.#subject.digest || config_digest === this.#subject.digest;
+    return [digest, config_digest, file_digest].includes(this.#subject.digest);
   }
 
   #isRejection(module: ModuleEntry): boolean {
     if (!REJECTED.has(module.state)) return false;
-    if (this.#isNew(module)) return this.#subject.kind === 'digest' || this.#isSubject(module);
-    return this.#isSubject(module) && this.#clock.now() - this.#startedAt >= DOUBT_MS;
+    if (this.#isNew(module) && this.#isToBeMinded(module)) return true;
+    const isAbout = this.#isSubject(module) || this.#isRejected(module);
+    return isAbout && this.#clock.now() - this.#startedAt >= DOUBT_MS;
+  }
+
+  /** Whether a rejection that has just come up may be that of the subject. */
+  #isToBeMinded(module: ModuleEntry): boolean {
+    if (this.#subject.kind === 'module') return this.#isSubject(module);
+    // A host that does not say what it rejected: it may be any.
+    return module.rejected_digest === undefined || this.#isRejected(module);
+  }
+
+  /** Whether it is the very text, manifest or both together that was rejected. */
+  #isRejected(module: ModuleEntry): boolean {
+    if (this.#subject.kind === 'module') return false;
+    const { rejected_digest, rejected_manifest_digest, rejected_config_digest } = module;
+    return [rejected_digest, rejected_manifest_digest, rejected_config_digest].includes(
+      this.#subject.digest,
+    );
   }
 
   /** A state keeps its `since` when only its reason changes, so that counts as well. */

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { mapConcurrently } from '../lib/map-concurrently.js';
 import {
   type DirectoryFile,
@@ -34,29 +34,38 @@ interface TrackedFile {
   candidate: { readonly fingerprint: string; readonly since: number } | null;
 }
 
+interface Clock {
+  /** Milliseconds, never back. */
+  now(): number;
+}
+
 /** Tells what changed in the folder of descriptors since it was last asked. */
 export class DirectoryScanner {
   readonly #directory: string;
+  readonly #clock: Clock;
   readonly #tracked = new Map<string, TrackedFile>();
 
-  constructor(directory: string) {
+  constructor(directory: string, clock: Clock = performance) {
     this.#directory = directory;
+    this.#clock = clock;
   }
 
   /**
    * @param settle whether a change must have stood still; at start everything is taken as it is
+   * @param hints where something may have changed, absolute; `null`: anywhere
    * @throws UnreadableDirectory when the folder is not there or cannot be read: nothing counts as removed.
    */
-  async scan(settle: boolean): Promise<ScanResult> {
-    const { names, ignored } = await listDirectory(this.#directory);
-    const now = performance.now();
+  async scan(settle: boolean, hints: ReadonlySet<string> | null = null): Promise<ScanResult> {
+    const { names, ignored, ways } = await listDirectory(this.#directory);
+    const listedAt = this.#clock.now();
     const renamed = await this.#followRenames(names);
-    const states = await mapConcurrently(names, FILES_AT_ONCE, async (file) => ({
+    const observed = hints === null ? names : this.#listHinted(names, ways, hints);
+    const states = await mapConcurrently(observed, FILES_AT_ONCE, async (file) => ({
       file,
-      isChanged: await this.#observe(file, now, settle),
+      isChanged: await this.#observe(file, settle),
     }));
     const changed = states.filter(({ isChanged }) => isChanged).map(({ file }) => file);
-    const removed = this.#observeMissing(new Set(names), now, settle);
+    const removed = this.#observeMissing(new Set(names), listedAt, settle);
     return {
       changed: await mapConcurrently(changed, FILES_AT_ONCE, (file) =>
         readDirectoryFile(this.#directory, file),
@@ -64,7 +73,7 @@ export class DirectoryScanner {
       removed,
       renamed,
       ignored,
-      againAfterMs: this.#nextLook(now),
+      againAfterMs: this.#nextLook(),
     };
   }
 
@@ -105,36 +114,58 @@ export class DirectoryScanner {
     return renamed;
   }
 
-  async #observe(file: string, now: number, settle: boolean): Promise<boolean> {
+  /** New ones, those that have not settled, and those that a hint is about. */
+  #listHinted(
+    names: readonly string[],
+    ways: ReadonlySet<string>,
+    hints: ReadonlySet<string>,
+  ): readonly string[] {
+    if ([...ways].some((name) => hints.has(join(this.#directory, name)))) return names;
+    const folders = new Set([...hints].map((path) => dirname(path)));
+    folders.delete(this.#directory);
+    const isHinted = (path: string) => hints.has(path) || folders.has(dirname(path));
+    return names.filter((file) => {
+      const tracked = this.#tracked.get(file);
+      if (tracked === undefined || tracked.candidate !== null) return true;
+      return isHinted(join(this.#directory, file)) || tracked.named.some(isHinted);
+    });
+  }
+
+  async #observe(file: string, settle: boolean): Promise<boolean> {
     const tracked = this.#tracked.get(file) ?? { fingerprint: '', named: [], candidate: null };
     this.#tracked.set(file, tracked);
+    // Stood still from the end of one look to the beginning of another, however long a look takes.
+    const askedAt = this.#clock.now();
     const fingerprint = await this.#fingerprint(file, tracked.named);
+    const look = { fingerprint, askedAt, seenAt: this.#clock.now() };
     if (fingerprint === tracked.fingerprint) {
       tracked.candidate = null;
       return false;
     }
-    if (!hasSettled(tracked, fingerprint, now, settle ? SETTLE_MS : 0)) return false;
+    if (!hasSettled(tracked, look, settle ? SETTLE_MS : 0)) return false;
     tracked.fingerprint = fingerprint;
     return true;
   }
 
-  #observeMissing(names: ReadonlySet<string>, now: number, settle: boolean): string[] {
+  #observeMissing(names: ReadonlySet<string>, listedAt: number, settle: boolean): string[] {
     const removed: string[] = [];
+    const look = { fingerprint: 'missing', askedAt: listedAt, seenAt: listedAt };
     for (const [file, tracked] of this.#tracked) {
       if (names.has(file)) continue;
-      if (!hasSettled(tracked, 'missing', now, settle ? REMOVAL_SETTLE_MS : 0)) continue;
+      if (!hasSettled(tracked, look, settle ? REMOVAL_SETTLE_MS : 0)) continue;
       this.#tracked.delete(file);
       removed.push(file);
     }
     return removed;
   }
 
-  #nextLook(now: number): number | null {
+  #nextLook(): number | null {
+    const now = this.#clock.now();
     let earliest: number | null = null;
     for (const { candidate } of this.#tracked.values()) {
       if (candidate === null) continue;
       const settleMs = candidate.fingerprint === 'missing' ? REMOVAL_SETTLE_MS : SETTLE_MS;
-      const left = Math.max(1, candidate.since + settleMs - now);
+      const left = Math.max(1, Math.ceil(candidate.since + settleMs - now));
       earliest = Math.min(earliest ?? left, left);
     }
     return earliest;
@@ -145,16 +176,18 @@ export class DirectoryScanner {
   }
 }
 
-function hasSettled(
-  tracked: TrackedFile,
-  fingerprint: string,
-  now: number,
-  settleMs: number,
-): boolean {
+interface Look {
+  readonly fingerprint: string;
+  readonly askedAt: number;
+  readonly seenAt: number;
+}
+
+function hasSettled(tracked: TrackedFile, look: Look, settleMs: number): boolean {
+  const { fingerprint, askedAt, seenAt } = look;
   if (tracked.candidate?.fingerprint !== fingerprint) {
-    tracked.candidate = { fingerprint, since: now };
-  }
-  if (now - tracked.candidate.since < settleMs) return false;
+    tracked.candidate = { fingerprint, since: seenAt };
+    if (settleMs > 0) return false;
+  } else if (askedAt - tracked.candidate.since < settleMs) return false;
   tracked.candidate = null;
   return true;
 }

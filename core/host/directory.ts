@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Finding } from './finding.js';
@@ -43,6 +44,8 @@ export interface DirectoryNames {
   /** In their order, compared by code unit. */
   readonly names: readonly string[];
   readonly ignored: readonly IgnoredFile[];
+  /** Links and folders among what is ignored: descriptors may be reached through them. */
+  readonly ways: ReadonlySet<string>;
 }
 
 /** @throws UnreadableDirectory; trouble with one file is told in its entry. */
@@ -57,12 +60,17 @@ export async function readDirectory(directory: string): Promise<DirectoryListing
 export async function listDirectory(directory: string): Promise<DirectoryNames> {
   const names: string[] = [];
   const ignored: IgnoredFile[] = [];
-  for (const file of (await listNames(directory)).sort()) {
-    const reason = judgeName(file) ?? (await judgeKind(join(directory, file), file));
-    if (reason !== null) ignored.push({ file, reason });
-    else names.push(file);
+  const ways = new Set<string>();
+  for (const entry of await listEntries(directory)) {
+    const { name } = entry;
+    const reason = judgeName(name) ?? judgeKind(name, await readKind(directory, entry));
+    if (reason === null) names.push(name);
+    else {
+      ignored.push({ file: name, reason });
+      if (!entry.isFile()) ways.add(name);
+    }
   }
-  return { names, ignored };
+  return { names, ignored, ways };
 }
 
 /** Never throws for a file that cannot be read: its entry says so. */
@@ -81,9 +89,10 @@ export async function readDirectoryFile(directory: string, file: string): Promis
   }
 }
 
-async function listNames(directory: string): Promise<string[]> {
+async function listEntries(directory: string): Promise<Dirent[]> {
   try {
-    return await readdir(directory);
+    const entries = await readdir(directory, { withFileTypes: true });
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
     const reason = REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? 'cannot be read';
     throw new UnreadableDirectory(`the modules folder '${directory}' ${reason}`, { cause: error });
@@ -97,20 +106,24 @@ function judgeName(file: string): string | null {
   return null;
 }
 
-async function judgeKind(path: string, file: string): Promise<string | null> {
-  const kind = await readKind(path);
+type Kind = 'file' | 'folder' | 'other' | 'unknown';
+
+function judgeKind(file: string, kind: Kind): string | null {
   if (kind === 'folder') return 'is a sub-folder';
   if (MANIFEST_NAME.test(file)) return 'is a manifest';
   if (!DESCRIPTOR_NAME.test(file)) return 'does not end in .yaml, .yml or .json';
   return kind === 'other' ? 'is not a regular file' : null;
 }
 
-/** What a name stands for, links followed; `unknown` for a link that leads nowhere. */
-async function readKind(path: string): Promise<'file' | 'folder' | 'other' | 'unknown'> {
+/** What an entry stands for, links followed; `unknown` for a link that leads nowhere. */
+async function readKind(directory: string, entry: Dirent): Promise<Kind> {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'folder';
+  if (!entry.isSymbolicLink()) return 'other';
   try {
-    const entry = await stat(path);
-    if (entry.isDirectory()) return 'folder';
-    return entry.isFile() ? 'file' : 'other';
+    const target = await stat(join(directory, entry.name));
+    if (target.isDirectory()) return 'folder';
+    return target.isFile() ? 'file' : 'other';
   } catch {
     return 'unknown';
   }

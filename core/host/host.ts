@@ -18,6 +18,14 @@ const MODULES_AT_ONCE = 16;
 /** How long calls in flight on a version that has been replaced may take before they are cut. */
 const RETIRE_MS = 10_000;
 
+/** While a name goes from one file to another: the next generation, and all that tells of it, waits. */
+interface HeldGeneration {
+  /** What is told meanwhile: it is what serves. */
+  readonly records: readonly ModuleRecord[];
+  readonly retired: ModuleVersion[];
+  readonly reports: { readonly record: ModuleRecord; readonly changed: readonly string[] }[];
+}
+
 export interface HostOptions
   extends Pick<SlotContext, 'plugins' | 'environment' | 'log' | 'stateDir' | 'pressure' | 'store'> {
   /** The folder of descriptors. */
@@ -41,15 +49,14 @@ export class Host implements GenerationSource {
   #ignored: DirectoryListing['ignored'] = [];
   #reloads = { success: 0, failure: 0, lastAt: new Date() };
   #isDirectoryLost = false;
-  /** Versions that are to retire with the next generation, while that is held back. */
-  #held: ModuleVersion[] | null = null;
+  #held: HeldGeneration | null = null;
 
   constructor(options: HostOptions) {
     const { modulesDir, log } = options;
     this.#log = log;
     this.#statusFiles = options.hasStatusFiles ? new StatusFiles(modulesDir) : null;
     this.#scanner = new DirectoryScanner(modulesDir);
-    this.#watcher = new DirectoryWatcher(modulesDir, () => this.#look(true));
+    this.#watcher = new DirectoryWatcher(modulesDir, (hints) => this.#look(hints));
     this.#context = {
       ...options,
       lastGood: new LastGoodStore(options.stateDir, log),
@@ -73,8 +80,9 @@ export class Host implements GenerationSource {
     return this.#reloads;
   }
 
-  /** One record a descriptor, by name; those without a name first. */
+  /** One record a descriptor, by name; those without a name first. Never ahead of what serves. */
   list(): readonly ModuleRecord[] {
+    if (this.#held !== null) return this.#held.records;
     return [...this.#slots.values()]
       .map((slot) => slot.record)
       .sort((a, b) => compare(a.name ?? '', b.name ?? '') || compare(a.file, b.file));
@@ -86,11 +94,11 @@ export class Host implements GenerationSource {
    */
   async start(): Promise<void> {
     const result = await this.#scanner.scan(false);
+    const files = new Set(result.changed.map(({ file }) => file));
+    await this.#context.lastGood.keepOnly(files);
     await this.#applyScan(result);
     const firstTries = [...this.#slots.values()].map((slot) => slot.firstTry);
     await Promise.race([Promise.all(firstTries), delay(START_PATIENCE_MS)]);
-    const files = new Set(this.#slots.keys());
-    await this.#context.lastGood.keepOnly(files);
     this.#statusFiles?.keepOnly(files);
     this.#watcher.start();
   }
@@ -107,13 +115,14 @@ export class Host implements GenerationSource {
     await this.#watcher.close();
     this.#generation = new Map();
     await Promise.all([...this.#slots.values()].map((slot) => slot.close()));
+    await this.#context.lastGood.flush();
     await this.#statusFiles?.flush();
   }
 
   /** One look at the folder; answers when to look again. */
-  async #look(settle: boolean): Promise<number | null> {
+  async #look(hints: ReadonlySet<string> | null): Promise<number | null> {
     try {
-      const result = await this.#scanner.scan(settle);
+      const result = await this.#scanner.scan(true, hints);
       this.#reportDirectory(null);
       await this.#applyScan(result);
       return result.againAfterMs;
@@ -128,8 +137,7 @@ export class Host implements GenerationSource {
   async #applyScan({ changed, removed, renamed, ignored }: ScanResult): Promise<void> {
     this.#ignored = ignored;
     if (changed.length === 0 && removed.length === 0 && renamed.length === 0) return;
-    for (const { from, to } of renamed) await this.#rename(from, to);
-    const gone = this.#takeRemoved(removed);
+    for (const { from, to } of renamed) this.#rename(from, to);
     const read = await mapConcurrently(changed, MODULES_AT_ONCE, async (entry) => {
       const slot = this.#slots.get(entry.file) ?? new ModuleSlot(entry.file, this.#context);
       this.#slots.set(entry.file, slot);
@@ -137,8 +145,8 @@ export class Host implements GenerationSource {
       await this.#scanner.follow(entry.file, slot.namedFiles);
       return slot;
     });
-    await this.#settle(read, gone);
-    this.#countReloads(read, gone.length + renamed.length);
+    await this.#settle(read, removed);
+    this.#countReloads(read, removed.length + renamed.length);
     this.#watcher.follow([...this.#slots.values()].flatMap(({ namedFiles }) => namedFiles));
   }
 
@@ -155,29 +163,32 @@ export class Host implements GenerationSource {
   }
 
   /** Those that changed, those that went, and those that had lost their name to one of them. */
-  async #settle(changed: readonly ModuleSlot[], gone: readonly ModuleSlot[]): Promise<void> {
+  async #settle(changed: readonly ModuleSlot[], removed: readonly string[]): Promise<void> {
+    const records = this.list();
+    const gone = this.#takeRemoved(removed);
     const { winners, losers } = settleNames([...this.#slots.values()]);
     const affected = new Set(changed);
     for (const slot of winners) if (slot.hasYielded) affected.add(slot);
     const won = winners.filter((slot) => affected.has(slot));
-    // A name that goes from one file to another does so in one generation.
-    const isMoving = won.some((slot) => slot.live !== null && slot.heldName === null);
-    this.#held = isMoving || gone.length > 0 ? [] : null;
+    if (hasMovingName(won, gone)) this.#held = { records, retired: [], reports: [] };
+    for (const slot of gone) slot.remove();
     await mapConcurrently(won, MODULES_AT_ONCE, (slot) => slot.apply());
-    for (const slot of gone) await slot.remove();
     this.#releaseHeld();
+    for (const slot of gone) this.#reportRemoval(slot);
     await mapConcurrently([...losers], 1, ([slot, winner]) => slot.yieldTo(winner));
     // Last, since what was good before must not take a name that a good file has now.
     const rest = changed.filter((slot) => !won.includes(slot) && !losers.has(slot));
     await mapConcurrently(rest, MODULES_AT_ONCE, (slot) => slot.apply());
   }
 
-  async #rename(from: string, to: string): Promise<void> {
+  #rename(from: string, to: string): void {
     const slot = this.#slots.get(from);
     if (slot === undefined) return;
     this.#slots.delete(from);
     this.#slots.set(to, slot);
-    await slot.rename(to);
+    slot.rename(to);
+    const { name: module, state } = slot.record;
+    this.#log.info({ module, file: to, state, changed: ['file'], renamed_from: from }, 'module');
     this.#statusFiles?.remove(from);
     this.#statusFiles?.write(slot.record);
   }
@@ -186,7 +197,6 @@ export class Host implements GenerationSource {
     return removed.flatMap((file) => {
       const slot = this.#slots.get(file);
       this.#slots.delete(file);
-      this.#statusFiles?.remove(file);
       return slot ?? [];
     });
   }
@@ -201,7 +211,7 @@ export class Host implements GenerationSource {
 
   #replace(retired: ModuleVersion | null): void {
     if (this.#held !== null) {
-      if (retired !== null) this.#held.push(retired);
+      if (retired !== null) this.#held.retired.push(retired);
       return;
     }
     this.#publish();
@@ -214,7 +224,8 @@ export class Host implements GenerationSource {
     if (held === null) return;
     this.#held = null;
     this.#publish();
-    for (const version of held) void retire(version);
+    for (const { record, changed } of held.reports) this.#reportRecord(record, changed);
+    for (const version of held.retired) void retire(version);
   }
 
   #publish(): void {
@@ -224,11 +235,20 @@ export class Host implements GenerationSource {
   }
 
   #reportRecord(record: ModuleRecord, changed: readonly string[]): void {
+    if (this.#held !== null) {
+      this.#held.reports.push({ record, changed });
+      return;
+    }
     const { name: module, file, state, reason, hint } = record;
     const write = state === 'refused' || state === 'stale' ? this.#log.error : this.#log.info;
     const digest = record.live?.configDigest ?? null;
     write({ module, file, state, changed, reason, hint, digest }, 'module');
     this.#statusFiles?.write(record);
+  }
+
+  #reportRemoval({ file, record }: ModuleSlot): void {
+    this.#log.info({ module: record.name, file, state: 'removed', changed: ['removed'] }, 'module');
+    this.#statusFiles?.remove(file);
   }
 
   #reportDirectory(error: UnreadableDirectory | null): void {
@@ -250,6 +270,14 @@ interface NameSettlement {
   readonly winners: readonly ModuleSlot[];
   /** Each with the slot that has its name. */
   readonly losers: ReadonlyMap<ModuleSlot, ModuleSlot>;
+}
+
+/** Whether a file is to serve under a name that another one serves under until now. */
+function hasMovingName(won: readonly ModuleSlot[], gone: readonly ModuleSlot[]): boolean {
+  const freed = new Set(gone.map(({ live }) => live?.name ?? null));
+  return won.some(
+    (slot) => (slot.live !== null && slot.heldName === null) || freed.has(slot.wantedName),
+  );
 }
 
 /** Of two that want one name, the one that serves under it keeps it, else the first by file (contract 6). */

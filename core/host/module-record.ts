@@ -39,7 +39,26 @@ export interface ModuleRecord {
   readonly descriptor: Descriptor | null;
   /** What serves; `null` when nothing does. */
   readonly live: LiveModule | null;
+  /** Of the descriptor's text that is in force; `null` when none is. */
+  readonly fileDigest: string | null;
+  /** What the file says now, when that is not what serves because it is bad; else `null`. */
+  readonly rejected: RejectedDigests | null;
 }
+
+/** As far as each could be known. */
+export interface RejectedDigests {
+  /** Of the descriptor's text. */
+  readonly file: string | null;
+  readonly manifest: string | null;
+  readonly config: string | null;
+}
+
+/** The states of a file that does not serve as it is. */
+export const REJECTED_STATES: ReadonlySet<ModuleState> = new Set([
+  'refused',
+  'stale',
+  'rolled_back',
+]);
 
 export interface Trouble {
   readonly reason: string;

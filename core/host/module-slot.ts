@@ -13,11 +13,15 @@ import {
   explainTrouble,
   type ModuleRecord,
   type ModuleState,
+  REJECTED_STATES,
+  type RejectedDigests,
   type Trouble,
 } from './module-record.js';
 import { type ModuleVersion, openVersion } from './module-version.js';
 import {
+  configDigestOf,
   type DescriptorContext,
+  digestText,
   type PreparedDescriptor,
   prepareDescriptor,
   UnpreparedDescriptor,
@@ -64,6 +68,15 @@ export class ModuleSlot {
   #attempts = 0;
   /** The module that the file is for, as far as it could be read. */
   #name: string | null = null;
+  /** What is told of the file: what it says now is told when it is settled what comes of that. */
+  #told: Pick<ModuleRecord, 'name' | 'descriptor' | 'fileDigest' | 'rejected'> = {
+    name: null,
+    descriptor: null,
+    fileDigest: null,
+    rejected: null,
+  };
+  /** Of the text that was read last; `null` where there was none to be had. */
+  #textDigest: string | null = null;
   /** What the file says, when that is good. */
   #wanted: PreparedDescriptor | null = null;
   #files: readonly string[] = [];
@@ -120,26 +133,27 @@ export class ModuleSlot {
   get record(): ModuleRecord {
     return {
       file: this.#file,
-      name: this.#name,
+      ...this.#told,
       state: this.#state,
       since: this.#since,
       reason: this.#trouble?.reason ?? null,
       hint: this.#trouble?.hint ?? null,
       attempts: this.#attempts,
-      descriptor: (this.#wanted ?? this.#serving?.version.prepared)?.descriptor ?? null,
       live: this.live,
     };
   }
 
   /** The file has another name now, and says the same. */
-  async rename(file: string): Promise<void> {
-    await this.#context.lastGood.remove(this.#file);
+  rename(file: string): void {
+    const before = this.#file;
     this.#file = file;
-    await this.#keepLastGood();
+    this.#keepLastGood();
+    this.#context.lastGood.remove(before);
   }
 
   /** Reads and judges what the file says; serving goes on as it was. */
   async read(entry: DirectoryFile): Promise<void> {
+    const textDigest = 'text' in entry ? digestText(entry.text) : null;
     try {
       this.#wanted = await prepareDescriptor(entry, this.#context);
       this.#fault = null;
@@ -155,6 +169,7 @@ export class ModuleSlot {
       this.#files = error.files;
       this.#fault = explainTrouble(error.cause);
     }
+    this.#textDigest = textDigest;
   }
 
   /** Another file has the name that this one asks for. */
@@ -179,8 +194,8 @@ export class ModuleSlot {
     if (!wanted.descriptor.enabled) {
       this.#dropPending();
       this.#serve(null);
-      await this.#context.lastGood.remove(this.#file);
       this.#setState('disabled', { reason: 'enabled is false in the descriptor', hint: null });
+      this.#context.lastGood.remove(this.#file);
       return;
     }
     if (wanted.inputDigest !== this.#rejectedDigest) this.#rejectedDigest = null;
@@ -196,10 +211,10 @@ export class ModuleSlot {
   }
 
   /** The file is gone: what it served drains. */
-  async remove(): Promise<void> {
+  remove(): void {
     this.#dropPending();
     this.#serve(null);
-    await this.#context.lastGood.remove(this.#file);
+    this.#context.lastGood.remove(this.#file);
   }
 
   /** The host ends: closes at once, and forgets nothing. */
@@ -245,6 +260,7 @@ export class ModuleSlot {
   #awaitManifest(version: ModuleVersion): void {
     this.#pending = version;
     this.#attempts = 0;
+    if (this.#serving === null) this.#tell();
     this.#firstTry = this.#tryManifest(version);
   }
 
@@ -297,7 +313,7 @@ export class ModuleSlot {
       this.#serve(next);
     }
     this.#setState(state, trouble, changed);
-    if (state === 'live' && this.#probation === null) await this.#keepLastGood();
+    if (state === 'live' && this.#probation === null) this.#keepLastGood();
   }
 
   #serveOnProbation(next: Serving, before: Serving, probation: Probation): void {
@@ -307,14 +323,14 @@ export class ModuleSlot {
     const end = watchProbation(next.version.guard, probation, {
       onPassed: () => {
         this.#endProbation();
-        void this.#keepLastGood();
+        this.#keepLastGood();
       },
-      onFailed: (figures) => void this.#rollBack(figures, probation),
+      onFailed: (figures) => this.#rollBack(figures, probation),
     });
     this.#probation = { before, end };
   }
 
-  async #rollBack(figures: ProbationFigures, { maxErrorRate }: Probation): Promise<void> {
+  #rollBack(figures: ProbationFigures, { maxErrorRate }: Probation): void {
     const rejected = this.#serving?.version ?? null;
     if (this.#probation === null || rejected === null) return;
     this.#serving = this.#probation.before;
@@ -325,7 +341,7 @@ export class ModuleSlot {
       reason: `${figures.failed} of ${figures.calls} calls failed on probation, more than the share of ${maxErrorRate}`,
       hint: ROLLED_BACK_HINT,
     });
-    await this.#keepLastGood();
+    this.#keepLastGood();
   }
 
   /** The version before is needed no more. */
@@ -337,10 +353,10 @@ export class ModuleSlot {
     this.#context.onLiveChange(probation.before.version);
   }
 
-  async #keepLastGood(): Promise<void> {
+  #keepLastGood(): void {
     if (this.#serving === null) return;
     const { version, live } = this.#serving;
-    await this.#context.lastGood.write(this.#file, {
+    this.#context.lastGood.write(this.#file, {
       text: version.prepared.text,
       manifest: live.manifest,
       rejected: this.#rejectedDigest,
@@ -389,12 +405,41 @@ export class ModuleSlot {
     void pending.scope.close();
   }
 
+  #tell(): void {
+    const { descriptor = null } = this.#wanted ?? this.#serving?.version.prepared ?? {};
+    const isRejected = REJECTED_STATES.has(this.#state);
+    const rejected = isRejected ? this.#describeRejected() : null;
+    const fileDigest = isRejected ? this.#servingTextDigest() : this.#textDigest;
+    this.#told = { name: this.#name, descriptor, fileDigest, rejected };
+  }
+
+  #describeRejected(): RejectedDigests {
+    const { inputDigest, manifest } = this.#wanted ?? {};
+    const isKnown = inputDigest !== undefined && manifest != null;
+    return {
+      file: this.#textDigest,
+      manifest: manifest?.digest ?? null,
+      config: isKnown ? configDigestOf(inputDigest, manifest.digest) : null,
+    };
+  }
+
+  #servingTextDigest(): string | null {
+    return this.#serving === null ? null : digestText(this.#serving.version.prepared.text);
+  }
+
   #setState(state: ModuleState, trouble: Trouble | null, changed: readonly string[] = []): void {
-    const isNews =
-      changed.length > 0 || state !== this.#state || trouble?.reason !== this.#trouble?.reason;
+    const before = this.record;
     if (state !== this.#state) this.#since = new Date();
     this.#state = state;
     this.#trouble = trouble;
+    this.#tell();
+    const { reason, fileDigest, rejected } = this.record;
+    const isNews =
+      changed.length > 0 ||
+      state !== before.state ||
+      reason !== before.reason ||
+      fileDigest !== before.fileDigest ||
+      rejected?.file !== before.rejected?.file;
     if (isNews) this.#context.onRecordChange(this.record, changed);
   }
 }

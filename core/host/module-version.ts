@@ -9,7 +9,7 @@ import { createLiveModule, type LiveModule } from './live-module.js';
 import { type ReadManifest, readManifest } from './manifest-source.js';
 import { ModuleConfig } from './module-config.js';
 import { createModuleScope, type ModuleScope } from './module-scope.js';
-import { digestParts, type PreparedDescriptor } from './prepared-descriptor.js';
+import { configDigestOf, type PreparedDescriptor } from './prepared-descriptor.js';
 
 export interface VersionContext {
   readonly log: Log;
@@ -105,7 +105,7 @@ function createVersion(
         descriptor,
         manifest,
         manifestDigest: digest,
-        configDigest: digestParts([prepared.inputDigest, digest]),
+        configDigest: configDigestOf(prepared.inputDigest, digest),
         guard,
         config,
       });

@@ -143,8 +143,17 @@ function listNamedFiles(
   return manifest.kind === 'file' ? [...files, resolve(baseDir, manifest.path)] : files;
 }
 
-/** `sha256:` and the digest of plain values in canonical form. */
-export function digestParts(parts: readonly unknown[]): string {
-  const text = canonicalize(parts) ?? '';
+/** Of a descriptor, its manifest and the files that it names together (contract 8). */
+export function configDigestOf(inputDigest: string, manifestDigest: string): string {
+  return digestParts([inputDigest, manifestDigest]);
+}
+
+/** Of a file's text: `sha256:` and what `sha256sum` prints. */
+export function digestText(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/** `sha256:` and the digest of plain values in canonical form. */
+function digestParts(parts: readonly unknown[]): string {
+  return digestText(canonicalize(parts) ?? '');
 }

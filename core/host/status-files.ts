@@ -17,13 +17,17 @@ export class StatusFiles {
   }
 
   write(record: ModuleRecord): void {
-    const { file, name, state, since, reason, hint, live } = record;
+    const { file, name, state, since, reason, hint, live, fileDigest, rejected } = record;
     const status = {
       file,
       module: name,
       state,
       digest: live?.manifestDigest ?? null,
       config_digest: live?.configDigest ?? null,
+      file_digest: fileDigest,
+      rejected_digest: rejected?.file ?? null,
+      rejected_manifest_digest: rejected?.manifest ?? null,
+      rejected_config_digest: rejected?.config ?? null,
       since: since.toISOString(),
       reason,
       hint,
@@ -50,9 +54,18 @@ export class StatusFiles {
   }
 
   async #replace(file: string, text: string): Promise<void> {
-    await mkdir(this.#directory, { recursive: true });
+    await this.#createDirectory();
     await writeFile(`${this.#path(file)}.new`, text);
     await rename(`${this.#path(file)}.new`, this.#path(file));
+  }
+
+  /** Never the folder of descriptors: one that has vanished would be back, and empty. */
+  async #createDirectory(): Promise<void> {
+    try {
+      await mkdir(this.#directory);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
   }
 
   #path(file: string): string {

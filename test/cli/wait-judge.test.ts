@@ -86,4 +86,36 @@ describe('WaitJudge', () => {
     expect(judgeOf(BY_DIGEST).see([module], 3_600_000)).to.equal(null);
     expect(judgeOf(BY_DIGEST).see([module])?.outcome).to.equal('rejected');
   });
+
+  describe('with a host that says what it rejected', () => {
+    const OTHER = `sha256:${'e'.repeat(64)}`;
+    const rejection = (more: object) =>
+      entry('crm', { state: 'stale', since: at(0), rejected_digest: OTHER, ...more });
+
+    for (const key of ['rejected_digest', 'rejected_manifest_digest', 'rejected_config_digest']) {
+      it(`ends at once at the rejection of the digest, told as ${key}`, () => {
+        expect(outcomeOf(judgeOf(BY_DIGEST), rejection({ [key]: DIGEST }))).to.equal('rejected');
+      });
+    }
+
+    it('does not mind the rejection of another digest, however new', () => {
+      const judge = judgeOf(BY_DIGEST);
+      nowMs += 5000;
+      expect(outcomeOf(judge, rejection({ rejected_digest: OTHER }))).to.equal(null);
+      expect(outcomeOf(judge, rejection({ rejected_digest: null, reason: 'bad' }))).to.equal(null);
+    });
+
+    it('doubts an old rejection of the digest for a second', () => {
+      const judge = judgeOf(BY_DIGEST);
+      const old = rejection({ rejected_digest: DIGEST, since: at(-60_000) });
+      expect(outcomeOf(judge, old)).to.equal(null);
+      nowMs += 1000;
+      expect(outcomeOf(judge, old)).to.equal('rejected');
+    });
+
+    it('takes a text that is live for what is waited for', () => {
+      const live = entry('crm', { file_digest: DIGEST });
+      expect(outcomeOf(judgeOf(BY_DIGEST), live)).to.equal('live');
+    });
+  });
 });

@@ -3,6 +3,7 @@ export interface RouteOptions {
   readonly path: string;
   readonly capability?: string;
   readonly operation?: object;
+  readonly summary?: string;
 }
 
 /** A descriptor with its manifest inline; `more` overrides or adds keys of the descriptor. */

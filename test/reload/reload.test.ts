@@ -9,12 +9,18 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { SETTLE_MS } from '../../core/host/directory-scanner.js';
 import { buildManifest, describeModule, toRoutes } from '../http/modules.js';
 import { waitUntil } from '../http/wait-until.js';
-import { EVENT_MS, POLL_MS, type ReloadHost, startReloadHost } from './reload-host.js';
+import { FOLLOW_MS, type ReloadHost, startReloadHost } from './reload-host.js';
 
 const ROUTES = toRoutes(['GET /items'], 'use');
 const MORE_ROUTES = toRoutes(['GET /items', 'GET /more'], 'use');
+
+/** Takes its time to open, as one that connects to something may. */
+const SLOW_MODULE = `await new Promise((resolve) => setTimeout(resolve, 1000));
+export default async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: 1 });
+`;
 
 describe('reload', () => {
   let host: ReloadHost;
@@ -35,15 +41,15 @@ describe('reload', () => {
     await host.waitFor('new.json', 'live');
     expect(await host.get('new', '/items')).to.equal(200);
     host.remove('new.json');
-    await waitUntil('404', async () => (await host.get('new', '/items')) === 404, EVENT_MS);
+    await waitUntil('404', async () => (await host.get('new', '/items')) === 404, FOLLOW_MS);
     expect(await host.entry('new.json')).to.equal(undefined);
   });
 
   it('follows a change by writing in place and by an atomic rename', async () => {
     host.write('crm.json', describeCrm(MORE_ROUTES));
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, EVENT_MS);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
     host.replace('crm.json', describeCrm(ROUTES));
-    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, EVENT_MS);
+    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
   });
 
   it('keeps the very object of a module that did not change', async () => {
@@ -55,7 +61,7 @@ describe('reload', () => {
       'other.json',
       JSON.stringify(describeModule('other', host.provider.url, ROUTES), null, 4),
     );
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, EVENT_MS);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
     const after = await host.entry('other.json');
     expect(after).to.deep.equal(before);
     expect(after?.counts.calls).to.equal(1);
@@ -81,10 +87,10 @@ describe('reload', () => {
   it('follows a change of the manifest that a descriptor names', async () => {
     host.write('files/crm.manifest.json', buildManifest('crm', ROUTES));
     host.write('crm.json', { ...describeCrm(), manifest: './files/crm.manifest.json' });
-    await waitUntil('live', async () => (await host.get('crm', '/items')) === 200, EVENT_MS);
+    await waitUntil('live', async () => (await host.get('crm', '/items')) === 200, FOLLOW_MS);
     await host.waitFor('crm.json', 'live');
     host.write('files/crm.manifest.json', buildManifest('crm', MORE_ROUTES));
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, EVENT_MS + 200);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
   });
 
   it('mends a module when the file that it names is mended', async () => {
@@ -92,7 +98,7 @@ describe('reload', () => {
     const stale = await host.waitFor('crm.json', 'stale');
     expect(stale.reason).to.contain("names the file './late.manifest.json', which does not exist");
     host.write('late.manifest.json', buildManifest('crm', MORE_ROUTES));
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, EVENT_MS);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
     expect((await host.entry('crm.json'))?.state).to.equal('live');
   });
 
@@ -108,28 +114,46 @@ describe('reload', () => {
   });
 
   it('reads no file that is still being written', async () => {
-    const text = JSON.stringify(describeCrm(MORE_ROUTES));
-    for (let end = 40; end < text.length; end += 40) {
-      host.write('crm.json', text.slice(0, end));
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      expect((await host.entry('crm.json'))?.state).to.equal('live');
-    }
-    host.write('crm.json', text);
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, EVENT_MS);
-    const states = host.running
-      .logs()
-      .filter((line) => line['msg'] === 'module' && line['file'] === 'crm.json');
-    expect(states.map((line) => line['state'])).to.deep.equal(['live', 'live']);
+    let text: string;
+    let index = 0;
+    do {
+      index += 1;
+      text = JSON.stringify(describeModule(`slow${index}`, host.provider.url, MORE_ROUTES));
+    } while (!(await writeSteadily(`slow${index}.json`, text)));
+    const file = `slow${index}.json`;
+    await host.waitFor(file, 'live');
+    const lines = () => moduleLines(file);
+    await waitUntil('its line', () => lines().length > 0, FOLLOW_MS);
+    expect(lines().map((line) => line['state'])).to.deep.equal(['live']);
   });
 
+  /** Piece by piece, over several times the time to settle; false when the machine held it up too long. */
+  async function writeSteadily(name: string, text: string): Promise<boolean> {
+    let lastAt = performance.now();
+    for (let end = 0; end < text.length; end += 20) {
+      host.write(name, text.slice(0, end));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      if (performance.now() - lastAt > SETTLE_MS * 0.8) return false;
+      lastAt = performance.now();
+    }
+    host.write(name, text);
+    return performance.now() - lastAt < SETTLE_MS * 0.8;
+  }
+
   it('takes a removal and a new file in its place for a change', async () => {
-    await host.get('crm', '/items');
     host.remove('crm.json');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(await host.get('crm', '/items')).to.equal(200);
-    host.write('crm.json', describeCrm());
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    expect((await host.entry('crm.json'))?.counts.calls).to.equal(2);
+    host.write('crm.json', describeCrm(MORE_ROUTES));
+    const statuses = new Set<number>();
+    await waitUntil(
+      'the change',
+      async () => {
+        statuses.add(await host.get('crm', '/items'));
+        return (await host.get('crm', '/more')) === 200;
+      },
+      FOLLOW_MS,
+    );
+    expect([...statuses]).to.deep.equal([200]);
+    expect((await host.list()).map(({ state }) => state)).to.deep.equal(['live', 'live']);
   });
 
   it('follows the symlink swap of a ConfigMap, and an edit behind a symlink', async () => {
@@ -139,9 +163,9 @@ describe('reload', () => {
     host.link('..data/map.json', 'map.json');
     await host.waitFor('map.json', 'live');
     host.link('..v2', '..data');
-    await waitUntil('200', async () => (await host.get('map', '/more')) === 200, EVENT_MS);
+    await waitUntil('200', async () => (await host.get('map', '/more')) === 200, FOLLOW_MS);
     host.write('..v2/map.json', describeModule('map', host.provider.url, ROUTES));
-    await waitUntil('404', async () => (await host.get('map', '/more')) === 404, POLL_MS);
+    await waitUntil('404', async () => (await host.get('map', '/more')) === 404, FOLLOW_MS);
   });
 
   it('serves on while the folder is gone, and follows it when it is back', async () => {
@@ -150,14 +174,31 @@ describe('reload', () => {
     await waitUntil(
       'a word in the log',
       () => logged('the modules serve on as they were'),
-      POLL_MS,
+      FOLLOW_MS,
     );
     expect(await host.get('crm', '/items')).to.equal(200);
     writeFileSync(join(away, 'crm.json'), JSON.stringify(describeCrm(MORE_ROUTES)));
     renameSync(away, host.modules);
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, POLL_MS);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
     host.write('crm.json', describeCrm());
-    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, EVENT_MS);
+    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
+  });
+
+  it('does not bring back the folder by what it writes there', async () => {
+    const away = `${host.modules}.away`;
+    // The host has much to write when the folder goes.
+    for (let index = 0; index < 50; index += 1) {
+      host.write(`m${index}.json`, describeModule(`m${index}`, host.provider.url, ROUTES));
+    }
+    await waitUntil('live', async () => (await host.get('m0', '/items')) === 200, FOLLOW_MS);
+    renameSync(host.modules, away);
+    await waitUntil(
+      'a word in the log',
+      () => logged('the modules serve on as they were'),
+      FOLLOW_MS,
+    );
+    expect(existsSync(host.modules)).to.equal(false);
+    expect(await host.get('m0', '/items')).to.equal(200);
   });
 
   it('follows a folder that is replaced by another one', async () => {
@@ -166,8 +207,8 @@ describe('reload', () => {
     writeFileSync(join(`${host.modules}.new`, 'fresh.json'), text);
     renameSync(host.modules, `${host.modules}.old`);
     renameSync(`${host.modules}.new`, host.modules);
-    await host.waitFor('fresh.json', 'live', POLL_MS);
-    await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, EVENT_MS);
+    await host.waitFor('fresh.json', 'live', FOLLOW_MS);
+    await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, FOLLOW_MS);
   });
 
   it('follows 500 files at once', async () => {
@@ -177,7 +218,7 @@ describe('reload', () => {
     await waitUntil(
       'all live',
       async () => (await host.list()).filter(({ state }) => state === 'live').length === 502,
-      5000,
+      FOLLOW_MS,
     );
     expect(await host.get('m499', '/items')).to.equal(200);
   });
@@ -192,10 +233,23 @@ describe('reload', () => {
     expect(await host.get('crm', '/more')).to.equal(200);
   });
 
+  it('says that a module is live no sooner than it serves, while names move together', async () => {
+    host.write('local/slow.mjs', SLOW_MODULE);
+    host.write('crm.json', describeModule('other', host.provider.url, MORE_ROUTES));
+    host.write('other.json', {
+      module: 'crm',
+      provider: { kind: 'local', config: { file: './local/slow.mjs' } },
+      manifest: { inline: buildManifest('crm', ROUTES) },
+    });
+    await waitUntil('its new name', async () => (await host.entry('crm.json'))?.name === 'other');
+    expect((await host.entry('crm.json'))?.state).to.equal('live');
+    expect(await host.get('other', '/more')).to.equal(200);
+  });
+
   it('lets two files swap their names', async () => {
     host.write('crm.json', describeModule('other', host.provider.url, MORE_ROUTES));
     host.write('other.json', describeModule('crm', host.provider.url, ROUTES));
-    await waitUntil('200', async () => (await host.get('other', '/more')) === 200, EVENT_MS);
+    await waitUntil('200', async () => (await host.get('other', '/more')) === 200, FOLLOW_MS);
     expect(await host.get('crm', '/items')).to.equal(200);
     expect((await host.list()).map(({ state }) => state)).to.deep.equal(['live', 'live']);
   });
@@ -222,13 +276,23 @@ describe('reload', () => {
 
   it('writes one line for each change of a module', async () => {
     host.write('crm.json', describeCrm(MORE_ROUTES));
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, EVENT_MS);
-    const lines = host.running
-      .logs()
-      .filter((line) => line['msg'] === 'module' && line['module'] === 'crm');
-    expect(lines.map((line) => line['state'])).to.deep.equal(['live', 'live']);
-    expect(lines[1]?.['changed']).to.deep.equal(['manifest']);
+    await waitUntil('a line', () => moduleLines('crm.json').length > 1, FOLLOW_MS);
+    host.rename('crm.json', 'renamed.json');
+    await waitUntil('a line', () => moduleLines('renamed.json').length > 0, FOLLOW_MS);
+    host.remove('renamed.json');
+    await waitUntil('a line', () => moduleLines('renamed.json').length > 1, FOLLOW_MS);
+    const lines = [...moduleLines('crm.json'), ...moduleLines('renamed.json')];
+    expect(lines.map(({ module, state, changed }) => [module, state, changed])).to.deep.equal([
+      ['crm', 'live', ['added']],
+      ['crm', 'live', ['manifest']],
+      ['crm', 'live', ['file']],
+      ['crm', 'removed', ['removed']],
+    ]);
   });
+
+  function moduleLines(file: string): Record<string, unknown>[] {
+    return host.running.logs().filter((line) => line['msg'] === 'module' && line['file'] === file);
+  }
 
   function logged(message: string): boolean {
     return host.running.logs().some((line) => line['msg'] === message);
@@ -241,7 +305,7 @@ describe('reload', () => {
 
     it('rolls back a changed module that fails more than allowed, with the figures', async () => {
       host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(5)));
-      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, EVENT_MS);
+      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
       host.provider.answer({ status: 500, body: '{}' });
       expect(await host.get('crm', '/more')).to.equal(502);
       await host.get('crm', '/more');
@@ -259,7 +323,7 @@ describe('reload', () => {
 
     it('stays rolled back through a rescan and a restart, until the file changes', async () => {
       host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1)));
-      await waitUntil('live', async () => (await host.get('crm', '/more')) === 200, EVENT_MS);
+      await waitUntil('live', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
       host.provider.answer({ status: 500, body: '{}' });
       await host.get('crm', '/more');
       await host.waitFor('crm.json', 'rolled_back');
@@ -276,11 +340,11 @@ describe('reload', () => {
     });
 
     it('is passed by a module that fails no more than allowed', async () => {
-      host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1, 1)));
-      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, EVENT_MS);
+      host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1, 4)));
+      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
       const kept = join(host.state, 'last-good', 'crm.json.json');
       expect(readFileSync(kept, 'utf8')).not.to.contain('/more');
-      await waitUntil('kept', () => readFileSync(kept, 'utf8').includes('/more'));
+      await waitUntil('kept', () => readFileSync(kept, 'utf8').includes('/more'), FOLLOW_MS);
       host.provider.answer({ status: 500, body: '{}' });
       await host.get('crm', '/more');
       expect((await host.entry('crm.json'))?.state).to.equal('live');
@@ -295,13 +359,23 @@ describe('reload', () => {
       await waitUntil('a file', () => existsSync(join(host.modules, '.status', 'crm.json.json')));
       expect(read('crm.json')).to.include({ module: 'crm', state: 'live', reason: null });
       host.write('crm.json', '{"module": "crm", "provdier": {}}');
-      await waitUntil('stale', () => read('crm.json').state === 'stale', EVENT_MS);
+      await waitUntil('stale', () => read('crm.json').state === 'stale', FOLLOW_MS);
       expect(read('crm.json').hint).to.equal("did you mean 'provider'?");
+      const { rejected_digest, file_digest } = read('crm.json');
+      expect(rejected_digest)
+        .to.match(/^sha256:[0-9a-f]{64}$/)
+        .and.not.equal(file_digest);
+      host.write('crm.json', '{"module": "crm", "provdier":   {}}');
+      await waitUntil(
+        'another text is rejected for the same reason',
+        () => read('crm.json').rejected_digest !== rejected_digest,
+        FOLLOW_MS,
+      );
       host.remove('crm.json');
       await waitUntil(
         'gone',
         () => !existsSync(join(host.modules, '.status', 'crm.json.json')),
-        EVENT_MS,
+        FOLLOW_MS,
       );
     });
   });
@@ -310,7 +384,7 @@ describe('reload', () => {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       it(`serves after ${signal} and a start over a file that is bad`, async () => {
         host.write('crm.json', describeCrm(MORE_ROUTES));
-        await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, EVENT_MS);
+        await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
         host.write('crm.json', 'module: [');
         await host.waitFor('crm.json', 'stale');
         await host.restart(signal);
@@ -326,7 +400,7 @@ describe('reload', () => {
       host.write('crm.manifest.json', buildManifest('crm', ROUTES));
       host.write('crm.json', { ...describeCrm(), manifest: './crm.manifest.json' });
       await host.waitFor('crm.json', 'live');
-      await waitUntil('kept', () => keptText('crm.json').includes('crm.manifest.json'));
+      await waitUntil('kept', () => keptText('crm.json').includes('crm.manifest.json'), FOLLOW_MS);
       host.write('crm.manifest.json', '{}');
       await host.restart('SIGKILL');
       expect((await host.entry('crm.json'))?.state).to.equal('stale');
@@ -335,8 +409,8 @@ describe('reload', () => {
 
     it('is forgotten with its file', async () => {
       host.remove('crm.json');
-      await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, EVENT_MS);
-      expect(existsSync(join(host.state, 'last-good', 'crm.json.json'))).to.equal(false);
+      await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, FOLLOW_MS);
+      await waitUntil('forgotten', () => keptText('crm.json') === '', FOLLOW_MS);
       await host.restart('SIGTERM');
       expect((await host.list()).map(({ name }) => name)).to.deep.equal(['other']);
     });
@@ -365,12 +439,14 @@ describe('reload', () => {
       await waitUntil('kept', () => keptText('asked.json').includes('/items'));
       host.provider.answer({ status: 503, body: '{}' });
       await host.restart('SIGKILL');
+      const isTold = async () => (await host.entry('asked.json'))?.reason != null;
+      await waitUntil('a reason', isTold, FOLLOW_MS);
       const waiting = await host.entry('asked.json');
       expect(waiting?.state).to.equal('waiting');
       expect(waiting?.reason).to.contain('the provider gave no manifest');
       host.provider.answer({ body: JSON.stringify(buildManifest('asked', MORE_ROUTES)) });
       expect(await host.get('asked', '/items')).to.equal(200);
-      await host.waitFor('asked.json', 'live', 5000);
+      await host.waitFor('asked.json', 'live');
       expect(await host.get('asked', '/more')).to.equal(200);
     });
 

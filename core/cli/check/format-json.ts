@@ -1,4 +1,4 @@
-import { digestParts } from '../../host/prepared-descriptor.js';
+import { configDigestOf } from '../../host/prepared-descriptor.js';
 import type { BlastRadius } from './blast-radius.js';
 import { type CheckedFile, type CheckReport, summarize } from './check-report.js';
 
@@ -45,5 +45,5 @@ export function readManifestOf(checked: CheckedFile) {
 export function readConfigDigest({ prepared }: CheckedFile & { kind: 'descriptor' }) {
   const manifest = prepared?.manifest ?? null;
   if (prepared === null || manifest === null) return null;
-  return digestParts([prepared.inputDigest, manifest.digest]);
+  return configDigestOf(prepared.inputDigest, manifest.digest);
 }

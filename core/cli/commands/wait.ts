@@ -18,11 +18,11 @@ const DEFAULT_TIMEOUT = '10s';
 
 const EXPLANATION = `
 A name is satisfied by any version that is live: right after a change that may
-still be the one before. A digest is exact: that of a manifest, or the
+still be the one before. A digest is exact: that of a manifest; the
 config_digest of a descriptor with all that it names, which 'modgate check
---json' prints. Ends with 1 at the time-out, and at once when the host rejects
-the module or, for a digest, when it rejects any descriptor meanwhile. A host
-that cannot be reached is asked again.`;
+--json' prints; or the SHA-256 of the descriptor's file. Ends with 1 at the
+time-out, and at once when the host rejects the module or exactly that digest.
+A host that cannot be reached is asked again.`;
 
 export function define(command: Command): void {
   command

@@ -6,7 +6,7 @@ import { createLiveModule } from '../../host/live-module.js';
 import type { ModuleConfig } from '../../host/module-config.js';
 import { readModuleDocument } from '../../host/module-documents.js';
 import { explainTrouble, type ModuleState } from '../../host/module-record.js';
-import { type DescriptorContext, digestParts } from '../../host/prepared-descriptor.js';
+import { configDigestOf, type DescriptorContext } from '../../host/prepared-descriptor.js';
 import { judgeTarget } from '../../http/explain-route.js';
 import { explainRequest } from '../../operations/explain/explain-request.js';
 import type {
@@ -83,7 +83,7 @@ function createModule({ prepared }: JudgedDescriptor): ExplainedModule | null {
     descriptor: prepared.descriptor,
     manifest,
     manifestDigest: digest,
-    configDigest: digestParts([prepared.inputDigest, digest]),
+    configDigest: configDigestOf(prepared.inputDigest, digest),
     // Nothing is opened, so there is nothing to call, and nobody here calls it.
     guard: null as unknown as Guard,
     config: null as unknown as ModuleConfig,

@@ -1,0 +1,72 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describeVersion } from './many-reloads.js';
+import type { ReloadHost } from './reload-host.js';
+
+export interface ChurnFigures {
+  /** How often each was done. */
+  readonly done: Readonly<Record<string, number>>;
+  /** The last good version of each module that was changed. */
+  readonly versions: ReadonlyMap<string, number>;
+}
+
+const PAUSE_MS = 40;
+/** What is not called, since it comes and goes. */
+const PASSING = 'passing';
+
+/**
+ * Changes, breaks, mends, renames and removes files for a while. Of the modules that it is given each goes on
+ * being served all the time, if the host keeps its word.
+ */
+export async function churn(
+  host: ReloadHost,
+  modules: readonly string[],
+  durationMs: number,
+): Promise<ChurnFigures> {
+  const files = new Map(modules.map((name) => [name, `${name}.json`]));
+  const versions = new Map<string, number>();
+  const done = { changed: 0, broken: 0, mended: 0, renamed: 0, removed: 0 };
+  const broken = new Set<string>();
+  const giveNext = (name: string) => {
+    const version = (versions.get(name) ?? 1) + 1;
+    versions.set(name, version);
+    return describeVersion(name, host.provider.url, version);
+  };
+  const actions = [
+    (name: string, file: string) => {
+      host.write(file, giveNext(name));
+      done[broken.delete(name) ? 'mended' : 'changed'] += 1;
+    },
+    (name: string, file: string) => {
+      host.replace(file, giveNext(name));
+      done[broken.delete(name) ? 'mended' : 'changed'] += 1;
+    },
+    (name: string, file: string) => {
+      host.write(file, `{"module": "${name}", "provdier": {}}`);
+      broken.add(name);
+      done.broken += 1;
+    },
+    (name: string, file: string) => {
+      const to = `${name}.${done.renamed}.json`;
+      host.rename(file, to);
+      files.set(name, to);
+      done.renamed += 1;
+    },
+  ];
+  const until = performance.now() + durationMs;
+  for (let step = 0; performance.now() < until; step += 1) {
+    const name = modules[step % modules.length] ?? '';
+    const action = actions[Math.floor(Math.random() * actions.length)];
+    action?.(name, files.get(name) ?? '');
+    if (step % 20 === 0)
+      host.write(`${PASSING}.json`, describeVersion(PASSING, host.provider.url, 1));
+    if (step % 20 === 10) {
+      host.remove(`${PASSING}.json`);
+      done.removed += 1;
+    }
+    // What the provider has recorded is not looked at.
+    host.provider.reset();
+    await pause(PAUSE_MS);
+  }
+  for (const name of broken) host.write(files.get(name) ?? '', giveNext(name));
+  return { done, versions };
+}
