@@ -2,6 +2,7 @@
 export * from './actor.js';
 export * from './adapter.js';
 export * from './authenticator.js';
+export * from './cancellation.js';
 export * from './failure.js';
 export * from './log.js';
 export * from './manifest.js';

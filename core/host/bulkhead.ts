@@ -1,3 +1,4 @@
+import type { Cancellation } from '../contract/index.js';
 import type { Limits } from './descriptor.js';
 import { createOverload } from './guard-failure.js';
 
@@ -34,7 +35,7 @@ export class Bulkhead {
    * @throws GuardFailure `overloaded` when the queue is full or no place is free in time; the reason of
    * the signal when that is aborted.
    */
-  async wait(signal: AbortSignal): Promise<void> {
+  async wait(signal: Cancellation): Promise<void> {
     if (signal.aborted) throw signal.reason;
     const { queue, queueMs } = this.#limits;
     if (queueMs === 0 || this.#waiting.size >= queue) throw createFull('the queue is full');
@@ -60,13 +61,13 @@ export class Bulkhead {
 }
 
 class Waiter {
-  readonly #signal: AbortSignal;
+  readonly #signal: Cancellation;
   readonly #resolve: () => void;
   readonly #giveUp: (reason: unknown) => void;
   readonly #timer: NodeJS.Timeout;
 
   constructor(
-    signal: AbortSignal,
+    signal: Cancellation,
     waitMs: number,
     resolve: () => void,
     giveUp: (reason: unknown) => void,

@@ -1,31 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ProviderFailure } from '../contract/index.js';
+import { type Cancellation, ProviderFailure } from '../contract/index.js';
+import { AbortSource } from '../lib/abort-source.js';
 
 /**
- * The one clock of an exchange, over all its waiting and all its attempts. Its signal is aborted with the
- * failure that the abort stands for, so that adapters can rethrow the reason.
+ * The one clock of an exchange, over all its waiting and all its attempts. It is aborted with the failure
+ * that the abort stands for, so that adapters can rethrow the reason.
  *
  * One object a call and no closure: it is its own listener at the signal of the caller.
  */
-export class Deadline {
-  readonly #controller = new AbortController();
+export class Deadline extends AbortSource {
   readonly #timeoutMs: number;
-  readonly #callerSignal: AbortSignal;
+  readonly #callerSignal: Cancellation;
   readonly #timer: NodeJS.Timeout;
   readonly #endsAt: number;
   #interrupt: ((reason: unknown) => void) | null = null;
 
-  constructor(timeoutMs: number, callerSignal: AbortSignal) {
+  constructor(timeoutMs: number, callerSignal: Cancellation) {
+    super();
     this.#timeoutMs = timeoutMs;
     this.#callerSignal = callerSignal;
     this.#endsAt = performance.now() + timeoutMs;
     this.#timer = setTimeout(expire, timeoutMs, this);
     if (callerSignal.aborted) this.handleEvent();
     else callerSignal.addEventListener('abort', this);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   /** What is left of the time; 0 and less when it is over. */
@@ -38,6 +35,11 @@ export class Deadline {
     return Math.max(1, Math.floor(this.leftMs));
   }
 
+  /** @throws the reason when it is aborted. */
+  throwIfAborted(): void {
+    if (this.aborted) throw this.reason;
+  }
+
   /**
    * The work or the abort, whichever is first: an adapter that ignores its signal holds up nobody. One
    * that heeds it goes first, since it may know more of the failure. One race at a time.
@@ -45,33 +47,33 @@ export class Deadline {
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#interrupt = reject;
-      if (this.signal.aborted) setImmediate(reject, this.signal.reason);
+      if (this.aborted) setImmediate(reject, this.reason);
       work.then(resolve, reject);
     });
   }
 
-  /** @throws the reason of the signal when that is aborted before `ms` have passed. */
+  /** @throws the reason when it is aborted before `ms` have passed. */
   async pause(ms: number): Promise<void> {
     try {
       await pause(ms, undefined, { signal: this.signal });
     } catch {
-      throw this.signal.reason;
+      throw this.reason;
     }
   }
 
   /** Ends the call now, for the sake of the host. */
   cut(): void {
-    this.#abort(new ProviderFailure('unavailable', 'the version of the module was closed'));
+    this.abort(new ProviderFailure('unavailable', 'the version of the module was closed'));
   }
 
   /** The time is over. */
   expire(): void {
-    this.#abort(new ProviderFailure('timeout', `no answer within ${this.#timeoutMs} ms`));
+    this.abort(new ProviderFailure('timeout', `no answer within ${this.#timeoutMs} ms`));
   }
 
   /** The caller has hung up. */
   handleEvent(): void {
-    this.#abort(new ProviderFailure('cancelled', 'the caller has gone'));
+    this.abort(new ProviderFailure('cancelled', 'the caller has gone'));
   }
 
   /** The exchange is over: nothing is aborted any more. */
@@ -80,9 +82,9 @@ export class Deadline {
     this.#callerSignal.removeEventListener('abort', this);
   }
 
-  #abort(reason: ProviderFailure): void {
-    this.#controller.abort(reason);
-    if (this.#interrupt !== null) setImmediate(this.#interrupt, reason);
+  override abort(reason: ProviderFailure): void {
+    super.abort(reason);
+    if (this.#interrupt !== null) setImmediate(this.#interrupt, this.reason);
   }
 }
 

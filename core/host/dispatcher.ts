@@ -16,6 +16,7 @@ import type { Endpoint } from './endpoint.js';
 import type { EndpointSet } from './endpoint-set.js';
 import { createOpenBreaker } from './guard-failure.js';
 import type { AttemptResult, GuardedAnswer, GuardedCall } from './guarded-call.js';
+import { GuardedInvocation } from './guarded-invocation.js';
 import { checkOutcome } from './outcome-check.js';
 import { ProviderStatus } from './provider-status.js';
 import { RetryBudget } from './retry-budget.js';
@@ -28,8 +29,6 @@ const LEAST_SERVER_ERROR = 500;
 
 /** Envoy's defaults: 25 ms, and ten times that at most. The retry must fit into the caller's patience. */
 const RETRY_BACKOFF: BackoffBounds = { firstMs: 25, maxMs: 250 };
-
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 const NONE: readonly Endpoint[] = [];
 
@@ -75,7 +74,7 @@ export class Dispatcher {
     let tried = NONE;
     let failure: unknown;
     for (let attempts = 1; ; attempts += 1) {
-      deadline.signal.throwIfAborted();
+      deadline.throwIfAborted();
       const endpoint = this.#endpoints.choose(call.hashKey ?? null, tried);
       if (endpoint === null) throw failure ?? createOpenBreaker(this.#endpoints.waitMs);
       if (attempts > 1) this.#retries += 1;
@@ -149,18 +148,9 @@ export class Dispatcher {
     headers['modgate-call-id'] = id;
     headers['modgate-deadline-ms'] = String(deadline.wholeMsLeft);
     headers['traceparent'] = call.nextTraceparent();
-    const { signal } = deadline;
     const maxResponseBytes = this.#descriptor.limits.responseBytes;
-    const invocation: Writable<Invocation> = {
-      id,
-      operation,
-      headers,
-      context,
-      maxResponseBytes,
-      signal,
-    };
-    if (endpoint.name !== null) invocation.endpoint = endpoint.name;
-    return invocation;
+    const given = { id, operation, headers, context, maxResponseBytes };
+    return new GuardedInvocation(given, endpoint.name, deadline);
   }
 
   /**

@@ -160,7 +160,7 @@ export class Guard {
     if (!this.#bulkhead.tryEnter()) {
       // With no endpoint to go to there is nothing to wait for.
       if (!this.#endpoints.isAdmitting) throw createOpenBreaker(this.#endpoints.waitMs);
-      await this.#bulkhead.wait(deadline.signal);
+      await this.#bulkhead.wait(deadline);
     }
     try {
       return await this.#dispatcher.send(call, judge, deadline);

@@ -1,4 +1,4 @@
-import type { CallContext, Operation, Outcome } from '../contract/index.js';
+import type { CallContext, Cancellation, Operation, Outcome } from '../contract/index.js';
 
 /** One call as an operation asks for it; the guard makes attempts of it. */
 export interface GuardedCall {
@@ -16,7 +16,7 @@ export interface GuardedCall {
   /** For the whole exchange: waiting for a turn, every attempt, and the body of the answer. */
   readonly timeoutMs: number;
   /** Aborted when the caller hangs up. */
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   /** Whether the provider may be asked a second time (contract 9). Default false. */
   readonly isRepeatable?: boolean;
   /** What `consistent_hash` goes by; without one the endpoints take turns. */

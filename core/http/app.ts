@@ -1,6 +1,5 @@
 import Koa, { type Middleware } from 'koa';
 import { isLoopbackHostHeader } from '../auth/loopback.js';
-import type { Log } from '../contract/index.js';
 import { HostError } from '../errors.js';
 import type { CallerRequest } from '../operations/caller-request.js';
 import type { ConsoleBridge } from '../operations/console-bridge.js';
@@ -11,23 +10,19 @@ import { readBridgeBody } from './bridge-body.js';
 import { refuseBadFraming } from './caller-headers.js';
 import { createCallerRequest } from './caller-request.js';
 import {
-  boundLeftoverBody,
   createExchangeMiddleware,
-  type ExchangeObservers,
+  type ExchangeOptions,
   type HostContext,
   type HostState,
 } from './exchange.js';
 import { createHostRoutes, type HostRoutesOptions } from './host-routes.js';
 import { type ModuleTarget, parseTarget } from './target.js';
 
-export interface AppOptions extends HostRoutesOptions {
-  readonly log: Log;
+export interface AppOptions extends HostRoutesOptions, ExchangeOptions {
   readonly forward: Forward;
   readonly bridge: ConsoleBridge;
   /** With dev tokens on: a page that rebinds its name must get nowhere (contract 3). */
   readonly loopbackOnly: boolean;
-  readonly isDraining: () => boolean;
-  readonly observers: ExchangeObservers;
   /** `null` where traces are off. */
   readonly tracing: RequestTracing | null;
 }
@@ -36,24 +31,11 @@ export interface AppOptions extends HostRoutesOptions {
 export function createApp(options: AppOptions): Koa<HostState> {
   const app = new Koa<HostState>();
   app.on('error', (error) => options.log.error({ err: error }, 'koa failed to answer'));
-  app.use(createExchangeMiddleware(options.log, options.observers));
-  app.use(boundLeftoverBody);
-  app.use(createDrainMiddleware(options.isDraining));
+  app.use(createExchangeMiddleware(options));
   app.use(createProtocolChecks(options));
   app.use(createModuleDispatch(options));
   for (const middleware of createHostRoutes(options)) app.use(middleware);
   return app;
-}
-
-/** Judged when the answer is ready: a request in flight when the drain began closes its connection too. */
-function createDrainMiddleware(isDraining: () => boolean): Middleware<HostState> {
-  return async (ctx, next) => {
-    try {
-      await next();
-    } finally {
-      if (isDraining()) ctx.res.setHeader('connection', 'close');
-    }
-  };
 }
 
 function createProtocolChecks(options: AppOptions): Middleware<HostState> {

@@ -5,28 +5,28 @@ import { HostError } from '../errors.js';
  * What the operations may know of the caller's headers: looked up by lower-case name, never iterated, so
  * that nothing passes on that was not asked for by name.
  */
-export interface CallerHeaders {
-  get(name: string): string | undefined;
-  /** How often the header stood in the request: Node keeps only the first of some names. */
-  count(name: string): number;
-}
+export class CallerHeaders {
+  readonly #request: IncomingMessage;
 
-export function readCallerHeaders(request: IncomingMessage): CallerHeaders {
-  const { headers, rawHeaders } = request;
-  return {
-    get: (name) => {
-      const value = headers[name];
-      return typeof value === 'string' ? value : undefined;
-    },
-    count: (name) => {
-      let found = 0;
-      for (let index = 0; index < rawHeaders.length; index += 2) {
-        const raw = rawHeaders[index];
-        if (raw?.length === name.length && raw.toLowerCase() === name) found += 1;
-      }
-      return found;
-    },
-  };
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+  }
+
+  get(name: string): string | undefined {
+    const value = this.#request.headers[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  /** How often the header stood in the request: Node keeps only the first of some names. */
+  count(name: string): number {
+    const { rawHeaders } = this.#request;
+    let found = 0;
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      const raw = rawHeaders[index];
+      if (raw?.length === name.length && raw.toLowerCase() === name) found += 1;
+    }
+    return found;
+  }
 }
 
 // A host and a port (RFC 9110 7.2): no list, no user, no path.

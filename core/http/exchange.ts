@@ -1,23 +1,34 @@
-import type { IncomingMessage } from 'node:http';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Actor, Log } from '../contract/index.js';
 import { HostError } from '../errors.js';
+import { AbortSource } from '../lib/abort-source.js';
 import type { EndedRequest, RequestObserver } from '../observability/ended-request.js';
 import { CallerGone } from '../operations/caller-gone.js';
 import { ProviderError } from '../operations/provider-error.js';
 import { createRequestTrace, type RequestTrace } from '../operations/request-trace.js';
-import { type CallerHeaders, readCallerHeaders } from './caller-headers.js';
-import { type RequestIds, readIds } from './ids.js';
+import { CallerHeaders } from './caller-headers.js';
+import { type RequestIds, readCorrelationId, readRequestId } from './ids.js';
+import { discardLeftover } from './leftover-body.js';
 import { writeProblem } from './problem.js';
 
 /** One request and its answer, from the parsed head to the last byte: `ctx.state.exchange`. */
-export interface Exchange extends RequestIds {
+export class Exchange implements RequestIds {
   readonly headers: CallerHeaders;
-  readonly startedAt: number;
-  readonly trace: RequestTrace;
+  readonly requestId: string;
+  readonly correlationId: string;
+  readonly startedAt = performance.now();
+  readonly trace: RequestTrace = createRequestTrace();
   /** Aborted when the caller hangs up before the answer is complete. */
-  readonly signal: AbortSignal;
-  actor: Actor | null;
+  readonly signal = new AbortSource();
+  actor: Actor | null = null;
+  /** `null` until the answer is decided. */
+  ended: EndedRequest | null = null;
+
+  constructor(headers: CallerHeaders) {
+    this.headers = headers;
+    this.requestId = readRequestId(headers);
+    this.correlationId = readCorrelationId(headers);
+  }
 }
 
 export interface HostState {
@@ -25,6 +36,13 @@ export interface HostState {
 }
 
 export type HostContext = ParameterizedContext<HostState>;
+
+export interface ExchangeOptions {
+  readonly log: Log;
+  readonly observers: ExchangeObservers;
+  /** Asked when the answer is ready: a request in flight when the drain began closes its connection too. */
+  readonly isDraining: () => boolean;
+}
 
 /** Each is told of every request once, and of the same end. */
 export interface ExchangeObservers {
@@ -37,43 +55,36 @@ export interface ExchangeObservers {
 const CALLER_GONE_STATUS = 499;
 
 /** The outermost middleware: gives the request its ids, turns every error into a Problem, and reports. */
-export function createExchangeMiddleware(
-  log: Log,
-  { onDecided, onClosed }: ExchangeObservers,
-): Middleware<HostState> {
+export function createExchangeMiddleware(options: ExchangeOptions): Middleware<HostState> {
+  const { log, observers, isDraining } = options;
   return async (ctx, next) => {
-    const exchange = beginExchange(ctx);
+    const exchange = beginExchange(ctx, observers);
     try {
       await next();
     } catch (error) {
       answerError(ctx, exchange, error, log);
     }
-    const ended = decideEnd(ctx, exchange);
-    onDecided(ended);
-    if (ctx.res.closed) onClosed(ended);
-    else ctx.res.once('close', () => onClosed(ended));
+    const { req, res } = ctx;
+    if (isDraining()) res.setHeader('connection', 'close');
+    if (!req.complete) res.once('finish', () => discardLeftover(req));
+    exchange.ended = decideEnd(ctx, exchange);
+    observers.onDecided(exchange.ended);
+    if (res.closed) observers.onClosed(exchange.ended);
   };
 }
 
-function beginExchange(ctx: HostContext): Exchange {
-  const controller = new AbortController();
-  const headers = readCallerHeaders(ctx.req);
-  const exchange: Exchange = {
-    ...readIds(headers),
-    headers,
-    startedAt: performance.now(),
-    trace: createRequestTrace(),
-    signal: controller.signal,
-    actor: null,
-  };
+function beginExchange(ctx: HostContext, observers: ExchangeObservers): Exchange {
+  const { req, res } = ctx;
+  const exchange = new Exchange(new CallerHeaders(req));
   ctx.state.exchange = exchange;
-  ctx.res.setHeader('x-request-id', exchange.requestId);
-  ctx.res.setHeader('x-correlation-id', exchange.correlationId);
-  ctx.res.setHeader('x-content-type-options', 'nosniff');
-  ctx.res.setHeader('cache-control', 'no-store');
+  res.setHeader('x-request-id', exchange.requestId);
+  res.setHeader('x-correlation-id', exchange.correlationId);
+  res.setHeader('x-content-type-options', 'nosniff');
+  res.setHeader('cache-control', 'no-store');
   // 'close' follows each answer, complete or not, exactly once.
-  ctx.res.once('close', () => {
-    if (!ctx.res.writableFinished) controller.abort();
+  res.on('close', () => {
+    if (!res.writableFinished) exchange.signal.abort(new CallerGone());
+    if (exchange.ended !== null) observers.onClosed(exchange.ended);
   });
   return exchange;
 }
@@ -90,7 +101,7 @@ function decideEnd(ctx: HostContext, exchange: Exchange): EndedRequest {
     actor: exchange.actor,
     trace: exchange.trace,
     method,
-    status: isGone ? CALLER_GONE_STATUS : ctx.status,
+    status: isGone ? CALLER_GONE_STATUS : ctx.res.statusCode,
     bytesOut: isGone || method === 'HEAD' ? 0 : length,
     durationMs: performance.now() - exchange.startedAt,
   };
@@ -115,30 +126,4 @@ export function internalError(cause: unknown): HostError {
     nextActions: ['report the request_id to the operators of the host'],
     cause,
   });
-}
-
-// A caller whose body was refused may still be sending it. It is read and thrown away, so that the
-// answer is not lost in a reset, but not without end.
-const MAX_LEFTOVER_BYTES = 16 * 1024 * 1024;
-const MAX_LEFTOVER_MS = 5000;
-
-/** Bounds what is read of a body that nobody wants after the answer is out. */
-export const boundLeftoverBody: Middleware<HostState> = async (ctx, next) => {
-  try {
-    await next();
-  } finally {
-    if (!ctx.req.complete) ctx.res.once('finish', () => discardLeftover(ctx.req));
-  }
-};
-
-function discardLeftover(request: IncomingMessage): void {
-  if (request.complete) return;
-  let size = 0;
-  const cut = () => request.destroy();
-  const timer = setTimeout(cut, MAX_LEFTOVER_MS);
-  request.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > MAX_LEFTOVER_BYTES) cut();
-  });
-  request.once('close', () => clearTimeout(timer));
 }

@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { uuidV7 } from '../lib/uuid-v7.js';
 import type { CallerHeaders } from './caller-headers.js';
 
 export interface RequestIds {
@@ -9,12 +9,13 @@ export interface RequestIds {
 // Contract 2: what a caller may choose; anything else is replaced.
 const CALLER_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The caller's ids where they are well formed, else new ones. */
-export function readIds(headers: CallerHeaders): RequestIds {
-  return {
-    requestId: readId(headers.get('x-request-id'), 'req_'),
-    correlationId: readId(headers.get('x-correlation-id'), 'corr_'),
-  };
+/** The caller's where it is well formed, else a new one. */
+export function readRequestId(headers: CallerHeaders): string {
+  return readId(headers.get('x-request-id'), 'req_');
+}
+
+export function readCorrelationId(headers: CallerHeaders): string {
+  return readId(headers.get('x-correlation-id'), 'corr_');
 }
 
 export function createIds(): RequestIds {
@@ -26,5 +27,5 @@ function readId(given: string | undefined, prefix: string): string {
 }
 
 function createId(prefix: string): string {
-  return `${prefix}${uuidv7()}`;
+  return `${prefix}${uuidV7()}`;
 }

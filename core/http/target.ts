@@ -71,10 +71,12 @@ function judgeForeignForm(target: string): TargetVerdict {
 function decodeSegments(localPath: string): string[] | null {
   if (!UNREWRITTEN_PATH.test(localPath)) return null;
   const segments = localPath.slice(1).split('/');
-  for (const [index, raw] of segments.entries()) {
+  for (let index = 0; index < segments.length; index += 1) {
+    const raw = segments[index] ?? '';
     const decoded = decodeSegment(raw);
     if (decoded === null || decoded === '' || DOT_SEGMENT.test(decoded)) return null;
-    if (decoded !== raw && FORBIDDEN_DECODED.test(decoded)) return null;
+    if (decoded === raw) continue;
+    if (FORBIDDEN_DECODED.test(decoded)) return null;
     segments[index] = decoded;
   }
   return segments;

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomHex } from './random-pool.js';
 
 /** W3C Trace Context, level 1: https://www.w3.org/TR/trace-context/ */
 export interface TraceContext {
@@ -30,17 +30,4 @@ export function createTraceContext(): TraceContext {
 /** A child of the trace with a new span id. */
 export function formatTraceparent(trace: TraceContext): string {
   return `00-${trace.traceId}-${randomHex(8)}-${trace.flags}`;
-}
-
-// One call of the random source serves many ids: asking for 8 bytes at a time costs a system call each.
-const pool = Buffer.alloc(4096);
-let used = pool.length;
-
-function randomHex(bytes: number): string {
-  if (used + bytes > pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += bytes;
-  return pool.toString('hex', used - bytes, used);
 }

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Method } from '../contract/index.js';
 import { HostError } from '../errors.js';
-import { isJsonMediaType, parseJson } from '../lib/json-bytes.js';
+import { isJsonMediaType } from '../lib/json-bytes.js';
+import { isJson } from '../lib/json-check.js';
 import type { CallerRequest } from './caller-request.js';
 
 /**
@@ -58,16 +59,11 @@ function refuseContentType(headers: CallerRequest['headers']): void {
   }
 }
 
-/**
- * The value of a body.
- * @throws HostError 400 when it is empty, not UTF-8 or not JSON.
- */
-export function judgeJson(body: Buffer): unknown {
+/** @throws HostError 400 when a body is empty, not UTF-8 or not JSON. */
+export function judgeJson(body: Buffer): void {
   if (body.length === 0) throw refusal('body', 'empty; expected a JSON value');
   if (!isUtf8(body)) throw refusal('body', 'not valid UTF-8');
-  const value = parseJson(body);
-  if (value === undefined) throw refusal('body', 'not valid JSON');
-  return value;
+  if (!isJson(body)) throw refusal('body', 'not valid JSON');
 }
 
 function refusal(field: string, reason: string): HostError {

@@ -1,4 +1,4 @@
-import type { Actor } from '../contract/index.js';
+import type { Actor, Cancellation } from '../contract/index.js';
 import type { RequestTrace } from './request-trace.js';
 
 /** What an operation sees of a request: no Koa, no socket. */
@@ -15,7 +15,7 @@ export interface CallerRequest {
   /** Reads at most `limit` bytes; a HostError 400 when there are more. */
   readBody(limit: number): Promise<Buffer>;
   /** Aborted when the caller hangs up. */
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   /** What the log line and the records are to say; the operation fills it as it learns. */
   readonly trace: RequestTrace;
 }

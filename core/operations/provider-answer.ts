@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { Outcome } from '../contract/index.js';
 import { ProviderFailure } from '../contract/index.js';
 import { ProviderStatus } from '../host/provider-status.js';
-import { isJsonMediaType, parseJson } from '../lib/json-bytes.js';
+import { isJsonMediaType } from '../lib/json-bytes.js';
+import { isJson } from '../lib/json-check.js';
 
 const NULL = Buffer.from('null');
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -22,7 +23,7 @@ export function readAnswerData(outcome: Outcome): Buffer {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (!isJsonAnswer(headers)) throw protocol('neither JSON nor in plain encoding');
   if (!isUtf8(bytes)) throw protocol('not valid UTF-8');
-  if (parseJson(bytes) === undefined) throw protocol('not valid JSON');
+  if (!isJson(bytes)) throw protocol('not valid JSON');
   return bytes;
 }
 

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { type Outcome, ProviderFailure } from '../../core/contract/index.js';
+import { type Cancellation, type Outcome, ProviderFailure } from '../../core/contract/index.js';
 import type { CarriedOptions, CarriedRequest } from './carrier.js';
 import { failureOfAbort, failureOfTransport } from './failures.js';
 
@@ -14,7 +14,7 @@ export interface ExchangeRequest {
 export interface ExchangeLimits {
   /** Bytes of the body; one more is a `protocol` failure. */
   readonly maxResponseBytes: number;
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
 }
 
 /**

@@ -71,21 +71,22 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       }),
 
     async invoke(invocation) {
-      const { endpoint, headers, operation } = invocation;
+      const { endpoint, headers, operation, maxResponseBytes } = invocation;
+      const limits = { maxResponseBytes, signal: invocation.cancellation ?? invocation.signal };
       const { pool, prefix } = endpoint === undefined ? replicas[0] : findReplica(byId, endpoint);
       if (operation.kind === 'http_route') {
         const { method, target, body } = operation;
         return exchange(
           pool,
           { method, path: prefix + target, headers: authorise(headers), body },
-          invocation,
+          limits,
         );
       }
       const { method, path, body } = requestFor(operation);
       return exchange(
         pool,
         { method, path: prefix + path, headers: authorise(describeBody(headers, body)), body },
-        invocation,
+        limits,
       );
     },
   };

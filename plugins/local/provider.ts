@@ -17,18 +17,23 @@ type HandledOperation = Exclude<Operation, { kind: 'configure' }>;
 export function createLocalProvider(module: LocalModule, opened: OpenContext): Provider {
   const readStateDir = createStateDirReader(opened.stateDir);
 
-  const createContext = ({ id, context, signal }: Invocation): LocalContext => ({
-    module: context.module,
-    actor: context.actor,
-    requestId: context.requestId,
-    correlationId: context.correlationId,
-    callId: id,
-    signal,
-    log: opened.log,
-    get stateDir() {
-      return readStateDir();
-    },
-  });
+  const createContext = (invocation: Invocation): LocalContext => {
+    const { id, context } = invocation;
+    return {
+      module: context.module,
+      actor: context.actor,
+      requestId: context.requestId,
+      correlationId: context.correlationId,
+      callId: id,
+      get signal() {
+        return invocation.signal;
+      },
+      log: opened.log,
+      get stateDir() {
+        return readStateDir();
+      },
+    };
+  };
 
   const run = async (invocation: Invocation): Promise<Outcome> => {
     const { operation, maxResponseBytes } = invocation;
@@ -46,7 +51,10 @@ export function createLocalProvider(module: LocalModule, opened: OpenContext): P
     manifest: async () => readManifest(module),
     // In this process and imported: there is nothing left to ask.
     check: async () => {},
-    invoke: (invocation) => untilAborted(invocation.signal, () => translateThrow(run, invocation)),
+    invoke: (invocation) =>
+      untilAborted(invocation.cancellation ?? invocation.signal, () =>
+        translateThrow(run, invocation),
+      ),
   };
 }
 

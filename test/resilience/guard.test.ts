@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Invocation } from '../../core/contract/index.js';
 import { GuardFailure } from '../../core/host/guard-failure.js';
 import type { CallTrace } from '../../core/host/guarded-call.js';
 import { ProviderStatus } from '../../core/host/provider-status.js';
@@ -68,6 +69,22 @@ describe('the guard of a module', () => {
       expect(second)
         .to.be.at.least(1)
         .and.below(first ?? 0);
+    });
+
+    it('and gives adapters a signal, also in a copy that one hands on', async () => {
+      const copies: Invocation[] = [];
+      const module = createFakeModule({
+        invoke: (invocation) => {
+          copies.push({ ...invocation });
+          return hang(invocation);
+        },
+      });
+      expect((await failureOf(module.call({ timeoutMs: 30 }))).failure).to.equal('timeout');
+      const [copy] = copies;
+      expect(copy?.signal).to.be.instanceOf(AbortSignal);
+      expect(copy?.signal.aborted).to.equal(true);
+      // With it, another signal in the copy would not be heeded by those who listen here.
+      expect(copy).not.to.have.property('cancellation');
     });
 
     it('and takes the call back when the caller has gone', async () => {

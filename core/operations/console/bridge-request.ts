@@ -65,10 +65,11 @@ const bridgeRequest = object({
  * @throws HostError 400 naming each member that is wrong.
  */
 export function parseBridgeRequest(body: Buffer): BridgeRequest {
-  const value = judgeJson(body);
+  judgeJson(body);
   if (measureDepth(body) > MAX_DEPTH) {
     throw refuse([{ field: 'body', reason: `nested deeper than ${MAX_DEPTH} levels` }]);
   }
+  const value: unknown = JSON.parse(body.toString('utf8'));
   refuseCrowd(value, 'body');
   refuseCrowd(readMember(value, 'payload'), 'payload');
   const judged = judgeByStruct(value, bridgeRequest as AnyStruct);

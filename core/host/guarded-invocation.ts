@@ -1,0 +1,45 @@
+import type { CallContext, Cancellation, Invocation, Operation } from '../contract/index.js';
+import type { Deadline } from './deadline.js';
+
+type Given = Pick<Invocation, 'id' | 'operation' | 'headers' | 'context' | 'maxResponseBytes'>;
+
+/**
+ * One attempt as the adapter sees it. `signal` is its own, so that a copy has it, but made when it is
+ * read; `cancellation` is not, so that a copy with another signal is not ended by this one.
+ */
+export class GuardedInvocation implements Invocation {
+  readonly id: string;
+  readonly operation: Operation;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly context: CallContext;
+  readonly maxResponseBytes: number;
+  declare readonly endpoint?: string;
+  declare readonly signal: AbortSignal;
+  readonly #deadline: Deadline;
+
+  constructor(given: Given, endpoint: string | null, deadline: Deadline) {
+    this.id = given.id;
+    this.operation = given.operation;
+    this.headers = given.headers;
+    this.context = given.context;
+    this.maxResponseBytes = given.maxResponseBytes;
+    if (endpoint !== null) this.endpoint = endpoint;
+    this.#deadline = deadline;
+    Object.defineProperty(this, 'signal', LAZY_SIGNAL);
+  }
+
+  get cancellation(): Cancellation {
+    return this.#deadline;
+  }
+
+  static signalOf(invocation: GuardedInvocation): AbortSignal {
+    return invocation.#deadline.signal;
+  }
+}
+
+const LAZY_SIGNAL = {
+  get(this: GuardedInvocation): AbortSignal {
+    return GuardedInvocation.signalOf(this);
+  },
+  enumerable: true,
+};

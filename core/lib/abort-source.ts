@@ -1,0 +1,51 @@
+import type { AbortListener, Cancellation } from '../contract/index.js';
+
+/**
+ * An AbortController that costs nothing until it is used: under Node.js 20 a signal takes 2.5 µs to make,
+ * and as much again for a listener, since its prototype is changed after it was made. What needs a real
+ * signal gets one from `signal`.
+ */
+export class AbortSource implements Cancellation {
+  #aborted = false;
+  #reason: unknown;
+  readonly #listeners: AbortListener[] = [];
+  #controller: AbortController | null = null;
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  /** The same as an AbortSignal, made when it is first asked for. */
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** The first reason stays; listeners are told once, in the order in which they came. */
+  abort(reason: unknown): void {
+    if (this.#aborted) return;
+    this.#aborted = true;
+    this.#reason = reason;
+    // Whoever has left in the meantime is not told.
+    for (let next = this.#listeners.shift(); next; next = this.#listeners.shift()) {
+      next.handleEvent();
+    }
+    this.#controller?.abort(reason);
+  }
+
+  addEventListener(_type: 'abort', listener: AbortListener): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: AbortListener): void {
+    const index = this.#listeners.indexOf(listener);
+    if (index !== -1) this.#listeners.splice(index, 1);
+  }
+}

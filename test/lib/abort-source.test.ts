@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import { AbortSource } from '../../core/lib/abort-source.js';
+
+function listen(source: AbortSource): { told: () => number; listener: { handleEvent(): void } } {
+  let count = 0;
+  const listener = {
+    handleEvent: () => {
+      count += 1;
+    },
+  };
+  source.addEventListener('abort', listener);
+  return { told: () => count, listener };
+}
+
+describe('an abort source', () => {
+  it('tells its listeners once, and keeps the first reason', () => {
+    const source = new AbortSource();
+    const { told } = listen(source);
+    expect([source.aborted, source.reason]).to.deep.equal([false, undefined]);
+    source.abort('first');
+    source.abort('second');
+    expect([source.aborted, source.reason, told()]).to.deep.equal([true, 'first', 1]);
+  });
+
+  it('tells nobody who has left, and everybody else', () => {
+    const source = new AbortSource();
+    const [left, stayed] = [listen(source), listen(source)];
+    source.removeEventListener('abort', left.listener);
+    source.removeEventListener('abort', left.listener);
+    source.abort('gone');
+    expect([left.told(), stayed.told()]).to.deep.equal([0, 1]);
+  });
+
+  it('tells nobody who leaves while it tells', () => {
+    const source = new AbortSource();
+    const second = { told: false, handleEvent: () => {} };
+    second.handleEvent = () => {
+      second.told = true;
+    };
+    source.addEventListener('abort', {
+      handleEvent: () => source.removeEventListener('abort', second),
+    });
+    source.addEventListener('abort', second);
+    source.abort('gone');
+    expect(second.told).to.equal(false);
+  });
+
+  it('gives a signal that is aborted with it, asked for before or after', () => {
+    const reason = new Error('gone');
+    const source = new AbortSource();
+    const before = source.signal;
+    expect(before.aborted).to.equal(false);
+    source.abort(reason);
+    expect([before.aborted, before.reason]).to.deep.equal([true, reason]);
+    expect(source.signal).to.equal(before);
+
+    const other = new AbortSource();
+    other.abort(reason);
+    expect([other.signal.aborted, other.signal.reason]).to.deep.equal([true, reason]);
+  });
+});

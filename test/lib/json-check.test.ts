@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { isJson } from '../../core/lib/json-check.js';
+
+function isParsed(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function expectAgreement(bytes: Buffer): void {
+  expect(isJson(bytes), bytes.toString('utf8')).to.equal(isParsed(bytes));
+}
+
+const VALID = [
+  'null',
+  ' \t\r\n true \t\r\n ',
+  'false',
+  '0',
+  '-0',
+  '-0.0e-0',
+  '1.10',
+  '12345678901234567890',
+  '1E+400',
+  '1e5',
+  '""',
+  '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD800"',
+  '"\u007f é 😀 \u2028"',
+  '[]',
+  '[ ]',
+  '{}',
+  '{ }',
+  '[1,2 , 3]',
+  '{"a":1 , "a" : {"":[{}]}}',
+  '[[[]],{"a":[]}]',
+];
+
+const INVALID = [
+  '',
+  ' ',
+  '\ufeff1',
+  'nul',
+  'nulll',
+  'True',
+  'undefined',
+  'NaN',
+  'Infinity',
+  '-',
+  '+1',
+  '.5',
+  '1.',
+  '1.e5',
+  '1e',
+  '1e+',
+  '01',
+  '-01',
+  '0x10',
+  '1 2',
+  '"',
+  '"\\',
+  '"\\"',
+  '"\\x41"',
+  '"\\u12"',
+  '"\\u12g4"',
+  '"a\nb"',
+  '"\u0000"',
+  "'a'",
+  '\u00a01',
+  '[',
+  ']',
+  '[1',
+  '[1,]',
+  '[,1]',
+  '[1}',
+  '{"a":1]',
+  '{',
+  '}',
+  '{"a"}',
+  '{"a":}',
+  '{"a":1,}',
+  '{,}',
+  '{a:1}',
+  '{1:1}',
+  '{"a" 1}',
+  '{"a":1 "b":2}',
+  '[]]',
+  '{}}',
+  '1,',
+  '1]',
+  '/**/1',
+];
+
+/** What JSON is made of, so that random texts are nearly JSON. */
+const PIECES = [
+  ...'{}[]:,"\\ \n\t-+.eE0123456789ux/',
+  'true',
+  'false',
+  'null',
+  '"a"',
+  '"\\u00e9"',
+  '\\n',
+  'é',
+  '😀',
+  '\u0001',
+  '1.5',
+  '{"a":',
+  '[1,',
+];
+
+describe('isJson', () => {
+  for (const text of VALID) {
+    it(`takes ${JSON.stringify(text)}`, () => {
+      expect(isJson(Buffer.from(text))).to.equal(true);
+      expectAgreement(Buffer.from(text));
+    });
+  }
+
+  for (const text of INVALID) {
+    it(`refuses ${JSON.stringify(text)}`, () => {
+      expect(isJson(Buffer.from(text))).to.equal(false);
+      expectAgreement(Buffer.from(text));
+    });
+  }
+
+  it('has no limit of nesting', () => {
+    const depth = 200_000;
+    expect(isJson(Buffer.from('['.repeat(depth) + ']'.repeat(depth)))).to.equal(true);
+    expect(isJson(Buffer.from('['.repeat(depth) + ']'.repeat(depth - 1)))).to.equal(false);
+    expect(isJson(Buffer.from('{"a":'.repeat(depth)))).to.equal(false);
+  });
+
+  it('agrees with JSON.parse on what is JSON, and on each part of it', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 4 }), fc.nat(), (text, cut) => {
+        const bytes = Buffer.from(text);
+        expectAgreement(bytes);
+        expectAgreement(Buffer.from(text.slice(0, cut % (text.length + 1))));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('agrees with JSON.parse on JSON of which one byte is another', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.nat(), fc.integer({ min: 0, max: 127 }), (text, at, byte) => {
+        const bytes = Buffer.from(text);
+        bytes[at % bytes.length] = byte;
+        // A broken UTF-8 sequence is refused before JSON is looked for.
+        if (bytes.equals(Buffer.from(bytes.toString('utf8')))) expectAgreement(bytes);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('agrees with JSON.parse on what is nearly JSON', () => {
+    const nearly = fc.array(fc.constantFrom(...PIECES), { maxLength: 12 });
+    fc.assert(
+      fc.property(nearly, (pieces) => expectAgreement(Buffer.from(pieces.join('')))),
+      { numRuns: 20_000 },
+    );
+  });
+});
