@@ -51,6 +51,7 @@ describe('the configuration', () => {
       port: 3000,
       env: 'production',
       tokens: null,
+      issuers: null,
       allowDevAuthAnywhere: false,
       drainMs: 10_000,
       drainDelayMs: 0,

@@ -33,6 +33,8 @@ export interface HostConfig {
   readonly env: (typeof ENVIRONMENTS)[number];
   /** The file of the `tokens` authenticator. */
   readonly tokens: string | null;
+  /** The file of the issuers of signed and of opaque tokens. */
+  readonly issuers: string | null;
   /** Lets dev tokens be used beyond loopback. */
   readonly allowDevAuthAnywhere: boolean;
   /** How long requests in flight may take to finish after the drain began. Milliseconds. */
@@ -112,6 +114,12 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     default: null,
     unit: null,
     help: 'file of bearer tokens by their sha-256; reloaded when it changes',
+  },
+  issuers: {
+    kind: path('file'),
+    default: null,
+    unit: null,
+    help: 'file of the issuers of tokens (JWT, introspection); reloaded when it changes',
   },
   allowDevAuthAnywhere: {
     kind: onOff,
