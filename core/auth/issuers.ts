@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Actor, Authenticator, Log } from '../contract/index.js';
 import { BoundedCache } from './bounded-cache.js';
 import { followFile } from './followed-file.js';
+import { Introspection } from './introspection.js';
 import { openIssuerKeys } from './issuer-keys.js';
 import { type IssuerConfig, type IssuersFile, parseIssuersFile } from './issuers-file.js';
 import { readJwtParts } from './jwt-parts.js';
@@ -29,6 +30,7 @@ const MAX_VERIFIED = 10_000;
 interface OpenIssuers {
   readonly byName: ReadonlyMap<string, Issuer>;
   readonly verified: BoundedCache<Actor>;
+  readonly introspection: readonly Introspection[];
   close(): Promise<void>;
 }
 
@@ -46,8 +48,12 @@ export async function openIssuersAuthenticators(
   const followed = await followFile(file, {
     log,
     name: 'issuers file',
-    parse: async (name, text) => openIssuers(await parseIssuersFile(name, text, environment), log),
-    describe: ({ byName }) => ({ issuers: [...byName.keys()] }),
+    parse: async (name, text) =>
+      openIssuers(await parseIssuersFile(name, text, environment), log, troubles),
+    describe: ({ byName, introspection }) => ({
+      issuers: byName.size,
+      introspection: introspection.length,
+    }),
     onReplaced: (previous) => void previous.close(),
     pollMs: options.pollMs,
   });
@@ -56,8 +62,13 @@ export async function openIssuersAuthenticators(
     authenticate: ({ scheme, token }) =>
       scheme === 'bearer' ? findActor(followed.current, token, troubles) : null,
   };
+  const introspection: Authenticator = {
+    name: 'introspection',
+    authenticate: ({ scheme, token }) =>
+      scheme === 'bearer' ? ask(followed.current, token) : null,
+  };
   return {
-    chain: [jwt],
+    chain: [jwt, introspection],
     close: async () => {
       await followed.close();
       await followed.current.close();
@@ -65,19 +76,29 @@ export async function openIssuersAuthenticators(
   };
 }
 
-async function openIssuers({ issuers, baseDir }: IssuersFile, log: Log): Promise<OpenIssuers> {
+async function openIssuers(
+  file: IssuersFile,
+  log: Log,
+  troubles: TroubleLog,
+): Promise<OpenIssuers> {
   const opened: Issuer[] = [];
   const close = async () => {
     await Promise.all(opened.map(({ keys }) => keys.close()));
   };
   try {
-    for (const config of issuers) opened.push(await openIssuer(config, baseDir, log));
+    for (const config of file.issuers) opened.push(await openIssuer(config, file.baseDir, log));
   } catch (error) {
     await close();
     throw error;
   }
-  const byName = new Map(opened.map((issuer) => [issuer.config.issuer, issuer]));
-  return { byName, verified: new BoundedCache(MAX_VERIFIED), close };
+  return {
+    byName: new Map(opened.map((issuer) => [issuer.config.issuer, issuer])),
+    verified: new BoundedCache(MAX_VERIFIED),
+    introspection: file.introspection.map(
+      (config) => new Introspection(config, file.secret(config.client_secret), troubles),
+    ),
+    close,
+  };
 }
 
 async function openIssuer(config: IssuerConfig, baseDir: string, log: Log): Promise<Issuer> {
@@ -112,4 +133,20 @@ async function verify(
     troubles.report(issuer.config.issuer, error);
     return null;
   }
+}
+
+/**
+ * The first that knows the token wins. A signed token of an issuer whose keys are at hand has been judged:
+ * nobody is asked for a second opinion.
+ */
+async function ask(issuers: OpenIssuers, token: string): Promise<Actor | null> {
+  if (issuers.introspection.length === 0) return null;
+  const issuer = readJwtParts(token)?.issuer;
+  if (issuer !== undefined && issuers.byName.has(issuer)) return null;
+  const digest = hash('sha256', token, 'base64');
+  for (const introspection of issuers.introspection) {
+    const actor = await introspection.authenticate(token, digest);
+    if (actor !== null) return actor;
+  }
+  return null;
 }
