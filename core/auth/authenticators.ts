@@ -48,11 +48,11 @@ function refuseOpenDoor(config: HostConfig): void {
 }
 
 function requireAuthenticator(config: HostConfig): void {
-  if (config.tokens !== null || config.issuers !== null) return;
+  if (config.tokens !== null || config.issuers !== null || config.tlsClients !== null) return;
   throw new ConfigError(
     'no authenticator is configured, so nobody could call: name a tokens file with --tokens FILE ' +
-      '(or MODGATE_TOKENS), or the issuers of tokens with --issuers FILE, or use --env development ' +
-      'on your own machine',
+      '(or MODGATE_TOKENS), the issuers of tokens with --issuers FILE, or the certificates of callers ' +
+      'with --tls-clients FILE, or use --env development on your own machine',
   );
 }
 

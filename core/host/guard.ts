@@ -17,6 +17,7 @@ import { startHealthChecks } from './health-checks.js';
 import type { HostPressure } from './host-pressure.js';
 import type { ModuleScope } from './module-scope.js';
 import { isPassedOn } from './provider-status.js';
+import { RateLimits } from './rate-limits.js';
 
 export type { GuardedAnswer, GuardedCall } from './guarded-call.js';
 
@@ -52,6 +53,8 @@ export class Guard {
   readonly hashHeader: string | null;
   /** Called after each call has been counted. */
   onCallEnd: (() => void) | null = null;
+  /** How often the module may be called. */
+  readonly rates: RateLimits;
   readonly #descriptor: Descriptor;
   readonly #pressure: HostPressure | null;
   readonly #endpoints: EndpointSet;
@@ -70,6 +73,7 @@ export class Guard {
     this.#descriptor = descriptor;
     this.#pressure = pressure;
     this.#endpoints = new EndpointSet(createEndpoints(provider, descriptor, log), strategy);
+    this.rates = new RateLimits(descriptor.rate);
     this.#bulkhead = new Bulkhead(descriptor.limits);
     this.#dispatcher = new Dispatcher(provider, this.#endpoints, descriptor, log);
     if (health !== null) {

@@ -103,6 +103,8 @@ function createDescriptor(options: FakeModuleOptions): Descriptor {
       queueMs: 250,
       ...options.limits,
     },
+    rate: { perSecond: 0, burst: 0, actorPerSecond: 0, actorBurst: 0 },
+    identity: false,
     forwardHeaders: [],
     providerErrors: options.providerErrors ?? 'problem',
     retry: { attempts: 2, budget: 1, ...options.retry },
