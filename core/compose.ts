@@ -16,6 +16,7 @@ import { createApp } from './http/app.js';
 import { createRequestLog } from './http/request-log.js';
 import { createServer, type HostServer } from './http/server.js';
 import { openTls } from './http/tls/open-tls.js';
+import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
 import { describeListenerMetrics } from './observability/listener-metrics.js';
 import { createObservability } from './observability/observability.js';
 import { openTracing } from './observability/open-tracing.js';
@@ -45,6 +46,8 @@ import {
   STORE,
 } from './tokens.js';
 
+const HOUR_MS = 3_600_000;
+
 /** A host that has read its modules and is ready to listen. */
 export interface ComposedHost {
   /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
@@ -70,6 +73,15 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
   const tracing = await openTracing(process.env, readVersion(), log);
   const loopDelay = new LoopDelay();
   const store = createStore(config, log);
+  const identity = await IdentityKeys.open({
+    stateDir: config.state,
+    log,
+    rotation: {
+      periodMs: config.identityRotationHours * HOUR_MS,
+      aheadMs: PUBLISH_AHEAD_MS,
+      overlapMs: PUBLISH_OVERLAP_MS,
+    },
+  });
   const host = new Host({
     store,
     modulesDir: config.modules,
@@ -78,6 +90,7 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     plugins,
     environment: process.env,
     pressure: new HostPressure(config, loopDelay),
+    identity,
     log,
   });
   await host.start();
@@ -117,6 +130,7 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     explain: resolveOperation(container, Explain),
     listCalls: resolveOperation(container, ListCalls),
     readMetrics: resolveOperation(container, ReadMetrics),
+    identityKeys: () => identity.publish(),
     hasPublicMetrics: isLoopbackAddress(config.host),
     unreadyReason: () => (isDraining ? 'the host is draining' : null),
     isDraining: () => isDraining,
@@ -144,6 +158,7 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
       await store.close();
       loopDelay.close();
       await observability.close();
+      await identity.close();
       await authentication.close();
       await tls.close();
     },

@@ -66,6 +66,7 @@ describe('the configuration', () => {
       maxRequestsPerConnection: 10_000,
       actorRate: 0,
       actorBurst: 0,
+      identityRotationHours: 720,
       drainMs: 10_000,
       drainDelayMs: 0,
       logLevel: 'info',

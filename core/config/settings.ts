@@ -64,6 +64,8 @@ export interface HostConfig {
   readonly actorRate: number;
   /** How many requests of an actor may come at once; 0: as many as a second. */
   readonly actorBurst: number;
+  /** From one key of `modgate-identity` to the next. Hours. */
+  readonly identityRotationHours: number;
   /** How long requests in flight may take to finish after the drain began. Milliseconds. */
   readonly drainMs: number;
   /** How long the host goes on accepting, not ready, before it drains. Milliseconds. */
@@ -231,6 +233,12 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     default: '0',
     unit: 'requests',
     help: 'requests of an actor that may come at once; 0 is as many as a second',
+  },
+  identityRotationHours: {
+    kind: integer(1, 8784),
+    default: '720',
+    unit: 'hours',
+    help: 'time after which the key that signs modgate-identity is followed by a new one',
   },
   drainMs: {
     kind: integer(0, MAX_TIMER_MS),

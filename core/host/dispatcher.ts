@@ -8,6 +8,7 @@ import {
   type Provider,
   ProviderFailure,
 } from '../contract/index.js';
+import { IDENTITY_HEADER, type IdentitySigner } from '../identity/identity-keys.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import type { Verdict } from './breaker.js';
 import type { Deadline } from './deadline.js';
@@ -31,6 +32,15 @@ const RETRY_BACKOFF: BackoffBounds = { firstMs: 25, maxMs: 250 };
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
+export interface DispatcherOptions {
+  readonly provider: Provider;
+  readonly endpoints: EndpointSet;
+  readonly descriptor: Descriptor;
+  readonly log: Log;
+  /** `null`: the provider is not told who calls in a signed token. */
+  readonly identity: IdentitySigner | null;
+}
+
 const NONE: readonly Endpoint[] = [];
 
 /** Makes attempts of a call: to which endpoint, how often, and what each says of its endpoint. */
@@ -39,14 +49,16 @@ export class Dispatcher {
   readonly #endpoints: EndpointSet;
   readonly #descriptor: Descriptor;
   readonly #log: Log;
+  readonly #identity: IdentitySigner | null;
   readonly #budget: RetryBudget;
   #retries = 0;
 
-  constructor(provider: Provider, endpoints: EndpointSet, descriptor: Descriptor, log: Log) {
+  constructor({ provider, endpoints, descriptor, log, identity }: DispatcherOptions) {
     this.#provider = provider;
     this.#endpoints = endpoints;
     this.#descriptor = descriptor;
     this.#log = log;
+    this.#identity = identity;
     this.#budget = new RetryBudget(descriptor.retry.budget);
   }
 
@@ -149,6 +161,9 @@ export class Dispatcher {
     headers['modgate-call-id'] = id;
     headers['modgate-deadline-ms'] = String(deadline.wholeMsLeft);
     headers['traceparent'] = call.nextTraceparent();
+    if (this.#identity !== null && context.actor !== null) {
+      headers[IDENTITY_HEADER] = this.#identity.sign(context, context.actor, id);
+    }
     const { signal } = deadline;
     const maxResponseBytes = this.#descriptor.limits.responseBytes;
     const invocation: Writable<Invocation> = {

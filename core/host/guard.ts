@@ -5,6 +5,7 @@ import {
   type Outcome,
   type Provider,
 } from '../contract/index.js';
+import type { IdentitySigner } from '../identity/identity-keys.js';
 import { Bulkhead } from './bulkhead.js';
 import { Deadline } from './deadline.js';
 import type { Descriptor } from './descriptor.js';
@@ -40,6 +41,8 @@ export interface GuardOptions {
   readonly scope: Pick<ModuleScope, 'signal' | 'defer'>;
   /** What the whole host can carry; `null`: no limit but the module's own. */
   readonly pressure: HostPressure | null;
+  /** `null`: the provider is not told who calls in a signed token. */
+  readonly identity: IdentitySigner | null;
 }
 
 const DEFAULT_BALANCING: Balancing = { strategy: 'round_robin', hashHeader: null, health: null };
@@ -67,7 +70,7 @@ export class Guard {
   #holds = 0;
   #onIdle: (() => void) | null = null;
 
-  constructor({ provider, descriptor, log, scope, pressure }: GuardOptions) {
+  constructor({ provider, descriptor, log, scope, pressure, identity }: GuardOptions) {
     const { strategy, hashHeader, health } = provider.balancing?.() ?? DEFAULT_BALANCING;
     this.hashHeader = hashHeader;
     this.#descriptor = descriptor;
@@ -75,7 +78,13 @@ export class Guard {
     this.#endpoints = new EndpointSet(createEndpoints(provider, descriptor, log), strategy);
     this.rates = new RateLimits(descriptor.rate);
     this.#bulkhead = new Bulkhead(descriptor.limits);
-    this.#dispatcher = new Dispatcher(provider, this.#endpoints, descriptor, log);
+    this.#dispatcher = new Dispatcher({
+      provider,
+      endpoints: this.#endpoints,
+      descriptor,
+      log,
+      identity,
+    });
     if (health !== null) {
       startHealthChecks(this.#endpoints.all, { provider, checks: health, log }, scope);
     }

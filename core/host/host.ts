@@ -19,7 +19,10 @@ const MODULES_AT_ONCE = 16;
 const RETIRE_MS = 10_000;
 
 export interface HostOptions
-  extends Pick<SlotContext, 'plugins' | 'environment' | 'log' | 'stateDir' | 'pressure' | 'store'> {
+  extends Pick<
+    SlotContext,
+    'plugins' | 'environment' | 'log' | 'stateDir' | 'pressure' | 'identity' | 'store'
+  > {
   /** The folder of descriptors. */
   readonly modulesDir: string;
   /** Whether to write what became of each descriptor into `.status/` beside it. */

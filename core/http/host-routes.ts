@@ -20,6 +20,8 @@ export interface HostRoutesOptions {
   readonly explain: Explain;
   readonly listCalls: ListCalls;
   readonly readMetrics: ReadMetrics;
+  /** What providers verify `modgate-identity` with. */
+  readonly identityKeys: () => unknown;
   /** Whether `GET /metrics` asks for no credentials: on a host that listens on loopback only. */
   readonly hasPublicMetrics: boolean;
   /** `null` when ready, else why not. */
@@ -36,6 +38,9 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
     const reason = options.unreadyReason();
     if (reason !== null) throw new HostError('unavailable', reason);
     answerJson(ctx, { status: 'ready' });
+  });
+  router.get('/.well-known/jwks.json', (ctx) => {
+    answerJson(ctx, options.identityKeys());
   });
   router.get('/modules', async (ctx) => {
     const actor = await authenticate(ctx, options.authentication);

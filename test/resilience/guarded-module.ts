@@ -74,6 +74,7 @@ export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
     log: SILENT_LOG,
     scope,
     pressure: options.pressure ?? null,
+    identity: null,
   });
   return {
     guard,
