@@ -1,11 +1,10 @@
 import 'reflect-metadata';
-import type { Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { container as rootContainer } from 'tsyringe';
 import { createAuthenticators } from './auth/authenticators.js';
 import { isLoopbackAddress } from './auth/loopback.js';
 import { readVersion } from './cli/read-version.js';
-import type { HostConfig } from './config.js';
+import { ConfigError, type HostConfig } from './config.js';
 import type { Log } from './contract/index.js';
 import { Host } from './host/host.js';
 import { HostPressure } from './host/host-pressure.js';
@@ -15,7 +14,10 @@ import { findPluginFolders } from './host/plugin-folders.js';
 import { readPlugins } from './host/plugins.js';
 import { createApp } from './http/app.js';
 import { createRequestLog } from './http/request-log.js';
-import { createServer } from './http/server.js';
+import { createServer, type HostServer } from './http/server.js';
+import { openTls } from './http/tls/open-tls.js';
+import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
+import { describeListenerMetrics } from './observability/listener-metrics.js';
 import { createObservability } from './observability/observability.js';
 import { openTracing } from './observability/open-tracing.js';
 import { resolveBridgeOperations } from './operations/console/bridge-operations.js';
@@ -25,6 +27,7 @@ import { Forward } from './operations/forward.js';
 import { ListCalls } from './operations/list-calls.js';
 import { ListManifests } from './operations/list-manifests.js';
 import { ModuleStatus } from './operations/module-status.js';
+import { ActorRate } from './operations/rate-limit.js';
 import { ReadMetrics } from './operations/read-metrics.js';
 import { resolveOperation } from './resolve-operation.js';
 import { createLazyStore } from './store/lazy-store.js';
@@ -43,6 +46,8 @@ import {
   STORE,
 } from './tokens.js';
 
+const HOUR_MS = 3_600_000;
+
 /** A host that has read its modules and is ready to listen. */
 export interface ComposedHost {
   /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
@@ -60,11 +65,23 @@ export interface ComposedHost {
  * @throws ConfigError for a modules directory, tokens file or plugin folder that cannot be read.
  */
 export async function composeHost(config: HostConfig, log: Log): Promise<ComposedHost> {
+  refuseUnfitTimeouts(config);
   const authentication = await createAuthenticators(config, log);
+  const tls = await openTls(config, log);
+  const actorRate = ActorRate.create(config.actorRate, config.actorBurst);
   const plugins = await readPlugins(findPluginFolders(config.plugins));
   const tracing = await openTracing(process.env, readVersion(), log);
   const loopDelay = new LoopDelay();
   const store = createStore(config, log);
+  const identity = await IdentityKeys.open({
+    stateDir: config.state,
+    log,
+    rotation: {
+      periodMs: config.identityRotationHours * HOUR_MS,
+      aheadMs: PUBLISH_AHEAD_MS,
+      overlapMs: PUBLISH_OVERLAP_MS,
+    },
+  });
   const host = new Host({
     store,
     modulesDir: config.modules,
@@ -73,11 +90,21 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     plugins,
     environment: process.env,
     pressure: new HostPressure(config, loopDelay),
+    identity,
     log,
   });
   await host.start();
 
-  const observability = createObservability(host, tracing);
+  const observability = createObservability(
+    {
+      list: () => host.list(),
+      get reloads() {
+        return host.reloads;
+      },
+      refusedActors: () => actorRate?.refused ?? 0,
+    },
+    tracing,
+  );
   const container = rootContainer.createChildContainer();
   container.register(GENERATIONS, { useValue: host });
   container.register(MODULE_RECORDS, { useValue: host });
@@ -92,7 +119,9 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
   let isDraining = false;
   const app = createApp({
     log,
-    authenticators: authentication.chain,
+    authentication: { chain: authentication.chain, certificates: tls.certificates, actorRate },
+    bodyTimeoutMs: config.bodyTimeoutMs,
+    maxHeaders: config.maxHeaders,
     loopbackOnly: authentication.hasDevTokens && !config.allowDevAuthAnywhere,
     forward: resolveOperation(container, Forward),
     bridge: resolveOperation(container, ConsoleBridge),
@@ -101,6 +130,7 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     explain: resolveOperation(container, Explain),
     listCalls: resolveOperation(container, ListCalls),
     readMetrics: resolveOperation(container, ReadMetrics),
+    identityKeys: () => identity.publish(),
     hasPublicMetrics: isLoopbackAddress(config.host),
     unreadyReason: () => (isDraining ? 'the host is draining' : null),
     isDraining: () => isDraining,
@@ -110,23 +140,27 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     },
     tracing,
   });
-  const server = createServer(app.callback());
+  const server = createServer(app.callback(), config, tls.pair);
+  const listener = { connections: server.counts, certificate: tls.pair };
+  observability.metrics.add(describeListenerMetrics(listener));
   return {
     reload: () => host.rescan(),
-    listen: () => listen(server, config.host, config.port),
+    listen: () => listen(server, config),
     drain: async () => {
       isDraining = true;
       await delay(config.drainDelayMs);
       await closeServer(server, config.drainMs);
     },
     close: async () => {
-      server.closeAllConnections();
-      server.close();
+      server.destroyConnections();
+      server.server.close();
       await host.close();
       await store.close();
       loopDelay.close();
       await observability.close();
+      await identity.close();
       await authentication.close();
+      await tls.close();
     },
   };
 }
@@ -138,20 +172,30 @@ function createStore(config: HostConfig, log: Log): Store {
   return createLazyStore(() => openStore({ url: config.store, stateDir: config.state, keys, log }));
 }
 
-function listen(server: Server, host: string, port: number): Promise<{ url: string }> {
+/** Node would say so in a stack. */
+function refuseUnfitTimeouts({ headTimeoutMs, requestTimeoutMs }: HostConfig): void {
+  if (headTimeoutMs <= requestTimeoutMs) return;
+  throw new ConfigError('--head-timeout-ms must be at most --request-timeout-ms');
+}
+
+function listen(
+  { server }: HostServer,
+  { host, port, tlsCert }: HostConfig,
+): Promise<{ url: string }> {
+  const scheme = tlsCert === null ? 'http' : 'https';
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
       server.off('error', reject);
       const { address, port: chosen } = server.address() as AddressInfo;
-      resolve({ url: `http://${isIPv6(address) ? `[${address}]` : address}:${chosen}` });
+      resolve({ url: `${scheme}://${isIPv6(address) ? `[${address}]` : address}:${chosen}` });
     });
   });
 }
 
-function closeServer(server: Server, drainMs: number): Promise<void> {
+function closeServer({ server, destroyConnections }: HostServer, drainMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+    const cut = setTimeout(destroyConnections, drainMs);
     server.close(() => {
       clearTimeout(cut);
       resolve();

@@ -59,6 +59,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/selftest.js'),
   },
   {
+    name: 'token',
+    summary: 'create, list or revoke tokens of the tokens file',
+    load: () => import('./commands/token.js'),
+  },
+  {
     name: 'new',
     summary: 'write the files of a new module',
     load: () => import('./commands/new.js'),

@@ -1,3 +1,4 @@
+import { Agent } from 'node:https';
 import fetch, { type FetchError, type Response } from 'node-fetch';
 import { CommandFailure } from './command-failure.js';
 import type { HostAddress } from './host-options.js';
@@ -29,6 +30,8 @@ export interface HostClient {
 /** The host gave no answer: nothing listens there, or it is no host, or it is too slow. */
 export class HostUnreachable extends CommandFailure {}
 
+const UNTRUSTED = 'its certificate is of no known authority (name one with --ca)';
+
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'it closed the connection',
@@ -36,11 +39,19 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'its name does not resolve',
   EHOSTUNREACH: 'there is no way to that address',
   ENETUNREACH: 'there is no way to that address',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  EPROTO: 'it does not speak TLS as asked',
   'max-size': 'its answer is too long',
   'no-redirect': 'it answered with a redirect, which is never followed',
 };
 
-export function createHostClient({ url, token }: HostAddress): HostClient {
+export function createHostClient({ url, token, ca = null }: HostAddress): HostClient {
+  const agent = ca === null ? undefined : new Agent({ ca });
   const own = {
     accept: 'application/json',
     ...(token !== null && { authorization: `Bearer ${token}` }),
@@ -61,6 +72,7 @@ export function createHostClient({ url, token }: HostAddress): HostClient {
           redirect: 'error',
           size: MAX_ANSWER_BYTES,
           signal,
+          ...(agent !== undefined && url.startsWith('https:') && { agent }),
         });
         clockSkewMs = readClockSkew(response);
         return { status: response.status, text: await response.text() };

@@ -52,16 +52,24 @@ export function integer(min: number, max?: number): SettingKind<number> {
   };
 }
 
-/** A share, as `0.05` or `5e-2`. */
-export const share: SettingKind<number> = {
-  placeholder: 'share',
-  expected: 'a number from 0 to 1',
-  fileType: 'number',
-  parse: (text) => {
-    const value = /^(?:\d+(?:\.\d*)?|\.\d+)(?:e-?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
-    return value >= 0 && value <= 1 ? value : undefined;
-  },
-};
+/** A number as `0.05` or `5e-2`. */
+function decimal(placeholder: string, max: number): SettingKind<number> {
+  return {
+    placeholder,
+    expected: `a number from 0 to ${max}`,
+    fileType: 'number',
+    parse: (text) => {
+      const isDecimal = /^(?:\d+(?:\.\d*)?|\.\d+)(?:e-?\d+)?$/i.test(text);
+      const value = isDecimal ? Number(text) : Number.NaN;
+      return value >= 0 && value <= max ? value : undefined;
+    },
+  };
+}
+
+export const share: SettingKind<number> = decimal('share', 1);
+
+/** So many a second. */
+export const rate: SettingKind<number> = decimal('number', 1_000_000);
 
 export function choice<const T extends string>(
   placeholder: string,

@@ -4,6 +4,7 @@ import {
   integer,
   onOff,
   path,
+  rate,
   type SettingKind,
   share,
   storeUrl,
@@ -33,8 +34,38 @@ export interface HostConfig {
   readonly env: (typeof ENVIRONMENTS)[number];
   /** The file of the `tokens` authenticator. */
   readonly tokens: string | null;
+  /** The file of the issuers of signed and of opaque tokens. */
+  readonly issuers: string | null;
   /** Lets dev tokens be used beyond loopback. */
   readonly allowDevAuthAnywhere: boolean;
+  /** The certificate of the listener, PEM with its chain; `null`: plain HTTP. */
+  readonly tlsCert: string | null;
+  /** The key of that certificate, PEM. */
+  readonly tlsKey: string | null;
+  /** The authorities that vouch for certificates of callers; `null`: none are asked for. */
+  readonly tlsClientCa: string | null;
+  /** The file of the actors that certificates of callers stand for. */
+  readonly tlsClients: string | null;
+  /** From the first byte of a connection to the end of the head; also for a TLS handshake. Milliseconds. */
+  readonly headTimeoutMs: number;
+  /** How long a body may stand still. Milliseconds. */
+  readonly bodyTimeoutMs: number;
+  /** For the whole request. Milliseconds. */
+  readonly requestTimeoutMs: number;
+  /** How long a connection is kept open between requests. Milliseconds. */
+  readonly idleTimeoutMs: number;
+  /** Header lines of a request; one more is 431. */
+  readonly maxHeaders: number;
+  /** One more connection is closed at once. */
+  readonly maxConnections: number;
+  /** After so many a connection is closed. */
+  readonly maxRequestsPerConnection: number;
+  /** How often each actor may call; 0: no limit. Requests a second. */
+  readonly actorRate: number;
+  /** How many requests of an actor may come at once; 0: as many as a second. */
+  readonly actorBurst: number;
+  /** From one key of `modgate-identity` to the next. Hours. */
+  readonly identityRotationHours: number;
   /** How long requests in flight may take to finish after the drain began. Milliseconds. */
   readonly drainMs: number;
   /** How long the host goes on accepting, not ready, before it drains. Milliseconds. */
@@ -113,11 +144,101 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     unit: null,
     help: 'file of bearer tokens by their sha-256; reloaded when it changes',
   },
+  issuers: {
+    kind: path('file'),
+    default: null,
+    unit: null,
+    help: 'file of the issuers of tokens (JWT, introspection); reloaded when it changes',
+  },
   allowDevAuthAnywhere: {
     kind: onOff,
     default: 'false',
     unit: null,
     help: 'accept dev tokens also beyond loopback: anybody who reaches the port is then anybody',
+  },
+  tlsCert: {
+    kind: path('file'),
+    default: null,
+    unit: null,
+    help: 'certificate of the listener, PEM with its chain; reloaded when it changes',
+  },
+  tlsKey: {
+    kind: path('file'),
+    default: null,
+    unit: null,
+    help: 'key of the certificate, PEM without a passphrase',
+  },
+  tlsClientCa: {
+    kind: path('file'),
+    default: null,
+    unit: null,
+    help: 'authorities that vouch for certificates of callers, PEM',
+  },
+  tlsClients: {
+    kind: path('file'),
+    default: null,
+    unit: null,
+    help: 'file of the actors that certificates of callers stand for; reloaded when it changes',
+  },
+  headTimeoutMs: {
+    kind: integer(1, MAX_TIMER_MS),
+    default: '10000',
+    unit: 'ms',
+    help: 'time for the head of a request, and for a TLS handshake',
+  },
+  bodyTimeoutMs: {
+    kind: integer(1, MAX_TIMER_MS),
+    default: '10000',
+    unit: 'ms',
+    help: 'time for which the body of a request may stand still',
+  },
+  requestTimeoutMs: {
+    kind: integer(1, MAX_TIMER_MS),
+    default: '60000',
+    unit: 'ms',
+    help: 'time for a whole request to arrive',
+  },
+  idleTimeoutMs: {
+    kind: integer(1, MAX_TIMER_MS),
+    default: '65000',
+    unit: 'ms',
+    help: 'time for which a connection is kept open between requests',
+  },
+  maxHeaders: {
+    kind: integer(1),
+    default: '2048',
+    unit: 'headers',
+    help: 'headers of a request; their size is at most 16 KiB anyway',
+  },
+  maxConnections: {
+    kind: integer(1),
+    default: '10000',
+    unit: 'connections',
+    help: 'connections at a time; one more is closed at once',
+  },
+  maxRequestsPerConnection: {
+    kind: integer(1),
+    default: '10000',
+    unit: 'requests',
+    help: 'requests after which a connection is closed',
+  },
+  actorRate: {
+    kind: rate,
+    default: '0',
+    unit: 'requests/s',
+    help: 'how often each actor may call; 0 is no limit',
+  },
+  actorBurst: {
+    kind: integer(0, 1_000_000),
+    default: '0',
+    unit: 'requests',
+    help: 'requests of an actor that may come at once; 0 is as many as a second',
+  },
+  identityRotationHours: {
+    kind: integer(1, 8784),
+    default: '720',
+    unit: 'hours',
+    help: 'time after which the key that signs modgate-identity is followed by a new one',
   },
   drainMs: {
     kind: integer(0, MAX_TIMER_MS),

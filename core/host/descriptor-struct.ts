@@ -17,7 +17,7 @@ import { HEADER_NAME } from './forward-headers.js';
 import { capability, digest, moduleName } from './identifiers.js';
 import { DESCRIPTOR_BOUNDS } from './limits.js';
 
-const { limits, retry, breaker, records, probation } = DESCRIPTOR_BOUNDS;
+const { limits, rate, retry, breaker, records, probation } = DESCRIPTOR_BOUNDS;
 
 const manifestUrl = define<string>('an http or https URL without credentials', isManifestUrl);
 
@@ -61,6 +61,15 @@ export const descriptorStruct = object({
       queue_ms: optional(wholeNumber(...limits.queue_ms)),
     }),
   ),
+  rate: optional(
+    object({
+      per_second: optional(numberBetween(...rate.per_second)),
+      burst: optional(wholeNumber(...rate.burst)),
+      actor_per_second: optional(numberBetween(...rate.actor_per_second)),
+      actor_burst: optional(wholeNumber(...rate.actor_burst)),
+    }),
+  ),
+  identity: optional(boolean()),
   forward_headers: optional(array(matching('the name of a header', HEADER_NAME))),
   provider_errors: optional(enums(['problem', 'passthrough'])),
   retry: optional(

@@ -1,4 +1,11 @@
-import type { Breaker, Descriptor, Limits, ManifestSource, Probation } from './descriptor.js';
+import type {
+  Breaker,
+  Descriptor,
+  Limits,
+  ManifestSource,
+  Probation,
+  RateLimit,
+} from './descriptor.js';
 import type { WireDescriptor } from './descriptor-struct.js';
 import { DESCRIPTOR_DEFAULTS } from './limits.js';
 import { withDefaults } from './with-defaults.js';
@@ -13,6 +20,8 @@ export function createDescriptor(wire: WireDescriptor, config: unknown): Descrip
     manifest: createManifestSource(wire.manifest),
     manifestDigest: wire.manifest_digest ?? null,
     limits: createLimits(withDefaults(defaults.limits, wire.limits)),
+    rate: createRate(withDefaults(defaults.rate, wire.rate)),
+    identity: wire.identity ?? defaults.identity,
     forwardHeaders: (wire.forward_headers ?? []).map((name) => name.toLowerCase()),
     providerErrors: wire.provider_errors ?? defaults.provider_errors,
     retry: withDefaults(defaults.retry, wire.retry),
@@ -29,7 +38,7 @@ export function createDescriptor(wire: WireDescriptor, config: unknown): Descrip
   };
 }
 
-type Filled<Key extends 'limits' | 'breaker' | 'probation'> = {
+type Filled<Key extends 'limits' | 'rate' | 'breaker' | 'probation'> = {
   readonly [Member in keyof (typeof DESCRIPTOR_DEFAULTS)[Key]]: number;
 };
 
@@ -41,6 +50,15 @@ function createLimits(wire: Filled<'limits'>): Limits {
     concurrency: wire.concurrency,
     queue: wire.queue,
     queueMs: wire.queue_ms,
+  };
+}
+
+function createRate(wire: Filled<'rate'>): RateLimit {
+  return {
+    perSecond: wire.per_second,
+    burst: wire.burst,
+    actorPerSecond: wire.actor_per_second,
+    actorBurst: wire.actor_burst,
   };
 }
 

@@ -23,6 +23,14 @@ export interface Limits {
   readonly queueMs: number;
 }
 
+/** Calls a second, and how many at once; 0 a second is no limit, a burst of 0 what comes in a second. */
+export interface RateLimit {
+  readonly perSecond: number;
+  readonly burst: number;
+  readonly actorPerSecond: number;
+  readonly actorBurst: number;
+}
+
 export interface Retry {
   /** Retries at most, beside the first attempt. */
   readonly attempts: number;
@@ -63,6 +71,9 @@ export interface Descriptor {
   /** The digest that the manifest must have. */
   readonly manifestDigest: string | null;
   readonly limits: Limits;
+  readonly rate: RateLimit;
+  /** Whether the provider is told who calls in a signed token. */
+  readonly identity: boolean;
   /** Lower-case names. */
   readonly forwardHeaders: readonly string[];
   readonly providerErrors: 'problem' | 'passthrough';

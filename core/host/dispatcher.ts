@@ -8,6 +8,7 @@ import {
   type Provider,
   ProviderFailure,
 } from '../contract/index.js';
+import { IDENTITY_HEADER, type IdentitySigner } from '../identity/identity-keys.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import type { Verdict } from './breaker.js';
 import type { Deadline } from './deadline.js';
@@ -30,6 +31,15 @@ const LEAST_SERVER_ERROR = 500;
 /** Envoy's defaults: 25 ms, and ten times that at most. The retry must fit into the caller's patience. */
 const RETRY_BACKOFF: BackoffBounds = { firstMs: 25, maxMs: 250 };
 
+export interface DispatcherOptions {
+  readonly provider: Provider;
+  readonly endpoints: EndpointSet;
+  readonly descriptor: Descriptor;
+  readonly log: Log;
+  /** `null`: the provider is not told who calls in a signed token. */
+  readonly identity: IdentitySigner | null;
+}
+
 const NONE: readonly Endpoint[] = [];
 
 /** Makes attempts of a call: to which endpoint, how often, and what each says of its endpoint. */
@@ -38,14 +48,16 @@ export class Dispatcher {
   readonly #endpoints: EndpointSet;
   readonly #descriptor: Descriptor;
   readonly #log: Log;
+  readonly #identity: IdentitySigner | null;
   readonly #budget: RetryBudget;
   #retries = 0;
 
-  constructor(provider: Provider, endpoints: EndpointSet, descriptor: Descriptor, log: Log) {
+  constructor({ provider, endpoints, descriptor, log, identity }: DispatcherOptions) {
     this.#provider = provider;
     this.#endpoints = endpoints;
     this.#descriptor = descriptor;
     this.#log = log;
+    this.#identity = identity;
     this.#budget = new RetryBudget(descriptor.retry.budget);
   }
 
@@ -148,6 +160,9 @@ export class Dispatcher {
     headers['modgate-call-id'] = id;
     headers['modgate-deadline-ms'] = String(deadline.wholeMsLeft);
     headers['traceparent'] = call.nextTraceparent();
+    if (this.#identity !== null && context.actor !== null) {
+      headers[IDENTITY_HEADER] = this.#identity.sign(context, context.actor, id);
+    }
     const maxResponseBytes = this.#descriptor.limits.responseBytes;
     const given = { id, operation, headers, context, maxResponseBytes };
     return new GuardedInvocation(given, endpoint.name, deadline);

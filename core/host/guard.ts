@@ -5,6 +5,7 @@ import {
   type Outcome,
   type Provider,
 } from '../contract/index.js';
+import type { IdentitySigner } from '../identity/identity-keys.js';
 import { Bulkhead } from './bulkhead.js';
 import { Deadline } from './deadline.js';
 import type { Descriptor } from './descriptor.js';
@@ -17,6 +18,7 @@ import { startHealthChecks } from './health-checks.js';
 import type { HostPressure } from './host-pressure.js';
 import type { ModuleScope } from './module-scope.js';
 import { isPassedOn } from './provider-status.js';
+import { RateLimits } from './rate-limits.js';
 
 export type { GuardedAnswer, GuardedCall } from './guarded-call.js';
 
@@ -39,6 +41,8 @@ export interface GuardOptions {
   readonly scope: Pick<ModuleScope, 'signal' | 'defer'>;
   /** What the whole host can carry; `null`: no limit but the module's own. */
   readonly pressure: HostPressure | null;
+  /** `null`: the provider is not told who calls in a signed token. */
+  readonly identity: IdentitySigner | null;
 }
 
 const DEFAULT_BALANCING: Balancing = { strategy: 'round_robin', hashHeader: null, health: null };
@@ -52,6 +56,8 @@ export class Guard {
   readonly hashHeader: string | null;
   /** Called after each call has been counted. */
   onCallEnd: (() => void) | null = null;
+  /** How often the module may be called. */
+  readonly rates: RateLimits;
   readonly #descriptor: Descriptor;
   readonly #pressure: HostPressure | null;
   readonly #endpoints: EndpointSet;
@@ -64,14 +70,21 @@ export class Guard {
   #holds = 0;
   #onIdle: (() => void) | null = null;
 
-  constructor({ provider, descriptor, log, scope, pressure }: GuardOptions) {
+  constructor({ provider, descriptor, log, scope, pressure, identity }: GuardOptions) {
     const { strategy, hashHeader, health } = provider.balancing?.() ?? DEFAULT_BALANCING;
     this.hashHeader = hashHeader;
     this.#descriptor = descriptor;
     this.#pressure = pressure;
     this.#endpoints = new EndpointSet(createEndpoints(provider, descriptor, log), strategy);
+    this.rates = new RateLimits(descriptor.rate);
     this.#bulkhead = new Bulkhead(descriptor.limits);
-    this.#dispatcher = new Dispatcher(provider, this.#endpoints, descriptor, log);
+    this.#dispatcher = new Dispatcher({
+      provider,
+      endpoints: this.#endpoints,
+      descriptor,
+      log,
+      identity,
+    });
     if (health !== null) {
       startHealthChecks(this.#endpoints.all, { provider, checks: health, log }, scope);
     }

@@ -27,7 +27,10 @@ interface HeldGeneration {
 }
 
 export interface HostOptions
-  extends Pick<SlotContext, 'plugins' | 'environment' | 'log' | 'stateDir' | 'pressure' | 'store'> {
+  extends Pick<
+    SlotContext,
+    'plugins' | 'environment' | 'log' | 'stateDir' | 'pressure' | 'identity' | 'store'
+  > {
   /** The folder of descriptors. */
   readonly modulesDir: string;
   /** Whether to write what became of each descriptor into `.status/` beside it. */

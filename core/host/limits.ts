@@ -10,6 +10,9 @@ export const DESCRIPTOR_DEFAULTS = {
     queue: 32,
     queue_ms: 250,
   },
+  /** 0 a second is no limit; a burst of 0 is what comes in a second. */
+  rate: { per_second: 0, burst: 0, actor_per_second: 0, actor_burst: 0 },
+  identity: false,
   retry: { attempts: 2, budget: 0.2 },
   breaker: { failures: 5, open_ms: 10_000, max_open_ms: 60_000 },
   records: { capture_bytes: 0 },
@@ -21,6 +24,8 @@ const TEN_MINUTES_MS = 600_000;
 const ONE_HOUR_MS = 3_600_000;
 const ONE_DAY_SECONDS = 86_400;
 const ONE_GIBIBYTE = 1_073_741_824;
+/** More calls a second than one process can carry. */
+const ONE_MILLION = 1_000_000;
 /** More sockets than one process can hold. */
 const MANY = 100_000;
 
@@ -36,6 +41,12 @@ export const DESCRIPTOR_BOUNDS = {
     concurrency: [1, MANY],
     queue: [0, MANY],
     queue_ms: [0, TEN_MINUTES_MS],
+  },
+  rate: {
+    per_second: [0, ONE_MILLION],
+    burst: [0, ONE_MILLION],
+    actor_per_second: [0, ONE_MILLION],
+    actor_burst: [0, ONE_MILLION],
   },
   retry: { attempts: [0, 10], budget: [0, 1] },
   breaker: { failures: [1, 1000], open_ms: [1, ONE_HOUR_MS], max_open_ms: [1, ONE_HOUR_MS] },

@@ -11,6 +11,8 @@ const PARTS: Readonly<Record<keyof Descriptor, string>> = {
   manifest: 'manifest',
   manifestDigest: 'manifest_digest',
   limits: 'limits',
+  rate: 'rate',
+  identity: 'identity',
   forwardHeaders: 'forward_headers',
   providerErrors: 'provider_errors',
   retry: 'retry',

@@ -1,4 +1,5 @@
 import type { Log } from '../contract/index.js';
+import type { IdentitySigner } from '../identity/identity-keys.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import type { Store } from '../store/store.js';
 import type { Probation } from './descriptor.js';
@@ -34,6 +35,7 @@ export interface SlotContext extends DescriptorContext {
   readonly stateDir: string;
   readonly store: Store;
   readonly pressure?: HostPressure;
+  readonly identity?: IdentitySigner;
   readonly lastGood: LastGoodStore;
   /** The path of a descriptor's file. */
   readonly pathOf: (file: string) => string;

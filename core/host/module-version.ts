@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Log, Provider } from '../contract/index.js';
+import type { IdentitySigner } from '../identity/identity-keys.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import type { Store } from '../store/store.js';
 import { formatFinding } from './finding.js';
@@ -18,6 +19,8 @@ export interface VersionContext {
   readonly store: Store;
   /** What the whole host can carry; absent: no limit but those of the modules. */
   readonly pressure?: HostPressure;
+  /** Signs who calls, for descriptors that ask for it. */
+  readonly identity?: IdentitySigner;
 }
 
 // A module that hangs while it opens must not hold up the changes of others for long.
@@ -59,6 +62,7 @@ export async function openVersion(
       path: references.path,
     });
     const provider = await withTimeout(opened, OPEN_TIMEOUT_MS);
+    if (descriptor.identity) await context.identity?.prepare();
     return createVersion(prepared, provider, scope, { ...context, log });
   } catch (error) {
     await scope.close();
@@ -70,10 +74,17 @@ function createVersion(
   prepared: PreparedDescriptor,
   provider: Provider,
   scope: ModuleScope,
-  { log, store, pressure }: VersionContext,
+  { log, store, pressure, identity }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
-  const guard = new Guard({ provider, descriptor, log, scope, pressure: pressure ?? null });
+  const guard = new Guard({
+    provider,
+    descriptor,
+    log,
+    scope,
+    pressure: pressure ?? null,
+    identity: (descriptor.identity ? identity : null) ?? null,
+  });
   // A version that served with its last good manifest is bound anew when its own comes.
   let endBinding = new AbortController();
   scope.defer(() => endBinding.abort());

@@ -1,19 +1,46 @@
 import type { Actor, Authenticator, Credentials } from '../contract/index.js';
 import { HostError } from '../errors.js';
+import type { ActorRate } from '../operations/rate-limit.js';
 import type { CallerHeaders } from './caller-headers.js';
+import type { HostContext } from './exchange.js';
+import type { ClientCertificates } from './tls/client-certificates.js';
+
+/** How callers are known, and how often each may call. */
+export interface Authentication {
+  /** In the order they are asked. */
+  readonly chain: readonly Authenticator[];
+  /** `null`: certificates of callers mean nothing. */
+  readonly certificates: ClientCertificates | null;
+  /** `null`: no limit. */
+  readonly actorRate: ActorRate | null;
+}
 
 const CREDENTIALS = /^([A-Za-z][A-Za-z0-9._-]*) +(.+)$/;
 
 /**
- * Asks the chain; the first actor wins (contract 3).
- * @throws HostError 401 when there are no credentials, two of them, or none that anybody knows.
+ * Who calls: what the `authorization` header says, else what the certificate of the connection says
+ * (contract 3).
+ * @throws HostError 401 when there are no credentials, two of them, or none that anybody knows; 429.
  */
 export async function authenticate(
-  headers: CallerHeaders,
-  authenticators: readonly Authenticator[],
+  { state, req }: HostContext,
+  { chain, certificates, actorRate }: Authentication,
 ): Promise<Actor> {
+  const { headers } = state.exchange;
+  const shown = certificates?.judge(req.socket) ?? 'none';
+  // Also beside a good token: a credential that is bad is never passed over.
+  if (shown === 'refused') throw refuseCertificate();
+  const actor =
+    shown === 'none' || headers.get('authorization') !== undefined
+      ? await askChain(headers, chain)
+      : shown;
+  actorRate?.admit(actor);
+  return actor;
+}
+
+async function askChain(headers: CallerHeaders, chain: readonly Authenticator[]): Promise<Actor> {
   const credentials = readCredentials(headers);
-  for (const authenticator of authenticators) {
+  for (const authenticator of chain) {
     const actor = await authenticator.authenticate(credentials);
     if (actor !== null) return actor;
   }
@@ -37,5 +64,12 @@ function unauthorized(detail: string, reason: string): HostError {
   return new HostError('unauthorized', detail, {
     errors: [{ field: 'authorization', reason }],
     nextActions: ['send a bearer token that this host knows in the authorization header'],
+  });
+}
+
+function refuseCertificate(): HostError {
+  return new HostError('unauthorized', 'the certificate of the connection is not valid', {
+    errors: [{ field: 'certificate', reason: 'not valid' }],
+    nextActions: ['connect with a certificate that this host knows, or with none'],
   });
 }

@@ -6,8 +6,9 @@ import type { ConsoleBridge } from '../operations/console-bridge.js';
 import type { Forward } from '../operations/forward.js';
 import type { RequestTracing } from '../operations/request-span.js';
 import { authenticate } from './actor.js';
+import { createBodyProgress } from './body-progress.js';
 import { readBridgeBody } from './bridge-body.js';
-import { refuseBadFraming } from './caller-headers.js';
+import { refuseBadFraming, refuseManyHeaders } from './caller-headers.js';
 import { createCallerRequest } from './caller-request.js';
 import {
   createExchangeMiddleware,
@@ -23,6 +24,10 @@ export interface AppOptions extends HostRoutesOptions, ExchangeOptions {
   readonly bridge: ConsoleBridge;
   /** With dev tokens on: a page that rebinds its name must get nowhere (contract 3). */
   readonly loopbackOnly: boolean;
+  /** How long a body that is wanted may stand still. Milliseconds. */
+  readonly bodyTimeoutMs: number;
+  /** Header lines of a request. */
+  readonly maxHeaders: number;
   /** `null` where traces are off. */
   readonly tracing: RequestTracing | null;
 }
@@ -33,6 +38,7 @@ export function createApp(options: AppOptions): Koa<HostState> {
   app.on('error', (error) => options.log.error({ err: error }, 'koa failed to answer'));
   app.use(createExchangeMiddleware(options));
   app.use(createProtocolChecks(options));
+  app.use(createBodyProgress(options.bodyTimeoutMs));
   app.use(createModuleDispatch(options));
   for (const middleware of createHostRoutes(options)) app.use(middleware);
   return app;
@@ -42,6 +48,7 @@ function createProtocolChecks(options: AppOptions): Middleware<HostState> {
   return (ctx, next) => {
     const { headers } = ctx.state.exchange;
     refuseBadFraming(ctx.req, headers);
+    refuseManyHeaders(ctx.req, options.maxHeaders);
     if (options.loopbackOnly && !isLoopbackHostHeader(headers.get('host'))) {
       throw new HostError(
         'forbidden',
@@ -83,7 +90,7 @@ function beginSpan(ctx: HostContext, tracing: RequestTracing | null): void {
 
 /** Everything of the shape `/modules/{module}/http/{*path}`, judged on the raw target. */
 function createModuleDispatch(
-  options: Pick<AppOptions, 'forward' | 'bridge' | 'authenticators' | 'tracing'>,
+  options: Pick<AppOptions, 'forward' | 'bridge' | 'authentication' | 'tracing'>,
 ): Middleware<HostState> {
   return async (ctx, next) => {
     const verdict = parseTarget(ctx.req.url ?? '');
@@ -96,7 +103,7 @@ function createModuleDispatch(
     const permission = target && readBridgePermission(target);
     exchange.trace.isForwarded = permission === null;
     beginSpan(ctx, options.tracing);
-    const actor = await authenticate(exchange.headers, options.authenticators);
+    const actor = await authenticate(ctx, options.authentication);
     const request = createCallerRequest(ctx, actor);
     const body =
       target === null || permission === null

@@ -61,6 +61,19 @@ export function refuseBadFraming(request: IncomingMessage, headers: CallerHeader
   }
 }
 
+/**
+ * The size of a head is bounded by the parser, this is the number of its lines.
+ * @throws HostError 431.
+ */
+export function refuseManyHeaders({ rawHeaders }: IncomingMessage, maxHeaders: number): void {
+  if (rawHeaders.length / 2 <= maxHeaders) return;
+  throw new HostError('validation_failed', 'the head of the request has too many headers', {
+    status: 431,
+    errors: [{ field: 'headers', reason: `more than ${maxHeaders}` }],
+    headers: { connection: 'close' },
+  });
+}
+
 function refuse(field: string, reason: string): HostError {
   return new HostError('validation_failed', 'the head of the request is not valid HTTP', {
     errors: [{ field, reason }],

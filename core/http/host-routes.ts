@@ -1,13 +1,12 @@
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
-import type { Authenticator } from '../contract/index.js';
 import { HostError } from '../errors.js';
 import type { Explain } from '../operations/explain.js';
 import type { ListCalls } from '../operations/list-calls.js';
 import type { ListManifests } from '../operations/list-manifests.js';
 import type { ModuleStatus } from '../operations/module-status.js';
 import type { ReadMetrics } from '../operations/read-metrics.js';
-import { authenticate } from './actor.js';
+import { type Authentication, authenticate } from './actor.js';
 import { createCallerRequest } from './caller-request.js';
 import { readCallQuery } from './calls-route.js';
 import type { HostContext, HostState } from './exchange.js';
@@ -15,12 +14,14 @@ import { readExplainInput } from './explain-route.js';
 import { isProblemCode, renderProblemPage } from './problem-page.js';
 
 export interface HostRoutesOptions {
-  readonly authenticators: readonly Authenticator[];
+  readonly authentication: Authentication;
   readonly moduleStatus: ModuleStatus;
   readonly listManifests: ListManifests;
   readonly explain: Explain;
   readonly listCalls: ListCalls;
   readonly readMetrics: ReadMetrics;
+  /** What providers verify `modgate-identity` with. */
+  readonly identityKeys: () => unknown;
   /** Whether `GET /metrics` asks for no credentials: on a host that listens on loopback only. */
   readonly hasPublicMetrics: boolean;
   /** `null` when ready, else why not. */
@@ -38,33 +39,33 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
     if (reason !== null) throw new HostError('unavailable', reason);
     answerJson(ctx, { status: 'ready' });
   });
+  router.get('/.well-known/jwks.json', (ctx) => {
+    answerJson(ctx, options.identityKeys());
+  });
   router.get('/modules', async (ctx) => {
-    const actor = await authenticate(ctx.state.exchange.headers, options.authenticators);
+    const actor = await authenticate(ctx, options.authentication);
     ctx.set('content-type', 'application/json');
     ctx.body = await options.moduleStatus.execute(null, createCallerRequest(ctx, actor));
   });
   router.get('/manifests', async (ctx) => {
-    const actor = await authenticate(ctx.state.exchange.headers, options.authenticators);
+    const actor = await authenticate(ctx, options.authentication);
     ctx.set('content-type', 'application/json');
     ctx.body = await options.listManifests.execute(null, createCallerRequest(ctx, actor));
   });
   router.get('/explain', async (ctx) => {
-    const actor = await authenticate(ctx.state.exchange.headers, options.authenticators);
+    const actor = await authenticate(ctx, options.authentication);
     ctx.set('content-type', 'application/json');
     const input = readExplainInput(ctx);
     ctx.body = await options.explain.execute(input, createCallerRequest(ctx, actor));
   });
   router.get('/calls', async (ctx) => {
-    const actor = await authenticate(ctx.state.exchange.headers, options.authenticators);
+    const actor = await authenticate(ctx, options.authentication);
     ctx.set('content-type', 'application/json');
     const request = createCallerRequest(ctx, actor);
     ctx.body = await options.listCalls.execute(readCallQuery(ctx), request);
   });
   router.get('/metrics', async (ctx) => {
-    const { headers } = ctx.state.exchange;
-    const actor = options.hasPublicMetrics
-      ? null
-      : await authenticate(headers, options.authenticators);
+    const actor = options.hasPublicMetrics ? null : await authenticate(ctx, options.authentication);
     // A refused caller is told in JSON: the type is set last.
     const text = await options.readMetrics.execute(actor);
     ctx.set('content-type', options.readMetrics.contentType);

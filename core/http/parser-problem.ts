@@ -38,8 +38,11 @@ export function answerParserError(error: Error & { code?: string }, socket: Dupl
   }
   const status = STATUS_BY_CODE.get(error.code ?? '') ?? 400;
   const detail = DETAILS.get(status) ?? 'the request is not well-formed HTTP';
-  socket.end(formatAnswer(new HostError('validation_failed', detail, { status })));
+  endWith(socket, new HostError('validation_failed', detail, { status }));
 }
+
+/** For the answer to be read before the connection is gone. Milliseconds. */
+const LINGER_MS = 1000;
 
 const answersBySocket = new WeakMap<Duplex, Set<ServerResponse>>();
 
@@ -58,7 +61,14 @@ function pendingAnswers(socket: Duplex): ServerResponse[] {
 /** CONNECT asks for a tunnel, and this host is none. */
 export function answerConnect(_request: unknown, socket: Duplex): void {
   const detail = 'the method CONNECT is not implemented';
-  socket.end(formatAnswer(new HostError('validation_failed', detail, { status: 501 })));
+  endWith(socket, new HostError('validation_failed', detail, { status: 501 }));
+}
+
+/** A caller that never closes its side must not hold the connection; one that is cut at once may lose the answer. */
+function endWith(socket: Duplex, error: HostError): void {
+  socket.end(formatAnswer(error));
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(cut));
 }
 
 function formatAnswer(error: HostError): string {

@@ -1,36 +1,145 @@
-import http, { type RequestListener, type Server } from 'node:http';
+import http, {
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import type { HostConfig } from '../config/settings.js';
 import { answerConnect, answerParserError, trackAnswer } from './parser-problem.js';
+import type { FollowedPair } from './tls/followed-pair.js';
+import type { TlsPair } from './tls/tls-pair.js';
 
-const HEAD_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 60_000;
-// How late a time-out may be noticed; Node's default of 30 s would make the 10 s above mean 40.
+export type ServerLimits = Pick<
+  HostConfig,
+  | 'headTimeoutMs'
+  | 'requestTimeoutMs'
+  | 'idleTimeoutMs'
+  | 'maxConnections'
+  | 'maxRequestsPerConnection'
+>;
+
+/** What of connections is counted. */
+export interface ConnectionCounts {
+  readonly open: number;
+  /** Turned away, since there were as many as there may be. */
+  readonly dropped: number;
+  /** TLS handshakes that failed or took too long. */
+  readonly failedHandshakes: number;
+}
+
+export interface HostServer {
+  readonly server: Server;
+  readonly counts: ConnectionCounts;
+  /** Ends every connection, also one that is still shaking hands. */
+  destroyConnections(): void;
+}
+
+// How late a time-out may be noticed; Node's default of 30 s would make the 10 s of a head mean 40.
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;
-const IDLE_TIMEOUT_MS = 65_000;
 const MAX_HEAD_BYTES = 16 * 1024;
 
 /** A server that answers nothing by itself: what Node would refuse is answered with a Problem. */
-export function createServer(listener: RequestListener): Server {
-  const server = http.createServer(
-    {
-      headersTimeout: HEAD_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
-      keepAliveTimeout: IDLE_TIMEOUT_MS,
-      maxHeaderSize: MAX_HEAD_BYTES,
-      // Node would answer a request without host with an empty 400.
-      requireHostHeader: false,
-      insecureHTTPParser: false,
-      noDelay: true,
-    },
-    listener,
-  );
-  // Above a count Node drops headers silently, which would slip past every rule on headers; the size of
-  // the head bounds them instead.
+export function createServer(
+  listener: RequestListener,
+  limits: ServerLimits,
+  tls: FollowedPair | null,
+): HostServer {
+  const server = tls === null ? createPlain(limits) : createSecure(limits, tls);
+  // Above a count Node drops headers silently, which would slip past every rule on headers: they are
+  // counted where a Problem can tell.
   server.maxHeadersCount = 0;
+  server.maxConnections = limits.maxConnections;
+  server.on('request', (request, response) => endUsedUp(request, response, limits));
   server.prependListener('request', trackAnswer);
-  server.on('checkContinue', listener);
-  server.on('checkExpectation', listener);
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, listener);
   server.on('clientError', answerParserError);
   server.on('connect', answerConnect);
+  return countConnections(server);
+}
+
+function describeLimits(limits: ServerLimits): http.ServerOptions {
+  return {
+    headersTimeout: limits.headTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+    keepAliveTimeout: limits.idleTimeoutMs,
+    maxHeaderSize: MAX_HEAD_BYTES,
+    // Node would answer a request without host with an empty 400.
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+    noDelay: true,
+  };
+}
+
+function createPlain(limits: ServerLimits): Server {
+  return http.createServer(describeLimits(limits));
+}
+
+function createSecure(limits: ServerLimits, tls: FollowedPair): Server {
+  const server = https.createServer({
+    ...describeLimits(limits),
+    ...describeContext(tls.current),
+    handshakeTimeout: limits.headTimeoutMs,
+    ALPNProtocols: ['http/1.1'],
+    requestCert: tls.current.ca !== null,
+    // A caller without a certificate may have a token; one with a bad certificate is refused later.
+    rejectUnauthorized: false,
+  });
+  tls.onChange = (pair) => server.setSecureContext(describeContext(pair));
+  // Node's own listener would answer a failed handshake in plain HTTP.
+  server.removeAllListeners('tlsClientError');
   return server;
+}
+
+/** The authorities of callers are those of the configuration, never those of the system. */
+function describeContext({ cert, key, ca }: TlsPair) {
+  return { cert, key, minVersion: 'TLSv1.2' as const, ...(ca !== null && { ca }) };
+}
+
+const answered = new WeakMap<Socket, number>();
+
+/** The last request of a connection is answered, and then it is closed; Node would answer an empty 503. */
+function endUsedUp(
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  { maxRequestsPerConnection }: ServerLimits,
+): void {
+  const count = (answered.get(socket) ?? 0) + 1;
+  answered.set(socket, count);
+  if (count >= maxRequestsPerConnection) response.shouldKeepAlive = false;
+}
+
+function countConnections(server: Server): HostServer {
+  const open = new Set<Socket>();
+  const counts = { dropped: 0, failedHandshakes: 0 };
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  server.on('drop', () => {
+    counts.dropped += 1;
+  });
+  server.on('tlsClientError', (_error, socket: Socket) => {
+    counts.failedHandshakes += 1;
+    socket.destroy();
+  });
+  return {
+    server,
+    counts: {
+      get open() {
+        return open.size;
+      },
+      get dropped() {
+        return counts.dropped;
+      },
+      get failedHandshakes() {
+        return counts.failedHandshakes;
+      },
+    },
+    destroyConnections: () => {
+      for (const socket of open) socket.destroy();
+    },
+  };
 }

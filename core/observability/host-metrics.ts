@@ -15,6 +15,8 @@ export interface Reloads {
 export interface ObservedHost {
   list(): readonly ModuleRecord[];
   readonly reloads: Reloads;
+  /** Requests over the rate of their actor, whatever they call. */
+  readonly refusedActors: () => number;
 }
 
 const BREAKER_STATES = ['closed', 'half_open', 'open'] as const;
@@ -55,6 +57,19 @@ export function describeHostMetrics(host: ObservedHost): ScrapedMetric[] {
       'sum',
       readGuards((module, guard) => [{ labels: { module }, value: guard.counts().queued }]),
     ),
+    {
+      name: 'modgate_rate_limited_total',
+      help: 'Requests over a rate: of their actor, on the host (no module) or a module, or of the module.',
+      type: 'counter',
+      aggregator: 'sum',
+      read: () => [
+        { labels: { module: '', limit: 'actor' }, value: host.refusedActors() },
+        ...readGuards((module, { rates: { refused } }) => [
+          { labels: { module, limit: 'actor' }, value: refused.actor },
+          { labels: { module, limit: 'module' }, value: refused.module },
+        ])(),
+      ],
+    },
     gauge(
       'modgate_module_state',
       'Descriptors of a module in a state; no module where the descriptor cannot be read.',

@@ -5,7 +5,7 @@ import { EventLoopMetric } from './event-loop-metric.js';
 import { describeHostMetrics, type ObservedHost } from './host-metrics.js';
 import { type DeclaredRoutes, RequestCounts } from './request-counts.js';
 import { describeRequestMetrics } from './request-metrics.js';
-import { registerScraped } from './scraped-metric.js';
+import { registerScraped, type ScrapedMetric } from './scraped-metric.js';
 
 /** The metrics of one process (contract 9), prom-client's defaults among them. */
 export class Metrics {
@@ -17,8 +17,13 @@ export class Metrics {
   constructor(host: ObservedHost) {
     this.#host = host;
     const described = [...describeRequestMetrics(this.#counts), ...describeHostMetrics(host)];
-    for (const metric of [...described, this.#eventLoop]) registerScraped(this.#registry, metric);
+    this.add([...described, this.#eventLoop]);
     collectDefaultMetrics({ register: this.#registry });
+  }
+
+  /** Shows these too. */
+  add(metrics: readonly ScrapedMetric[]): void {
+    for (const metric of metrics) registerScraped(this.#registry, metric);
   }
 
   /** Of the text that `render` makes. */

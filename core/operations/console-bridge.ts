@@ -14,6 +14,7 @@ import { findByModuleId } from './console/find-by-module-id.js';
 import type { ModuleRecords } from './module-status.js';
 import type { AnswerBody, Operation } from './operation.js';
 import { readHopByHopNames } from './provider-headers.js';
+import { admitCall } from './rate-limit.js';
 
 export interface BridgeInput {
   /** As in the path: the configured name or a `module_id`. */
@@ -55,6 +56,7 @@ export class ConsoleBridge implements Operation<BridgeInput> {
     if (module === null) throw unknownModule();
     request.trace.module = module.name;
     authoriseGrant(module, asked);
+    admitCall(module, request.actor);
     const release = module.guard.hold();
     try {
       const data = await this.#operate(asked, { module, request, body, generation });

@@ -13,6 +13,7 @@ import { createEnvelope } from './envelope.js';
 import type { AnswerBody, Operation } from './operation.js';
 import { readAnswerData } from './provider-answer.js';
 import { readHopByHopNames } from './provider-headers.js';
+import { admitCall } from './rate-limit.js';
 
 /** Where a request wants to go, canonical; `null` where its path can match nothing. */
 export interface ForwardTarget {
@@ -52,6 +53,7 @@ export class Forward implements Operation<ForwardTarget | null> {
     const route = match.value;
     request.trace.route = route.declaredPath;
     authoriseCapability(request.actor, route.capability);
+    admitCall(module, request.actor);
 
     const hopByHop = readHopByHopNames(request);
     const body = await readJudgedBody(route.method, request, module.descriptor.limits.requestBytes);

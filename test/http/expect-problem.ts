@@ -37,6 +37,7 @@ export const CODES: Readonly<Record<number, string>> = {
   405: 'method_not_allowed',
   408: 'validation_failed',
   417: 'validation_failed',
+  429: 'rate_limited',
   431: 'validation_failed',
   501: 'validation_failed',
   502: 'external_dependency_failure',

@@ -8,7 +8,11 @@ const ROUNDS = 500_000;
 const MICROSECONDS_PER_MS = 1000;
 
 const ended = createEnded();
-const host = { list: () => [], reloads: { success: 0, failure: 0, lastAt: new Date() } };
+const host = {
+  list: () => [],
+  refusedActors: () => 0,
+  reloads: { success: 0, failure: 0, lastAt: new Date() },
+};
 const { observe, metrics, calls } = createObservability(host, null);
 const counter = new Counter({
   name: 'requests_total',

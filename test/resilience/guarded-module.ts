@@ -74,6 +74,7 @@ export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
     log: SILENT_LOG,
     scope,
     pressure: options.pressure ?? null,
+    identity: null,
   });
   return {
     guard,
@@ -103,6 +104,8 @@ function createDescriptor(options: FakeModuleOptions): Descriptor {
       queueMs: 250,
       ...options.limits,
     },
+    rate: { perSecond: 0, burst: 0, actorPerSecond: 0, actorBurst: 0 },
+    identity: false,
     forwardHeaders: [],
     providerErrors: options.providerErrors ?? 'problem',
     retry: { attempts: 2, budget: 1, ...options.retry },

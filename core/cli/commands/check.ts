@@ -15,7 +15,13 @@ import { choiceOption } from '../choice.js';
 import { reportFailure } from '../command-failure.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { createHostClient, type HostClient } from '../host-client.js';
-import { addTokenOption, parseHostUrl, readToken } from '../host-options.js';
+import {
+  addAuthorityOption,
+  addTokenOption,
+  parseHostUrl,
+  readAuthority,
+  readToken,
+} from '../host-options.js';
 import { readVersion } from '../read-version.js';
 import { addSettings, readSettings } from '../setting-options.js';
 
@@ -42,6 +48,7 @@ export function define(command: Command): void {
     .option('--against <url>', 'compare with a running host: what would change for callers')
     .addHelpText('after', EXPLANATION);
   addTokenOption(command);
+  addAuthorityOption(command);
   addSettings(command, ['modules', 'plugins']);
 }
 
@@ -88,7 +95,8 @@ function readClient(
   if (format === 'sarif')
     throw new ConfigError('--against has no place in sarif: use text or json');
   const url = parseHostUrl(against, '--against');
-  return createHostClient({ url, token: readToken(command, environment) });
+  const ca = readAuthority(command, environment);
+  return createHostClient({ url, token: readToken(command, environment), ca });
 }
 
 function formatReport(report: CheckReport, against: BlastRadius | null, format: Format): string {

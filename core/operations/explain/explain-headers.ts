@@ -1,5 +1,6 @@
 import type { Actor, Method } from '../../contract/index.js';
 import type { Descriptor } from '../../host/descriptor.js';
+import { IDENTITY_HEADER } from '../../identity/identity-keys.js';
 import type { CallerRequest } from '../caller-request.js';
 import { createProviderHeaders } from '../provider-headers.js';
 import { createRequestTrace } from '../request-trace.js';
@@ -32,7 +33,11 @@ export function explainHeaders(
   });
   return [
     ...Object.entries(headers).map(([name, value]) => describeHeader(name, value)),
-    ...PER_ATTEMPT.map((name) => ({ name, value: null, from: 'host' as const })),
+    ...[...PER_ATTEMPT, ...(descriptor.identity ? [IDENTITY_HEADER] : [])].map((name) => ({
+      name,
+      value: null,
+      from: 'host' as const,
+    })),
     ...listCredentials(descriptor.provider.config),
   ];
 }

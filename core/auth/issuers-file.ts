@@ -1,0 +1,191 @@
+import { dirname } from 'node:path';
+import {
+  array,
+  define,
+  dynamic,
+  enums,
+  type Infer,
+  nonempty,
+  object,
+  optional,
+  record,
+  refine,
+} from 'superstruct';
+import { ACTOR_KINDS, type Secret, secretReference } from '../contract/index.js';
+import { createFinding, InvalidFile, sortFindings } from '../host/finding.js';
+import { resolveReferences } from '../host/references.js';
+import { readStructuredText } from '../host/structured-file.js';
+import type { Fault } from '../lib/fault.js';
+import { judgeByStruct } from '../lib/struct-faults.js';
+import type { AnyStruct } from '../lib/struct-walk.js';
+import { matching, nonEmptyText, wholeNumber } from '../lib/value-structs.js';
+import { ACTOR_ID, SCOPE } from './grammar.js';
+import { isLoopbackAddress } from './loopback.js';
+
+/**
+ * What can sign: public keys only. With a symmetric algorithm the public key of an issuer could be taken
+ * for a shared secret, so there is none to configure.
+ */
+export const SIGNATURE_ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+] as const;
+
+/** Wire names; seconds. Bounds catch a wrong unit. */
+export const ISSUER_DEFAULTS = {
+  clock_skew_seconds: 30,
+  max_age_seconds: 86_400,
+  cooldown_seconds: 30,
+  refresh_seconds: 600,
+  /** Also the most: what an issuer has revoked must not live on for longer. */
+  cache_seconds: 60,
+  scopes: ['scope', 'scp', 'permissions'],
+} as const;
+
+const ONE_DAY_SECONDS = 86_400;
+
+const plainUrl = define<string>(
+  'an https URL without credentials (http only for a loopback host)',
+  isTrustedUrl,
+);
+
+const texts = (what: AnyStruct) =>
+  dynamic<string | string[]>(
+    (value): AnyStruct => (Array.isArray(value) ? nonempty(array(what)) : what),
+  );
+
+const claim = nonEmptyText();
+const kind = enums(ACTOR_KINDS);
+
+const kindFromClaim = object({
+  claim,
+  values: record(nonEmptyText(), kind),
+  default: optional(kind),
+});
+
+/** How claims become an actor. */
+const actor = object({
+  kind: dynamic<Infer<typeof kind> | Infer<typeof kindFromClaim>>(
+    (value): AnyStruct => (typeof value === 'object' && value !== null ? kindFromClaim : kind),
+  ),
+  id: optional(claim),
+  id_prefix: optional(matching('letters, digits or ._@-, at most 64', /^[A-Za-z0-9._@-]{1,64}$/)),
+  scopes: optional(array(claim)),
+  allowed_scopes: optional(array(matching('a word of visible ASCII without a comma', SCOPE))),
+});
+
+export type ActorMapping = Infer<typeof actor>;
+
+const jwks = refine(
+  object({
+    url: optional(plainUrl),
+    file: optional(nonEmptyText()),
+    cooldown_seconds: optional(wholeNumber(1, 3600)),
+    refresh_seconds: optional(wholeNumber(1, ONE_DAY_SECONDS)),
+  }),
+  "exactly one of 'url' and 'file'",
+  ({ url, file }) => (url === undefined) !== (file === undefined),
+);
+
+export type JwksSource = Infer<typeof jwks>;
+
+const issuer = object({
+  issuer: nonEmptyText(),
+  audience: texts(nonEmptyText()) as AnyStruct,
+  algorithms: nonempty(array(enums(SIGNATURE_ALGORITHMS))),
+  jwks,
+  clock_skew_seconds: optional(wholeNumber(0, 300)),
+  max_age_seconds: optional(wholeNumber(1, 30 * ONE_DAY_SECONDS)),
+  actor,
+});
+
+const introspection = object({
+  name: matching('a name of 1 to 128 letters, digits or ._@-', ACTOR_ID),
+  url: plainUrl,
+  client_id: nonEmptyText(),
+  client_secret: secretReference(),
+  issuer: optional(nonEmptyText()),
+  audience: optional(texts(nonEmptyText()) as AnyStruct),
+  cache_seconds: optional(wholeNumber(0, 60)),
+  actor,
+});
+
+const ISSUERS_FILE = object({
+  issuers: optional(array(issuer)),
+  introspection: optional(array(introspection)),
+});
+
+export interface IssuerConfig extends Omit<Infer<typeof issuer>, 'audience'> {
+  readonly audience: string | string[];
+}
+
+export interface IntrospectionConfig extends Omit<Infer<typeof introspection>, 'audience'> {
+  readonly audience?: string | string[];
+}
+
+export interface IssuersFile {
+  readonly issuers: readonly IssuerConfig[];
+  readonly introspection: readonly IntrospectionConfig[];
+  /** The secret behind a `client_secret`. */
+  secret(reference: string): Secret;
+  /** Where relative paths start. */
+  readonly baseDir: string;
+}
+
+/**
+ * Parses `{issuers: […], introspection: […]}`, JSON or YAML by the name of the file, and resolves its
+ * secrets.
+ * @throws InvalidFile with the place of each fault.
+ */
+export async function parseIssuersFile(
+  file: string,
+  content: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<IssuersFile> {
+  const document = readStructuredText(file, content);
+  const source = { file, locate: document.locate };
+  const refuse = (faults: readonly Fault[]) =>
+    new InvalidFile(sortFindings(faults.map((fault) => createFinding(fault, source))));
+  const { value, faults } = judgeByStruct(document.value, ISSUERS_FILE);
+  if (faults.length > 0) throw refuse(faults);
+  const { issuers = [], introspection: asked = [] } = value as {
+    issuers?: IssuerConfig[];
+    introspection?: IntrospectionConfig[];
+  };
+  const repeated = findRepeated(issuers.map((one) => one.issuer));
+  if (repeated !== null) throw refuse([describeRepeated(repeated)]);
+  const baseDir = dirname(file);
+  const references = await resolveReferences({
+    struct: ISSUERS_FILE,
+    config: document.value,
+    baseDir,
+    env: environment,
+    source: { ...source, prefix: [] },
+  });
+  return { issuers, introspection: asked, secret: (name) => references.secret(name), baseDir };
+}
+
+/** Keys fetched in the clear could be anybody's. */
+function isTrustedUrl(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^https?:\/\//i.test(value) || !URL.canParse(value))
+    return false;
+  const { protocol, hostname, username, password } = new URL(value);
+  if (username !== '' || password !== '') return false;
+  return protocol === 'https:' || isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''));
+}
+
+function findRepeated(names: readonly string[]): number | null {
+  const seen = new Set<string>();
+  const index = names.findIndex((name) => seen.size === seen.add(name).size);
+  return index === -1 ? null : index;
+}
+
+function describeRepeated(index: number): Fault {
+  return {
+    rule: 'duplicate-issuer',
+    message: 'two entries have the same issuer',
+    hint: 'name several audiences in one entry',
+    path: ['issuers', index, 'issuer'],
+    at: 'value',
+  };
+}

@@ -1,0 +1,137 @@
+import type { Command } from 'commander';
+import { ACTOR_ID, SCOPE } from '../../auth/grammar.js';
+import { ConfigError } from '../../config/config-error.js';
+import { ACTOR_KINDS, type ActorKind } from '../../contract/index.js';
+import { choiceArgument, choiceOption } from '../choice.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { addJsonOption, wantsJson } from '../json-option.js';
+import { addSettings, readSettings } from '../setting-options.js';
+import { editTokenFile, readTokenFile } from '../token/edit-token-file.js';
+import { formatTokens, hasExpired, SHORT_DIGEST } from '../token/format-tokens.js';
+import { createToken, parseExpiry, type TokenFileEntry } from '../token/token-entry.js';
+
+interface TokenOptions {
+  readonly kind: ActorKind;
+  readonly scope: readonly string[];
+  readonly expires: string;
+  readonly all?: true;
+}
+
+interface Action {
+  readonly file: string;
+  readonly subject: string | undefined;
+  readonly options: TokenOptions;
+  readonly isJson: boolean;
+}
+
+const HELP = `
+create ID makes a token and prints it, this once: the file holds its SHA-256 alone.
+list shows what the file holds. revoke takes the ID of a token, or the first 8 or more
+digits of its digest; a host that runs follows within seconds.`;
+
+const DEFAULT_EXPIRY = '90d';
+
+type Run = (action: Action, context: CommandContext) => Promise<ExitCode>;
+
+const ACTIONS = { create, list, revoke } satisfies Record<string, Run>;
+
+export function define(command: Command): void {
+  command
+    .addArgument(choiceArgument('<action>', 'what to do', Object.keys(ACTIONS)))
+    .argument('[id]', 'who is to hold the token, such as billing')
+    .addOption(choiceOption('--kind <kind>', 'create: who calls', ACTOR_KINDS).default('service'))
+    .option('--scope <scope>', 'create: a scope; may be given again', collect, [])
+    .option('--expires <when>', 'create: 90d, 12h, a time, or never', DEFAULT_EXPIRY)
+    .option('--all', 'revoke: every token of the ID')
+    .addHelpText('after', HELP);
+  addJsonOption(command, 'the outcome');
+  addSettings(command, ['tokens']);
+}
+
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const [name = '', subject] = command.args;
+  const { config } = await readSettings(['tokens'], command, context);
+  if (config.tokens === null) {
+    throw new ConfigError('name the tokens file with --tokens FILE (or MODGATE_TOKENS)');
+  }
+  const options = command.opts<TokenOptions>();
+  const action = { file: config.tokens, subject, options, isJson: wantsJson(command) };
+  return ACTIONS[name as keyof typeof ACTIONS](action, context);
+}
+
+function collect(scope: string, before: readonly string[]): string[] {
+  if (SCOPE.test(scope)) return [...before, scope];
+  throw new ConfigError('--scope must be one word of visible ASCII without a comma');
+}
+
+async function create(
+  { file, subject, options, isJson }: Action,
+  context: CommandContext,
+): Promise<ExitCode> {
+  if (subject === undefined || !ACTOR_ID.test(subject)) {
+    throw new ConfigError('name who is to hold the token: 1 to 128 letters, digits or ._@-');
+  }
+  const expiry = parseExpiry(options.expires, Date.now());
+  const { token, sha256 } = createToken();
+  const entry: TokenFileEntry = {
+    id: subject,
+    kind: options.kind,
+    scopes: [...new Set(options.scope)],
+    sha256,
+    ...(expiry !== undefined && { expires_at: expiry }),
+  };
+  await editTokenFile(file, (text) => text.add(entry));
+  const until = expiry === undefined ? 'without end' : `until ${expiry}`;
+  process.stderr.write(`modgate: good ${until}; shown this once: keep it now\n`);
+  await context.print(`${isJson ? JSON.stringify({ token, ...entry }) : token}\n`);
+  return EXIT.ok;
+}
+
+async function list(action: Action, context: CommandContext): Promise<ExitCode> {
+  refuseSubject(action);
+  const { entries } = await readTokenFile(action.file);
+  const now = Date.now();
+  const tokens = entries.map((entry) => ({ ...entry, expired: hasExpired(entry, now) }));
+  await context.print(
+    action.isJson ? `${JSON.stringify({ tokens })}\n` : formatTokens(entries, now),
+  );
+  return EXIT.ok;
+}
+
+async function revoke(action: Action, context: CommandContext): Promise<ExitCode> {
+  const { file, subject, options, isJson } = action;
+  if (subject === undefined) throw new ConfigError('name the ID or the digest of a token');
+  let revoked: readonly TokenFileEntry[] = [];
+  await editTokenFile(file, (text) => {
+    revoked = select(text.entries, subject, options.all === true);
+    return revoked.length === 0 ? null : text.remove(new Set(revoked.map(({ sha256 }) => sha256)));
+  });
+  if (revoked.length === 0) {
+    process.stderr.write('modgate: no token of the file has this ID or digest\n');
+    return EXIT.failure;
+  }
+  const lines = revoked.map(
+    ({ id, sha256 }) => `revoked ${id} (${sha256.slice(0, SHORT_DIGEST)})\n`,
+  );
+  await context.print(isJson ? `${JSON.stringify({ revoked })}\n` : lines.join(''));
+  return EXIT.ok;
+}
+
+/** @throws ConfigError when several are meant and it does not say so. */
+function select(
+  entries: readonly TokenFileEntry[],
+  subject: string,
+  isAll: boolean,
+): readonly TokenFileEntry[] {
+  const named = entries.filter(({ id }) => id === subject);
+  const isDigest = named.length === 0 && /^[0-9a-f]{8,64}$/.test(subject);
+  const found = isDigest ? entries.filter(({ sha256 }) => sha256.startsWith(subject)) : named;
+  if (found.length < 2 || (isAll && !isDigest)) return found;
+  throw new ConfigError(
+    `${found.length} tokens are meant: name one by its digest, or all of an ID with --all`,
+  );
+}
+
+function refuseSubject({ subject }: Action): void {
+  if (subject !== undefined) throw new ConfigError('list takes no ID');
+}

@@ -1,0 +1,45 @@
+import type { Middleware } from 'koa';
+import { HostError } from '../errors.js';
+import { hasBody } from './body.js';
+import type { HostContext, HostState } from './exchange.js';
+
+/**
+ * Ends a request whose body stands still: 408 when nothing of it has come for `timeoutMs`. Only while the
+ * host wants it; that the whole request comes in time is the server's to see to.
+ */
+export function createBodyProgress(timeoutMs: number): Middleware<HostState> {
+  return (ctx, next) =>
+    hasBody(ctx.req) && !ctx.req.complete ? watchProgress(ctx, next, timeoutMs) : next();
+}
+
+async function watchProgress(
+  { req: request }: HostContext,
+  next: () => Promise<unknown>,
+  timeoutMs: number,
+): Promise<void> {
+  let received = request.socket.bytesRead;
+  let timer: NodeJS.Timeout | undefined;
+  const stalled = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      if (request.complete) return;
+      const { bytesRead } = request.socket;
+      if (request.readableFlowing === true && bytesRead === received)
+        reject(createStall(timeoutMs));
+      received = bytesRead;
+      timer?.refresh();
+    }, timeoutMs);
+  });
+  try {
+    await Promise.race([next(), stalled]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function createStall(timeoutMs: number): HostError {
+  return new HostError('validation_failed', 'the body did not arrive in time', {
+    status: 408,
+    errors: [{ field: 'body', reason: `nothing of it came for ${timeoutMs} ms` }],
+    headers: { connection: 'close' },
+  });
+}

@@ -1,0 +1,71 @@
+import { array, enums, type Infer, object, optional, refine } from 'superstruct';
+import { ACTOR_ID, SCOPE } from '../../auth/grammar.js';
+import { ACTOR_KINDS, type Actor } from '../../contract/index.js';
+import { createFinding, InvalidFile, sortFindings } from '../../host/finding.js';
+import { readStructuredText } from '../../host/structured-file.js';
+import type { Fault } from '../../lib/fault.js';
+import { judgeByStruct } from '../../lib/struct-faults.js';
+import { matching, nonEmptyText } from '../../lib/value-structs.js';
+
+/** What a certificate can be known by, the most exact first: the first that is known decides. */
+export const CERTIFICATE_NAMES = ['sha256', 'uri', 'dns', 'email', 'common_name'] as const;
+
+export type CertificateName = (typeof CERTIFICATE_NAMES)[number];
+
+/** By `uri:spiffe://…`, `common_name:billing` and so on. */
+export type CertificateTable = ReadonlyMap<string, Actor>;
+
+const client = refine(
+  object({
+    id: matching('a name of 1 to 128 letters, digits or ._@-', ACTOR_ID),
+    kind: enums(ACTOR_KINDS),
+    scopes: array(matching('a word of visible ASCII without a comma', SCOPE)),
+    sha256: optional(matching('exactly 64 lower-case hex digits', /^[0-9a-f]{64}$/)),
+    uri: optional(nonEmptyText()),
+    dns: optional(nonEmptyText()),
+    email: optional(nonEmptyText()),
+    common_name: optional(nonEmptyText()),
+  }),
+  `exactly one of ${CERTIFICATE_NAMES.join(', ')}`,
+  (value) => CERTIFICATE_NAMES.filter((name) => value[name] !== undefined).length === 1,
+);
+
+const FILE = object({ clients: array(client) });
+
+type Client = Infer<typeof client>;
+
+/**
+ * Parses `{clients: [{id, kind, scopes, and one name of the certificate}]}`, JSON or YAML.
+ * @throws InvalidFile with the place of each fault.
+ */
+export function parseCertificateFile(file: string, content: string): CertificateTable {
+  const document = readStructuredText(file, content);
+  const refuse = (faults: readonly Fault[]) =>
+    new InvalidFile(
+      sortFindings(faults.map((fault) => createFinding(fault, { file, locate: document.locate }))),
+    );
+  const { value, faults } = judgeByStruct(document.value, FILE);
+  if (faults.length > 0) throw refuse(faults);
+  const table = new Map<string, Actor>();
+  for (const [index, one] of (value as Infer<typeof FILE>).clients.entries()) {
+    const key = keyOf(one);
+    if (table.has(key)) throw refuse([describeRepeated(index)]);
+    table.set(key, { kind: one.kind, id: one.id, scopes: new Set(one.scopes) });
+  }
+  return table;
+}
+
+function keyOf(one: Client): string {
+  const name = CERTIFICATE_NAMES.find((each) => one[each] !== undefined);
+  return name === undefined ? '' : `${name}:${one[name]}`;
+}
+
+function describeRepeated(index: number): Fault {
+  return {
+    rule: 'duplicate-client',
+    message: 'two entries have the same name of a certificate: it stands for one actor',
+    hint: null,
+    path: ['clients', index],
+    at: 'value',
+  };
+}

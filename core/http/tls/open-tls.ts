@@ -1,0 +1,61 @@
+import { followFile } from '../../auth/followed-file.js';
+import { ConfigError } from '../../config/config-error.js';
+import { refuseInvalidFile } from '../../config/refuse-invalid-file.js';
+import type { HostConfig } from '../../config/settings.js';
+import type { Log } from '../../contract/index.js';
+import { type CertificateTable, parseCertificateFile } from './certificate-file.js';
+import { ClientCertificates } from './client-certificates.js';
+import { type FollowedPair, followTlsPair } from './followed-pair.js';
+
+export interface OpenTls {
+  /** `null`: the listener speaks plain HTTP. */
+  readonly pair: FollowedPair | null;
+  /** `null`: certificates of callers mean nothing. */
+  readonly certificates: ClientCertificates | null;
+  close(): Promise<void>;
+}
+
+type TlsConfig = Pick<HostConfig, 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'tlsClients'>;
+
+/** @throws ConfigError for settings that need each other, and for files that cannot be used. */
+export async function openTls(config: TlsConfig, log: Log): Promise<OpenTls> {
+  const { tlsCert: cert, tlsKey: key, tlsClientCa: clientCa, tlsClients: clients } = config;
+  requireBoth(['--tls-cert', cert], ['--tls-key', key]);
+  requireBoth(['--tls-client-ca', clientCa], ['--tls-clients', clients]);
+  if (cert === null || key === null) {
+    if (clientCa !== null) throw new ConfigError('--tls-client-ca needs --tls-cert and --tls-key');
+    return { pair: null, certificates: null, close: async () => {} };
+  }
+  const known = clients === null ? null : await openClients(clients, log);
+  const pair = await followTlsPair({ cert, key, clientCa }, log);
+  return {
+    pair,
+    certificates: known === null ? null : new ClientCertificates(() => known.current),
+    close: async () => {
+      await pair.close();
+      await known?.close();
+    },
+  };
+}
+
+function requireBoth(
+  ...settings: readonly (readonly [flag: string, value: string | null])[]
+): void {
+  const given = settings.filter(([, value]) => value !== null);
+  const missing = settings.find(([, value]) => value === null);
+  if (given[0] === undefined || missing === undefined) return;
+  throw new ConfigError(`${given[0][0]} needs ${missing[0]}`);
+}
+
+async function openClients(file: string, log: Log) {
+  try {
+    return await followFile<CertificateTable>(file, {
+      log,
+      name: 'file of client certificates',
+      parse: parseCertificateFile,
+      describe: ({ size }) => ({ clients: size }),
+    });
+  } catch (error) {
+    throw refuseInvalidFile(error);
+  }
+}

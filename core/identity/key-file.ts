@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { array, integer, string, type } from 'superstruct';
+import { type KeptKey, readPrivateKey } from './identity-key.js';
+
+const FILE = type({
+  keys: array(
+    type({
+      kid: string(),
+      created_at: integer(),
+      jwk: type({ kty: string(), crv: string(), x: string(), d: string() }),
+    }),
+  ),
+});
+
+const OTHERS_MAY_READ = 0o077;
+
+export interface KeyFile {
+  readonly keys: readonly KeptKey[];
+  /** Whether others than the owner may read the keys. */
+  readonly isExposed: boolean;
+}
+
+/**
+ * `null` when there is none yet.
+ * @throws Error that tells nothing of what is in it.
+ */
+export async function readKeyFile(path: string): Promise<KeyFile | null> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (text === null) return null;
+  const keys = parseKeys(text);
+  if (keys === null) throw new Error('the file of identity keys is damaged');
+  const { mode } = await stat(path);
+  return { keys, isExposed: (mode & OTHERS_MAY_READ) !== 0 };
+}
+
+function parseKeys(text: string): KeptKey[] | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!FILE.is(value)) return null;
+    const keys = value.keys.map(({ kid, created_at: createdAt, jwk }) => ({ kid, createdAt, jwk }));
+    for (const key of keys) readPrivateKey(key);
+    return keys;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Written beside and renamed, readable by its owner alone: a crash leaves the one before or this one.
+ * @param isFirst leaves a file alone that has come meanwhile
+ * @returns the keys that the file then holds
+ */
+export async function writeKeyFile(
+  path: string,
+  keys: readonly KeptKey[],
+  isFirst: boolean,
+): Promise<readonly KeptKey[]> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const wire = keys.map(({ kid, createdAt, jwk }) => ({ kid, created_at: createdAt, jwk }));
+  const beside = `${path}.${randomUUID()}.new`;
+  await writeFile(beside, `${JSON.stringify({ keys: wire })}\n`, { mode: 0o600 });
+  if (!isFirst) {
+    await rename(beside, path);
+    return keys;
+  }
+  const isTaken = await link(beside, path).then(
+    () => false,
+    () => true,
+  );
+  await rm(beside, { force: true });
+  return (isTaken ? (await readKeyFile(path))?.keys : undefined) ?? keys;
+}

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { parseIssuersFile } from '../../core/auth/issuers-file.js';
+import { formatFinding, InvalidFile } from '../../core/host/finding.js';
+
+const GOOD = {
+  issuer: 'https://issuer.example',
+  audience: 'modgate',
+  algorithms: ['RS256'],
+  jwks: { url: 'https://issuer.example/jwks' },
+  actor: { kind: 'service' },
+};
+
+const ASKED = {
+  name: 'corp',
+  url: 'https://issuer.example/introspect',
+  client_id: 'modgate',
+  client_secret: 'env:SECRET',
+  actor: { kind: 'service' },
+};
+
+const parse = (value: unknown) =>
+  parseIssuersFile('/etc/issuers.json', JSON.stringify(value), { SECRET: 'a-canary' });
+
+async function refusalOf(value: unknown): Promise<string> {
+  const error: unknown = await parse(value).catch((reason) => reason);
+  expect(error).to.be.instanceOf(InvalidFile);
+  return (error as InvalidFile).findings.map(formatFinding).join('\n');
+}
+
+describe('the issuers file', () => {
+  it('may name an issuer in a few lines', async () => {
+    const { issuers } = await parse({ issuers: [GOOD] });
+    expect(issuers).to.deep.equal([GOOD]);
+  });
+
+  for (const url of ['http://localhost:1/jwks', 'http://127.0.0.1/jwks', 'http://[::1]:8/jwks']) {
+    it(`may fetch keys in the clear from ${url}`, async () => {
+      expect((await parse({ issuers: [{ ...GOOD, jwks: { url } }] })).issuers).to.have.length(1);
+    });
+  }
+
+  for (const [title, change, message] of [
+    ['keys in the clear', { jwks: { url: 'http://issuer.example/jwks' } }, /https URL/],
+    [
+      'keys in the clear from a look-alike',
+      { jwks: { url: 'http://127.0.0.1.example/' } },
+      /https/,
+    ],
+    ['keys from a file URL', { jwks: { url: 'file:///etc/passwd' } }, /https URL/],
+    ['credentials in a URL', { jwks: { url: 'https://u:canary@a/' } }, /without credentials/],
+    ['no source of keys', { jwks: {} }, /exactly one of 'url' and 'file'/],
+    ['two sources of keys', { jwks: { url: 'https://a/', file: 'b' } }, /exactly one/],
+    ['the algorithm none', { algorithms: ['none'] }, /algorithms/],
+    ['a symmetric algorithm', { algorithms: ['HS256'] }, /algorithms/],
+    ['no algorithm', { algorithms: [] }, /algorithms/],
+    ['no audience', { audience: undefined }, /missing key 'audience'/],
+    ['an empty list of audiences', { audience: [] }, /audience/],
+    ['a skew beyond 5 minutes', { clock_skew_seconds: 301 }, /from 0 to 300/],
+    ['a kind that there is not', { actor: { kind: 'admin' } }, /kind/],
+    ['a wrong key', { audiences: ['x'] }, /did you mean 'audience'/],
+  ] as const) {
+    it(`must not have ${title}`, async () => {
+      const refusal = await refusalOf({ issuers: [{ ...GOOD, ...change }] });
+      expect(refusal).to.match(message).and.not.include('canary');
+    });
+  }
+
+  it('must not name an issuer twice', async () => {
+    expect(await refusalOf({ issuers: [GOOD, GOOD] })).to.match(/the same issuer/);
+  });
+
+  it('takes secrets by reference only, and never prints them', async () => {
+    const file = await parse({ introspection: [ASKED] });
+    expect(file.secret('env:SECRET').reveal()).to.equal('a-canary');
+    expect(JSON.stringify(file)).not.to.include('a-canary');
+    const written = { ...ASKED, client_secret: 'canary' };
+    expect(await refusalOf({ introspection: [written] }))
+      .to.match(/secret reference/)
+      .and.not.include('canary');
+    const missing = { ...ASKED, client_secret: 'env:NOT_THERE' };
+    expect(await refusalOf({ introspection: [missing] })).to.match(/NOT_THERE, which is not set/);
+  });
+
+  it('must not keep answers for more than 60 s', async () => {
+    const long = { ...ASKED, cache_seconds: 61 };
+    expect(await refusalOf({ introspection: [long] })).to.match(/from 0 to 60/);
+  });
+});

@@ -1,0 +1,394 @@
+import { createHmac, createPublicKey } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { exportSPKI } from 'jose';
+import { call } from '../http/call.js';
+import { expectProblem } from '../http/expect-problem.js';
+import { describeModule } from '../http/modules.js';
+import { waitUntil } from '../http/wait-until.js';
+import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import {
+  createClaims,
+  createSigningKey,
+  type FakeIssuer,
+  ISSUER,
+  type SigningKey,
+  signToken,
+  startFakeIssuer,
+} from '../support/fake-issuer.js';
+import { headerValue } from '../support/raw-http.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+
+const TARGET = '/modules/crm/http/items';
+const OTHER_ISSUER = 'https://other.example';
+const HOUR = 3600;
+
+const now = () => Math.floor(Date.now() / 1000);
+const encode = (value: unknown) =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+
+describe('signed tokens', () => {
+  let folder: string;
+  let issuersFile: string;
+  let issuer: FakeIssuer;
+  let key: SigningKey;
+  let curve: SigningKey;
+  let stranger: SigningKey;
+  let provider: EchoProvider;
+  let host: RunningHost;
+
+  const get = (as: string) => call(host, { target: TARGET, as });
+  const actorOf = async (token: string) => {
+    provider.reset();
+    const response = await get(token);
+    expect(response.status, response.body.toString()).to.equal(200);
+    return headerValue(provider.only().headers, 'modgate-actor');
+  };
+  const describeIssuers = (jwks: object = { url: issuer.url, cooldown_seconds: 1 }) => ({
+    issuers: [
+      {
+        issuer: ISSUER,
+        audience: ['modgate', 'gateway'],
+        algorithms: ['RS256'],
+        jwks,
+        clock_skew_seconds: 5,
+        max_age_seconds: HOUR,
+        actor: {
+          kind: {
+            claim: 'client.type',
+            values: { machine: 'service', root: 'system', human: 'user' },
+            default: 'service',
+          },
+          scopes: ['scope', 'permissions', 'realm_access.roles', 'https://issuer.example/roles'],
+        },
+      },
+      {
+        issuer: OTHER_ISSUER,
+        audience: 'modgate',
+        algorithms: ['ES256'],
+        jwks: { file: 'keys.json' },
+        actor: {
+          kind: 'service',
+          id: 'client_id',
+          id_prefix: 'other.',
+          allowed_scopes: ['crm.read'],
+        },
+      },
+    ],
+  });
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-jwt-'));
+    issuersFile = join(folder, 'issuers.yaml');
+    key = await createSigningKey('first');
+    curve = await createSigningKey('curve', 'ES256');
+    stranger = await createSigningKey('first');
+    issuer = await startFakeIssuer([key]);
+    writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [curve.jwk] }));
+    writeFileSync(issuersFile, JSON.stringify(describeIssuers()));
+    provider = await startEchoProvider();
+    host = await startHost({
+      dev: false,
+      args: ['--issuers', issuersFile],
+      files: {
+        'crm.json': describeModule('crm', provider.url, [
+          { method: 'GET', path: '/items', capability: 'crm.read' },
+        ]),
+      },
+    });
+  });
+
+  beforeEach(() => provider.reset());
+
+  after(async () => {
+    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
+    await provider.close();
+    await issuer.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  describe('that are good', () => {
+    it('let their caller in, again and again', async () => {
+      const token = await signToken(key);
+      expect(await actorOf(token)).to.equal('service:billing');
+      expect(await actorOf(token)).to.equal('service:billing');
+    });
+
+    it('of another issuer have its keys, algorithms and mapping', async () => {
+      const token = await signToken(curve, { iss: OTHER_ISSUER, client_id: 'shop', sub: 'x' });
+      expect(await actorOf(token)).to.equal('service:other.shop');
+    });
+
+    for (const [title, claims] of [
+      ['one of several audiences', () => ({ aud: ['elsewhere', 'gateway'] })],
+      ['an expiry within the skew', () => ({ exp: now() - 2 })],
+      ['a time of issue ahead of ours within the skew', () => ({ iat: now() + 2 })],
+      ['a time not before within the skew', () => ({ nbf: now() + 2 })],
+      [
+        'a list of permissions',
+        () => ({ scope: undefined, permissions: ['crm.read', 'crm.write'] }),
+      ],
+      ['roles in a mapping', () => ({ scope: undefined, realm_access: { roles: ['crm.read'] } })],
+      [
+        'roles under a URL',
+        () => ({ scope: undefined, 'https://issuer.example/roles': ['crm.read'] }),
+      ],
+    ] as [string, () => object][]) {
+      it(`may have ${title}`, async () => {
+        expect(await actorOf(await signToken(key, claims()))).to.equal('service:billing');
+      });
+    }
+
+    it('have the kind that a claim stands for', async () => {
+      const root = await signToken(key, { client: { type: 'root' }, scope: '' });
+      expect(await actorOf(root)).to.equal('system:billing');
+      const human = await signToken(key, { client: { type: 'human' } });
+      expectProblem(await get(human), 403);
+    });
+
+    it('have the scopes that ops allow their issuer, and no more', async () => {
+      const claims = { iss: OTHER_ISSUER, client_id: 'shop', scope: 'crm.write console.admin' };
+      expectProblem(await get(await signToken(curve, claims)), 403);
+    });
+
+    for (const typ of ['JWT', 'at+jwt', 'application/at+jwt']) {
+      it(`may be of the type ${typ}`, async () => {
+        expect(await actorOf(await signToken(key, {}, { typ }))).to.equal('service:billing');
+      });
+    }
+  });
+
+  describe('answer 401', () => {
+    const withHeader = (header: object) => () => signToken(key, {}, header);
+    // Made when the test runs: what is told of the time must not be old by then.
+    const withClaims = (claims: () => object) => () => signToken(key, claims());
+    const unsigned = (header: unknown, payload: unknown = createClaims(), signature = '') =>
+      `${encode(header)}.${encode(payload)}.${signature}`;
+    /** Signed as the good ones are, over whatever the header and payload texts are. */
+    const signRaw = async (header: string, payload: string) => {
+      const input = `${encode(header)}.${encode(payload)}`;
+      const signature = await crypto.subtle.sign(
+        'RSASSA-PKCS1-v1_5',
+        key.privateKey,
+        Buffer.from(input),
+      );
+      return `${input}.${Buffer.from(signature).toString('base64url')}`;
+    };
+    const confuse = async (secret: (spki: string) => string | Buffer) => {
+      const spki = await exportSPKI(key.publicKey);
+      const input = `${encode({ alg: 'HS256', kid: 'first' })}.${encode(createClaims())}`;
+      return `${input}.${createHmac('sha256', secret(spki)).update(input).digest('base64url')}`;
+    };
+    const header = '{"alg":"RS256","kid":"first"}';
+    const payload = (more: string) => `${JSON.stringify(createClaims()).slice(0, -1)},${more}}`;
+
+    const ATTACKS: Readonly<Record<string, () => string | Promise<string>>> = {
+      'to the algorithm none': () => unsigned({ alg: 'none' }),
+      'to the algorithm None': () => unsigned({ alg: 'None', kid: 'first' }),
+      'to the algorithm nOnE with a signature': () => unsigned({ alg: 'nOnE' }, undefined, 'AA'),
+      'to an empty signature': async () => (await signToken(key)).replace(/[^.]+$/, ''),
+      'to no algorithm': () => signRaw('{"kid":"first"}', JSON.stringify(createClaims())),
+      'to the public key as an HMAC secret': () => confuse((spki) => spki),
+      'to the public key without its last line break': () => confuse((spki) => spki.trim()),
+      'to the public key in DER as an HMAC secret': () =>
+        confuse((spki) => createPublicKey(spki).export({ type: 'spki', format: 'der' })),
+      'to an algorithm that the issuer does not use': async () =>
+        signToken({ ...(await createSigningKey('first', 'PS256')) }),
+      "to the issuer's name over a key of another issuer": () => signToken(curve),
+      'to a key of nobody': () => signToken(stranger),
+      'to a changed payload': async () => {
+        const [head, , signature] = (await signToken(key)).split('.');
+        return `${head}.${encode(createClaims({ sub: 'root' }))}.${signature}`;
+      },
+      'to a key id that is a path': () => signToken(stranger, {}, { kid: '../../../../dev/null' }),
+      'to a key id that is a statement': () => signToken(stranger, {}, { kid: "x' OR '1'='1" }),
+      'to a key id that is a URL': () => signToken(stranger, {}, { kid: issuer.url }),
+      'to a key id that is a member of every object': () =>
+        signToken(stranger, {}, { kid: '__proto__' }),
+      'to a key id that is a number': () =>
+        signRaw('{"alg":"RS256","kid":1}', JSON.stringify(createClaims())),
+      'to a key id past every length': () => signToken(key, {}, { kid: 'k'.repeat(257) }),
+      'to a jku': withHeader({ jku: 'https://evil.example/jwks' }),
+      'to an x5u': withHeader({ x5u: 'https://evil.example/cert' }),
+      'to an x5c': withHeader({ x5c: ['AA'] }),
+      'to a jwk of its own': () => signToken(stranger, {}, { jwk: stranger.jwk }),
+      'to a jwk beside a good key': withHeader({ jwk: {} }),
+      'to a critical header': () =>
+        signRaw('{"alg":"RS256","kid":"first","crit":["exp"]}', JSON.stringify(createClaims())),
+      'to a payload that is not encoded': () =>
+        signRaw('{"alg":"RS256","kid":"first","b64":false}', JSON.stringify(createClaims())),
+      'to a token within a token': withHeader({ cty: 'JWT' }),
+      'to a logout token': withHeader({ typ: 'logout+jwt' }),
+      'to a proof of possession': withHeader({ typ: 'dpop+jwt' }),
+      'to a token that is bound to a key': withClaims(() => ({ cnf: { jkt: 'x' } })),
+      'to an expired token': withClaims(() => ({ exp: now() - 60 })),
+      'to a token without expiry': withClaims(() => ({ exp: undefined })),
+      'to an expiry that is a text': withClaims(() => ({ exp: String(now() + HOUR) })),
+      'to a token of the future': withClaims(() => ({ nbf: now() + 60 })),
+      'to a token issued in the future': withClaims(() => ({ iat: now() + 60 })),
+      'to a token without a time of issue': withClaims(() => ({ iat: undefined })),
+      'to a token that is too old, whatever its expiry': withClaims(() => ({
+        iat: now() - 2 * HOUR,
+      })),
+      'to another audience': withClaims(() => ({ aud: 'elsewhere' })),
+      'to an audience that only starts like ours': withClaims(() => ({
+        aud: 'modgate.evil.example',
+      })),
+      'to no audience': withClaims(() => ({ aud: undefined })),
+      'to another issuer': withClaims(() => ({ iss: 'https://evil.example' })),
+      'to an issuer with a slash at its end': withClaims(() => ({ iss: `${ISSUER}/` })),
+      'to a list of issuers': withClaims(() => ({ iss: [ISSUER] })),
+      'to no issuer': withClaims(() => ({ iss: undefined })),
+      'to no subject': withClaims(() => ({ sub: undefined })),
+      'to a subject that is no id': withClaims(() => ({ sub: 'auth0|7' })),
+      'to a subject past every length': withClaims(() => ({ sub: 's'.repeat(129) })),
+      'to a scope with a comma': withClaims(() => ({ scope: 'crm.read,crm.write' })),
+      'to a scope with a space within': withClaims(() => ({ permissions: ['crm.read', 'a b'] })),
+      'to scopes that are no words': withClaims(() => ({ scope: { 'crm.read': true } })),
+      'to a token past every length': withClaims(() => ({ filler: 'x'.repeat(8192) })),
+      'to two algorithms': () =>
+        signRaw('{"alg":"none","alg":"RS256","kid":"first"}', JSON.stringify(createClaims())),
+      'to two subjects': () => signRaw(header, payload('"sub":"root"')),
+      'to two members one level down': () =>
+        signRaw(header, payload('"client":{"type":"root","type":"machine"}')),
+      'to a prototype': () => signRaw(header, payload('"__proto__":{"sub":"root"}')),
+      'to nesting without end': () =>
+        signRaw(header, payload(`"a":${'['.repeat(2000)}${']'.repeat(2000)}`)),
+      'to a payload that is a list': () => signRaw(header, JSON.stringify([createClaims()])),
+      'to a payload that is not UTF-8': async () => {
+        const input = `${encode(header)}.${Buffer.from('{"iss":"\xff"}', 'latin1').toString('base64url')}`;
+        return `${input}.AA`;
+      },
+      'to a payload with a byte-order mark': () =>
+        signRaw(header, `\ufeff${JSON.stringify(createClaims())}`),
+      'to an encrypted token': () => `${encode({ alg: 'dir', enc: 'A256GCM' })}..AA.AA.AA`,
+      'to two parts': async () => (await signToken(key)).split('.').slice(0, 2).join('.'),
+      'to a part too many': async () => `${await signToken(key)}.AA`,
+      'to padding': async () => `${await signToken(key)}==`,
+      'to a token in quotes': async () => `"${await signToken(key)}"`,
+      'to dots': () => '..',
+      'to a development token': () => 'dev-system:root',
+    };
+
+    for (const [title, attack] of Object.entries(ATTACKS)) {
+      it(title, async () => {
+        expectProblem(await get(await attack()), 401);
+        expect(provider.requests).to.have.length(0);
+      });
+    }
+
+    it('to a good token under another scheme', async () => {
+      const headers: [string, string][] = [['authorization', `DPoP ${await signToken(key)}`]];
+      expectProblem(await call(host, { target: TARGET, as: null, headers }), 401);
+    });
+
+    it('once a token that was let in has expired', async () => {
+      const token = await signToken(key, { exp: now() });
+      expect((await get(token)).status).to.equal(200);
+      await waitUntil('the end of the skew', async () => (await get(token)).status === 401, 15_000);
+    });
+  });
+
+  describe('have keys', () => {
+    it('that are asked for anew when a token names another, but not for each such token', async () => {
+      const next = await createSigningKey('second');
+      issuer.publish([key, next]);
+      const token = await signToken(next);
+      await waitUntil('the new key', async () => (await get(token)).status === 200, 15_000);
+      const before = issuer.asked;
+      const started = Date.now();
+      for (let index = 0; index < 50; index += 1) {
+        const unknown = await signToken(stranger, { index }, { kid: `unknown-${index}` });
+        expectProblem(await get(unknown), 401);
+      }
+      // One a second by the cool-down, and one for the second that had begun.
+      const allowed = Math.ceil((Date.now() - started) / 1000) + 1;
+      expect(issuer.asked - before).to.be.at.most(allowed);
+    });
+
+    for (const [title, respond] of [
+      ['is down', (response) => response.destroy()],
+      ['answers 500', (response) => response.writeHead(500).end()],
+      [
+        'redirects',
+        (response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
+      ],
+      ['answers with no JSON', (response) => response.end('<html>')],
+      ['answers with no keys', (response) => response.end('{"keys":[]}')],
+      [
+        'answers without end',
+        (response) => {
+          response.write(`{"keys":[],"x":"${'x'.repeat(300_000)}"`);
+        },
+      ],
+    ] as [string, (response: import('node:http').ServerResponse) => void][]) {
+      it(`that stay known while the issuer ${title}`, async () => {
+        issuer.answer(respond);
+        try {
+          const before = issuer.asked;
+          await waitUntil(
+            'a question to the issuer',
+            async () => {
+              const unknown = await signToken(
+                stranger,
+                { jti: String(Math.random()) },
+                { kid: 'nope' },
+              );
+              expectProblem(await get(unknown), 401);
+              return issuer.asked > before;
+            },
+            15_000,
+          );
+          expect(await actorOf(await signToken(key, { jti: title }))).to.equal('service:billing');
+        } finally {
+          issuer.answer(null);
+        }
+      });
+    }
+
+    it('that change with their file', async () => {
+      const next = await createSigningKey('curve-2', 'ES256');
+      const claims = { iss: OTHER_ISSUER, client_id: 'shop' };
+      const [before, after] = [await signToken(curve, claims), await signToken(next, claims)];
+      expectProblem(await get(after), 401);
+      writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [next.jwk] }));
+      await waitUntil('the new key', async () => (await get(after)).status === 200, 15_000);
+      expect((await get(before)).status, 'a key that is gone').to.equal(401);
+      writeFileSync(join(folder, 'keys.json'), '{"keys":[]}');
+      await waitUntil(
+        'a word about the bad file',
+        () => /file of issuer keys is bad/.test(host.output()),
+        15_000,
+      );
+      expect((await get(after)).status).to.equal(200);
+    });
+  });
+
+  it('follow the issuers file, and keep the last good one', async () => {
+    const token = await signToken(key);
+    expect((await get(token)).status).to.equal(200);
+    const changed = describeIssuers();
+    Object.assign(changed.issuers[0] ?? {}, { audience: 'another' });
+    writeFileSync(issuersFile, JSON.stringify(changed));
+    await waitUntil('the new audience', async () => (await get(token)).status === 401, 15_000);
+    const moved = await signToken(key, { aud: 'another' });
+    expect((await get(moved)).status).to.equal(200);
+    writeFileSync(issuersFile, 'issuers: [');
+    await waitUntil(
+      'a word about the bad file',
+      () => /issuers file is bad/.test(host.output()),
+      15_000,
+    );
+    expect((await get(moved)).status).to.equal(200);
+    writeFileSync(issuersFile, JSON.stringify(describeIssuers()));
+    await waitUntil('the old audience', async () => (await get(token)).status === 200, 15_000);
+  });
+
+  it('leave nothing of themselves in the log', async () => {
+    const token = await signToken(key, { jti: 'canary-in-a-claim' });
+    await get(token);
+    for (const part of token.split('.')) expect(host.output()).not.to.include(part);
+  });
+});

@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { call } from '../http/call.js';
+import { expectProblem } from '../http/expect-problem.js';
+import { describeModule } from '../http/modules.js';
+import { waitUntil } from '../http/wait-until.js';
+import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import {
+  CLIENT,
+  GATEWAY,
+  JWT_AUDIENCE,
+  OPAQUE_AUDIENCE,
+  type OpenIdProvider,
+  startOpenIdProvider,
+} from '../support/openid-provider.js';
+import { headerValue } from '../support/raw-http.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+
+const TARGET = '/modules/crm/http/items';
+
+describe('an OpenID provider', () => {
+  let folder: string;
+  let openId: OpenIdProvider;
+  let provider: EchoProvider;
+  let host: RunningHost;
+  const get = (as: string) => call(host, { target: TARGET, as });
+  const expectActor = async (token: string) => {
+    const response = await get(token);
+    expect(response.status, response.body.toString()).to.equal(200);
+    expect(headerValue(provider.only().headers, 'modgate-actor')).to.equal(`service:${CLIENT.id}`);
+  };
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-openid-'));
+    openId = await startOpenIdProvider();
+    const issuersFile = join(folder, 'issuers.json');
+    const actor = { kind: 'service', id: 'client_id' };
+    const issuers = {
+      issuers: [
+        {
+          issuer: openId.issuer,
+          audience: JWT_AUDIENCE,
+          algorithms: ['RS256'],
+          jwks: { url: `${openId.issuer}/jwks` },
+          actor,
+        },
+      ],
+      introspection: [
+        {
+          name: 'openid',
+          url: `${openId.issuer}/token/introspection`,
+          client_id: GATEWAY.id,
+          client_secret: 'env:GATEWAY_SECRET',
+          issuer: openId.issuer,
+          audience: OPAQUE_AUDIENCE,
+          cache_seconds: 1,
+          actor,
+        },
+      ],
+    };
+    writeFileSync(issuersFile, JSON.stringify(issuers));
+    provider = await startEchoProvider();
+    host = await startHost({
+      dev: false,
+      args: ['--issuers', issuersFile, '--log-level', 'debug'],
+      env: { GATEWAY_SECRET: GATEWAY.secret },
+      files: {
+        'crm.json': describeModule('crm', provider.url, [
+          { method: 'GET', path: '/items', capability: 'crm.read' },
+        ]),
+      },
+    });
+  });
+
+  beforeEach(() => provider.reset());
+
+  after(async () => {
+    expect(host.output()).not.to.include(GATEWAY.secret);
+    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
+    await provider.close();
+    await openId.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('lets a client in with a signed token, without being asked', async () => {
+    const before = openId.introspections;
+    const token = await openId.requestToken(JWT_AUDIENCE, 'crm.read');
+    expect(token.split('.')).to.have.length(3);
+    await expectActor(token);
+    expect(openId.introspections).to.equal(before);
+  });
+
+  it('leaves a client without the scope at 403', async () => {
+    expectProblem(await get(await openId.requestToken(JWT_AUDIENCE, 'crm.write')), 403);
+    expectProblem(await get(await openId.requestToken(OPAQUE_AUDIENCE, 'crm.write')), 403);
+  });
+
+  it('lets no client in with a token for somebody else, signed or opaque', async () => {
+    const opaque = await openId.requestToken('urn:elsewhere', 'crm.read');
+    expectProblem(await get(opaque), 401);
+    const before = openId.introspections;
+    const token = await openId.requestToken(JWT_AUDIENCE, 'crm.read');
+    expectProblem(await get(`${token.slice(0, -6)}AAAAAA`), 401);
+    expect(openId.introspections, 'a signed token is judged by its keys alone').to.equal(before);
+  });
+
+  it('lets a client in with an opaque token, and is asked once for many calls', async () => {
+    const token = await openId.requestToken(OPAQUE_AUDIENCE, 'crm.read');
+    const before = openId.introspections;
+    const answers = await Promise.all(Array.from({ length: 10 }, () => get(token)));
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
+    expect(openId.introspections).to.equal(before + 1);
+    provider.reset();
+    await expectActor(token);
+  });
+
+  it('takes a token back, and what was remembered of it ends soon', async () => {
+    const token = await openId.requestToken(OPAQUE_AUDIENCE, 'crm.read');
+    expect((await get(token)).status).to.equal(200);
+    await openId.revoke(token);
+    await waitUntil('the end of the memory', async () => (await get(token)).status === 401, 15_000);
+  });
+
+  it('is not asked again and again for a token that it does not know', async () => {
+    const before = openId.introspections;
+    for (let index = 0; index < 5; index += 1) expectProblem(await get('nobody-knows'), 401);
+    expect(openId.introspections).to.equal(before + 1);
+  });
+
+  it('is not asked for what is no token', async () => {
+    const before = openId.introspections;
+    for (const token of ['a b', 'a&b', 'tökén', 'x'.repeat(8193)]) {
+      expectProblem(await get(token), 401);
+    }
+    expect(openId.introspections).to.equal(before);
+  });
+
+  it('keeps nobody in while it is down, but for those it vouched for a moment ago', async () => {
+    const token = await openId.requestToken(OPAQUE_AUDIENCE, 'crm.read');
+    const signed = await openId.requestToken(JWT_AUDIENCE, 'crm.read');
+    openId.fail(true);
+    try {
+      expectProblem(await get(token), 401);
+      expect((await get(signed)).status).to.equal(200);
+      expect(host.output()).to.include('answered with 503');
+    } finally {
+      openId.fail(false);
+    }
+    expect((await get(token)).status, 'a failure is not remembered').to.equal(200);
+  });
+});

@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parseTokenFile } from '../../core/auth/token-file.js';
+import { call } from '../http/call.js';
+import { waitUntil } from '../http/wait-until.js';
+import { startModgate } from '../support/start-host.js';
+import { createWorkplace, type Workplace } from './run-in.js';
+
+const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
+const DAY_MS = 86_400_000;
+
+describe('modgate token', function () {
+  // Each run of the command is a process of its own.
+  this.timeout(60_000);
+  let place: Workplace;
+  const read = (file: string) => readFileSync(join(place.folder, file), 'utf8');
+  const modeOf = (file: string) => statSync(join(place.folder, file)).mode & 0o777;
+  const create = async (file: string, ...args: string[]) => {
+    const { code, stdout, stderr } = await place.run([
+      'token',
+      'create',
+      ...args,
+      '--tokens',
+      file,
+    ]);
+    expect(code, stderr).to.equal(0);
+    return stdout.trim();
+  };
+
+  beforeEach(() => {
+    place = createWorkplace();
+  });
+
+  afterEach(() => place.remove());
+
+  for (const file of ['tokens.yaml', 'tokens.json']) {
+    it(`makes ${file} with mode 0600, and keeps the token out of it`, async () => {
+      const token = await create(file, 'billing', '--scope', 'crm.read', '--scope', 'crm.write');
+      expect(token).to.match(/^mgt_[A-Za-z0-9_-]{43}$/);
+      expect(modeOf(file)).to.equal(0o600);
+      expect(read(file)).not.to.include(token);
+      const entry = parseTokenFile(file, read(file)).get(sha256(token));
+      expect(entry?.actor).to.deep.equal({
+        kind: 'service',
+        id: 'billing',
+        scopes: new Set(['crm.read', 'crm.write']),
+      });
+      const days = ((entry?.expiresAt ?? 0) - Date.now()) / DAY_MS;
+      expect(days).to.be.within(89.9, 90);
+      expect(readdirSync(place.folder)).to.deep.equal([file]);
+    });
+  }
+
+  it('prints no token but the new one, and that on stdout alone', async () => {
+    const first = await create('tokens.yaml', 'a');
+    const { stdout, stderr } = await place.run(
+      ['token', 'create', 'b', '--kind', 'system', '--expires', 'never', '--json'],
+      { MODGATE_TOKENS: 'tokens.yaml' },
+    );
+    const made = JSON.parse(stdout);
+    expect(made).to.include({ id: 'b', kind: 'system', sha256: sha256(made.token) });
+    expect(made).not.to.have.property('expires_at');
+    expect(stderr).to.include('shown this once').and.not.include(made.token);
+    expect(stdout).not.to.include(first);
+    const list = await place.run(['token', 'list', '--tokens', 'tokens.yaml']);
+    expect(list.stdout).not.to.include(first).and.not.include(made.token);
+  });
+
+  it('keeps the comments, the mode and the link of a file that is there', async () => {
+    const [file, digest] = ['real.yaml', sha256('x')];
+    place.write(
+      file,
+      `# who may call\ntokens:\n  - id: old # since 2020\n    kind: user\n    scopes: []\n    sha256: '${digest}'\n`,
+    );
+    chmodSync(join(place.folder, file), 0o640);
+    symlinkSync(file, join(place.folder, 'tokens.yaml'));
+    await create('tokens.yaml', '1e3', '--expires', '12h');
+    expect(read(file)).to.include('# who may call').and.include('# since 2020');
+    expect(modeOf(file)).to.equal(0o640);
+    expect(parseTokenFile(file, read(file)).size).to.equal(2);
+    const { code } = await place.run(['token', 'revoke', 'old', '--tokens', 'tokens.yaml']);
+    expect(code).to.equal(0);
+    expect(
+      [...parseTokenFile(file, read(file)).values()].map(({ actor }) => actor.id),
+    ).to.deep.equal(['1e3']);
+  });
+
+  it('loses no token of several that are made at once', async () => {
+    const tokens = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => create('tokens.yaml', `caller-${index}`)),
+    );
+    const table = parseTokenFile('tokens.yaml', read('tokens.yaml'));
+    expect([...table.keys()]).to.have.members(tokens.map(sha256));
+  });
+
+  it('lists ids, digests and ends', async () => {
+    const token = await create(
+      'tokens.yaml',
+      'billing',
+      '--scope',
+      'crm.read',
+      '--expires',
+      'never',
+    );
+    place.write('old.json', {
+      tokens: [
+        {
+          id: 'gone',
+          kind: 'user',
+          scopes: [],
+          sha256: sha256('x'),
+          expires_at: '2020-01-01T00:00Z',
+        },
+      ],
+    });
+    const { stdout } = await place.run(['token', 'list', '--tokens', 'tokens.yaml']);
+    expect(stdout).to.match(
+      new RegExp(`billing +service +${sha256(token).slice(0, 12)} +never +crm\\.read`),
+    );
+    const old = await place.run(['token', 'list', '--tokens', 'old.json', '--json']);
+    expect(JSON.parse(old.stdout).tokens[0]).to.include({ id: 'gone', expired: true });
+    expect((await place.run(['token', 'list', '--tokens', 'none.yaml'])).stdout).to.equal(
+      'no tokens\n',
+    );
+  });
+
+  it('revokes one of several tokens of an id by its digest, or all of them', async () => {
+    const [first, , third] = [
+      await create('tokens.json', 'billing'),
+      await create('tokens.json', 'billing'),
+      await create('tokens.json', 'other'),
+    ];
+    const revoke = (...args: string[]) =>
+      place.run(['token', 'revoke', ...args, '--tokens', 'tokens.json']);
+    const unclear = await revoke('billing');
+    expect(unclear.code).to.equal(2);
+    expect(unclear.stderr).to.match(/2 tokens are meant/);
+    expect((await revoke(sha256(first).slice(0, 12))).code).to.equal(0);
+    expect(read('tokens.json')).not.to.include(sha256(first));
+    await create('tokens.json', 'billing');
+    const all = await revoke('billing', '--all', '--json');
+    expect(JSON.parse(all.stdout).revoked).to.have.length(2);
+    expect([...parseTokenFile('tokens.json', read('tokens.json')).keys()]).to.deep.equal([
+      sha256(third ?? ''),
+    ]);
+    const nobody = await revoke('nobody');
+    expect(nobody.code).to.equal(1);
+  });
+
+  for (const [title, args, message] of [
+    ['no tokens file', ['create', 'a'], /--tokens FILE/],
+    ['no id', ['create', '--tokens', 't.yaml'], /name who is to hold/],
+    ['an id that is none', ['create', 'a b', '--tokens', 't.yaml'], /name who is to hold/],
+    [
+      'a scope with a comma',
+      ['create', 'a', '--scope', 'canary,b', '--tokens', 't.yaml'],
+      /--scope/,
+    ],
+    ['an unknown kind', ['create', 'a', '--kind', 'canary', '--tokens', 't.yaml'], /--kind/],
+    [
+      'an end that has been',
+      ['create', 'a', '--expires', '2020-01-01T00:00Z', '--tokens', 't.yaml'],
+      /--expires/,
+    ],
+    [
+      'an end that is none',
+      ['create', 'a', '--expires', 'canary', '--tokens', 't.yaml'],
+      /--expires/,
+    ],
+    ['an unknown action', ['rotate', '--tokens', 't.yaml'], /one of create, list, revoke/],
+    ['a bad file', ['create', 'a', '--tokens', 'bad.yaml'], /bad\.yaml:1:/],
+    ['a folder', ['create', 'a', '--tokens', '.'], /not a regular file/],
+    [
+      'a folder that is not there',
+      ['create', 'a', '--tokens', 'no/t.yaml'],
+      /cannot be written \(ENOENT\)/,
+    ],
+  ] as [string, string[], RegExp][]) {
+    it(`refuses ${title}, and writes nothing`, async () => {
+      place.write('bad.yaml', 'tokens: [{id: x}]\n');
+      const { code, stdout, stderr } = await place.run(['token', ...args]);
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.match(message).and.not.include('canary');
+      expect(readdirSync(place.folder)).to.deep.equal(['bad.yaml']);
+    });
+  }
+
+  it('lets a caller in, and out, of a host that runs', async () => {
+    place.write('modules.d/.keep', '');
+    const file = join(place.folder, 'tokens.yaml');
+    const first = await create(file, 'first', '--scope', 'modgate.modules.read');
+    const host = await startModgate([
+      ...['serve', '--modules', join(place.folder, 'modules.d'), '--tokens', file, '--port', '0'],
+      ...['--state', join(place.folder, 'state')],
+    ]);
+    try {
+      const status = async (as: string) => (await call(host, { target: '/modules', as })).status;
+      expect(await status(first)).to.equal(200);
+      const second = await create(file, 'second', '--scope', 'modgate.modules.read');
+      await waitUntil('the new token', async () => (await status(second)) === 200, 15_000);
+      expect((await place.run(['token', 'revoke', 'first', '--tokens', file])).code).to.equal(0);
+      await waitUntil(
+        'the end of the old token',
+        async () => (await status(first)) === 401,
+        15_000,
+      );
+      for (const token of [first, second]) expect(host.output()).not.to.include(token);
+    } finally {
+      await host.stop();
+    }
+    expect(existsSync(`${file}.lock`)).to.equal(false);
+  });
+});

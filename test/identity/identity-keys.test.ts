@@ -1,0 +1,136 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { decodeProtectedHeader } from 'jose';
+import { ConfigError } from '../../core/config.js';
+import type { Actor } from '../../core/contract/index.js';
+import { IdentityKeys } from '../../core/identity/identity-keys.js';
+import { createRecordedLog } from '../auth/recorded-log.js';
+
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const ROTATION = { periodMs: 24 * HOUR, aheadMs: 15 * MINUTE, overlapMs: HOUR };
+const ACTOR: Actor = { kind: 'service', id: 'a', scopes: new Set() };
+const CONTEXT = { module: 'crm', actor: ACTOR, requestId: 'r', correlationId: 'c' };
+
+describe('identity keys over time', () => {
+  let stateDir: string;
+  let now = 0;
+  const opened: IdentityKeys[] = [];
+  const { log } = createRecordedLog();
+
+  const open = async (folder = stateDir) => {
+    const keys = await IdentityKeys.open({
+      stateDir: folder,
+      log,
+      rotation: ROTATION,
+      now: () => now,
+    });
+    opened.push(keys);
+    return keys;
+  };
+  const prepare = async (folder?: string) => {
+    const keys = await open(folder);
+    await keys.prepare();
+    return keys;
+  };
+  const signer = (keys: IdentityKeys) =>
+    decodeProtectedHeader(keys.sign(CONTEXT, ACTOR, 'call')).kid ?? '';
+  const published = (keys: IdentityKeys) => keys.publish().keys.map(({ kid }) => kid);
+
+  beforeEach(() => {
+    stateDir = mkdtempSync(join(tmpdir(), 'modgate-identity-'));
+    now = Date.parse('2026-11-21T00:00:00Z');
+  });
+
+  afterEach(async () => {
+    for (const keys of opened.splice(0)) await keys.close();
+    rmSync(stateDir, { recursive: true, force: true });
+  });
+
+  it('sign with the first at once, and with the next once it has been published for a while', async () => {
+    const keys = await prepare();
+    const first = signer(keys);
+    expect(published(keys)).to.deep.equal([first]);
+    now += 24 * HOUR - 16 * MINUTE;
+    await keys.rotate();
+    expect(published(keys)).to.deep.equal([first]);
+    now += 2 * MINUTE;
+    await keys.rotate();
+    expect(published(keys)).to.have.length(2);
+    expect(signer(keys), 'published, not yet in use').to.equal(first);
+    now += 15 * MINUTE;
+    await keys.rotate();
+    const second = signer(keys);
+    expect(second).not.to.equal(first);
+    expect(published(keys)).to.deep.equal([first, second]);
+    now += 59 * MINUTE;
+    await keys.rotate();
+    expect(published(keys), 'the overlap').to.include(first);
+    now += 2 * MINUTE;
+    await keys.rotate();
+    expect(published(keys)).to.deep.equal([second]);
+    expect(readFileSync(join(stateDir, 'identity', 'keys.json'), 'utf8')).not.to.include(first);
+  });
+
+  it('survive a restart', async () => {
+    const before = signer(await prepare());
+    const keys = await open();
+    expect(published(keys), 'published before anybody asks to sign').to.deep.equal([before]);
+    expect(signer(keys)).to.equal(before);
+  });
+
+  it('are the same for all processes of a folder, also when they start at once', async () => {
+    const all = await Promise.all([prepare(), prepare(), prepare()]);
+    const kids = new Set(all.map(signer));
+    expect(kids.size).to.equal(1);
+    now += 24 * HOUR;
+    for (const keys of all) await keys.rotate();
+    now += 15 * MINUTE;
+    for (const keys of all) await keys.rotate();
+    expect(new Set(all.map(signer)).size).to.equal(1);
+    expect(new Set(all.map((keys) => published(keys).join())).size).to.equal(1);
+  });
+
+  it('live in memory where the folder cannot be written', async () => {
+    writeFileSync(join(stateDir, 'file'), '');
+    // Below a file there can be no folder, whoever asks.
+    const keys = await IdentityKeys.open({
+      stateDir: join(stateDir, 'nowhere'),
+      log,
+      rotation: ROTATION,
+      now: () => now,
+    });
+    opened.push(keys);
+    writeFileSync(join(stateDir, 'nowhere'), '');
+    await keys.prepare();
+    expect(published(keys)).to.deep.equal([signer(keys)]);
+  });
+
+  it('refuse a start with a file that is damaged, and tell nothing of what is in it', async () => {
+    mkdirSync(join(stateDir, 'identity'));
+    for (const text of [
+      '',
+      '{',
+      '{"keys":[{"kid":"a"}]}',
+      '{"keys":[{"kid":"a","created_at":1,"jwk":{"kty":"OKP","crv":"Ed25519","x":"canary","d":"canary"}}]}',
+    ]) {
+      writeFileSync(join(stateDir, 'identity', 'keys.json'), text);
+      const error: unknown = await open().catch((reason) => reason);
+      expect(error).to.be.instanceOf(ConfigError);
+      expect((error as Error).message)
+        .to.match(/damaged/)
+        .and.not.include('canary');
+    }
+  });
+
+  it('warn of a file that others may read', async () => {
+    await prepare();
+    chmodSync(join(stateDir, 'identity', 'keys.json'), 0o644);
+    const recorded = createRecordedLog();
+    const keys = await IdentityKeys.open({ stateDir, log: recorded.log, rotation: ROTATION });
+    opened.push(keys);
+    expect(JSON.stringify(recorded)).to.include('others than its owner');
+  });
+});

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { createBucketLimits, TokenBuckets } from '../../core/lib/token-buckets.js';
+
+describe('token buckets', () => {
+  let now = 0;
+  const create = (perSecond: number, burst: number, maxKeys = 10) =>
+    new TokenBuckets({ perSecond, burst }, maxKeys, () => now);
+
+  beforeEach(() => {
+    now = 0;
+  });
+
+  it('hold a burst, and refill by the second', () => {
+    const buckets = create(2, 3);
+    expect([1, 2, 3].map(() => buckets.take('a'))).to.deep.equal([0, 0, 0]);
+    expect(buckets.take('a')).to.equal(500);
+    now = 250;
+    expect(buckets.take('a')).to.equal(250);
+    now = 500;
+    expect(buckets.take('a')).to.equal(0);
+  });
+
+  it('hold no more than a burst however long nobody came', () => {
+    const buckets = create(1000, 2);
+    buckets.take('a');
+    now = 1_000_000;
+    expect([1, 2, 3].map(() => buckets.take('a') > 0)).to.deep.equal([false, false, true]);
+  });
+
+  it('are apart by key', () => {
+    const buckets = create(1, 1);
+    expect(buckets.take('a')).to.equal(0);
+    expect(buckets.take('b')).to.equal(0);
+    expect(buckets.take('a')).to.equal(1000);
+  });
+
+  it('are never more than there may be', () => {
+    const buckets = create(1, 1, 100);
+    for (let index = 0; index < 10_000; index += 1) buckets.take(`caller-${index}`);
+    expect(buckets.size).to.equal(100);
+    expect(buckets.take('caller-9999'), 'the last is remembered').to.equal(1000);
+  });
+
+  it('have a burst of a second where none is named, and no limit at 0', () => {
+    expect(createBucketLimits(0, 5)).to.equal(null);
+    expect(createBucketLimits(2.5, 0)).to.deep.equal({ perSecond: 2.5, burst: 3 });
+    expect(createBucketLimits(0.1, 0)).to.deep.equal({ perSecond: 0.1, burst: 1 });
+    expect(createBucketLimits(10, 20)).to.deep.equal({ perSecond: 10, burst: 20 });
+  });
+});
