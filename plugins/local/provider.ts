@@ -14,7 +14,11 @@ import { untilAborted } from './until-aborted.js';
 
 type HandledOperation = Exclude<Operation, { kind: 'configure' }>;
 
-export function createLocalProvider(module: LocalModule, opened: OpenContext): Provider {
+/** Runs the module where it was imported: in the host's thread, or in one of its own. */
+export function createLocalProvider(
+  module: LocalModule,
+  opened: Pick<OpenContext, 'log' | 'stateDir'>,
+): Provider {
   const readStateDir = createStateDirReader(opened.stateDir);
 
   const createContext = ({ id, context, signal }: Invocation): LocalContext => ({
@@ -44,7 +48,7 @@ export function createLocalProvider(module: LocalModule, opened: OpenContext): P
 
   return {
     manifest: async () => readManifest(module),
-    // In this process and imported: there is nothing left to ask.
+    // Imported: there is nothing left to ask.
     check: async () => {},
     invoke: (invocation) => untilAborted(invocation.signal, () => translateThrow(run, invocation)),
   };

@@ -6,9 +6,9 @@ import { isProviderFailure, ProviderFailure } from '../../core/contract/index.js
  * @throws ProviderFailure when the signal is aborted first; else whatever `run` throws.
  */
 export function untilAborted<T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> {
-  if (signal.aborted) return Promise.reject(toFailure(signal.reason));
+  if (signal.aborted) return Promise.reject(failureOfAbort(signal.reason));
   return new Promise((resolve, reject) => {
-    const stop = () => reject(toFailure(signal.reason));
+    const stop = () => reject(failureOfAbort(signal.reason));
     signal.addEventListener('abort', stop, { once: true });
     run()
       .then(resolve, reject)
@@ -16,7 +16,8 @@ export function untilAborted<T>(signal: AbortSignal, run: () => Promise<T>): Pro
   });
 }
 
-function toFailure(reason: unknown): ProviderFailure {
+/** What the host took a call back with, as the failure that it stands for. */
+export function failureOfAbort(reason: unknown): ProviderFailure {
   if (isProviderFailure(reason)) return reason;
   const isTimeout = reason instanceof DOMException && reason.name === 'TimeoutError';
   return isTimeout
