@@ -8,15 +8,21 @@ import {
 import {
   type Invocation,
   type Log,
-  type Operation,
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { LineLog } from '../supervision/line-log.js';
 import { describeLateImport, explainImport, IMPORT_TIMEOUT_MS } from './import-module.js';
-import { copyToSend } from './sent-bytes.js';
+import { receiveBytes } from './sent-bytes.js';
 import { receiveFailure, sendFailure } from './sent-failure.js';
-import type { HostMessage, SentManifest, ThreadMessage, ThreadStart } from './thread-messages.js';
+import { sendOperation } from './sent-operation.js';
+import type {
+  HostMessage,
+  SentManifest,
+  SentOutcome,
+  ThreadMessage,
+  ThreadStart,
+} from './thread-messages.js';
 import { failureOfAbort } from './until-aborted.js';
 
 const ENTRY = new URL('./thread-entry.js', import.meta.url);
@@ -103,7 +109,7 @@ export class ModuleThread {
       const release = () => signal.removeEventListener('abort', takeBack);
       this.#calls.set(call, { resolve, reject, release });
       const handedOver: Transferable[] = [];
-      const operation = copyOperation(sent.operation, handedOver);
+      const operation = sendOperation(sent.operation, handedOver);
       this.#post({ kind: 'call', call, invocation: { ...sent, operation } }, handedOver);
     });
   }
@@ -138,14 +144,14 @@ export class ModuleThread {
     });
   }
 
-  #post(message: HostMessage, handedOver: Transferable[] = []): void {
+  #post(message: HostMessage, handedOver?: Transferable[]): void {
     this.#port.postMessage(message, handedOver);
   }
 
   #receive(message: ThreadMessage): void {
     switch (message.kind) {
       case 'answer':
-        this.#settle(message.call)?.resolve(message.outcome);
+        this.#settle(message.call)?.resolve(receiveOutcome(message.outcome));
         return;
       case 'failure':
         this.#settle(message.call)?.reject(receiveFailure(message.failure));
@@ -266,11 +272,6 @@ function describeDeath(error: unknown, memoryMb: number): string {
   return `nobody caught what it threw: ${what}`;
 }
 
-function copyOperation(operation: Operation, handedOver: Transferable[]): Operation {
-  if (operation.kind === 'http_route') {
-    const { body } = operation;
-    return body === null ? operation : { ...operation, body: copyToSend(body, handedOver) };
-  }
-  if (operation.kind !== 'admin_action' || operation.inputJson === undefined) return operation;
-  return { ...operation, inputJson: copyToSend(operation.inputJson, handedOver) };
+function receiveOutcome({ status, headers, body }: SentOutcome): Outcome {
+  return { status, headers, body: body === null ? null : receiveBytes(body) };
 }

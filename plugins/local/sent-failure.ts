@@ -1,4 +1,5 @@
-import { isProviderFailure, ProviderFailure } from '../../core/contract/index.js';
+// Not the whole contract: what a thread imports delays its start.
+import { isProviderFailure, ProviderFailure } from '../../core/contract/failure.js';
 import type { SentFailure } from './thread-messages.js';
 
 /** A module may throw what it likes; this much of it is for the log. UTF-16 units. */

@@ -1,16 +1,17 @@
 /** What runs in the thread of a module: it imports the file, and answers what the host asks over a port. */
 import { type MessagePort, parentPort, type Transferable, workerData } from 'node:worker_threads';
-import type { Invocation, Operation, Outcome } from '../../core/contract/index.js';
+import type { Outcome } from '../../core/contract/index.js';
 import type { LocalModule } from './handler.js';
 import { importInThread } from './import-module.js';
-import { createLocalProvider } from './provider.js';
-import { copyToSend } from './sent-bytes.js';
+import { createLocalRunner } from './local-runner.js';
+import { sendBytes } from './sent-bytes.js';
 import { receiveFailure, sendFailure } from './sent-failure.js';
+import { ThreadCall } from './thread-call.js';
 import { ThreadLog } from './thread-log.js';
 import type {
   HostMessage,
-  SentInvocation,
   SentManifest,
+  SentOutcome,
   ThreadMessage,
   ThreadStart,
 } from './thread-messages.js';
@@ -32,25 +33,25 @@ async function serve(port: MessagePort, start: ThreadStart): Promise<void> {
     return;
   }
   const log = new ThreadLog(post);
-  const provider = createLocalProvider(module, {
+  const runner = createLocalRunner(module, {
     log,
     ...(start.stateDir !== undefined && { stateDir: start.stateDir }),
   });
-  const calls = new Map<number, AbortController>();
+  const calls = new Map<number, ThreadCall>();
 
-  const answer = async (call: number, invocation: SentInvocation) => {
-    const controller = new AbortController();
-    calls.set(call, controller);
+  const answer = async (call: ThreadCall) => {
+    const { number } = call;
+    calls.set(number, call);
     try {
-      const outcome = await provider.invoke(receive(invocation, controller.signal));
-      if (controller.signal.aborted) return;
+      const outcome = await runner.run(call);
+      if (call.isTakenBack) return;
       const handedOver: Transferable[] = [];
-      post({ kind: 'answer', call, outcome: copyOutcome(outcome, handedOver) }, handedOver);
+      post({ kind: 'answer', call: number, outcome: sendOutcome(outcome, handedOver) }, handedOver);
     } catch (error) {
       // Nobody waits for a call that was taken back.
-      if (!controller.signal.aborted) post({ kind: 'failure', call, failure: sendFailure(error) });
+      if (!call.isTakenBack) post({ kind: 'failure', call: number, failure: sendFailure(error) });
     } finally {
-      calls.delete(call);
+      calls.delete(number);
     }
   };
 
@@ -58,11 +59,11 @@ async function serve(port: MessagePort, start: ThreadStart): Promise<void> {
     switch (message.kind) {
       case 'call':
         // It catches all that it may throw.
-        void answer(message.call, message.invocation);
+        void answer(new ThreadCall(message.call, message.invocation));
         return;
       case 'abort':
         post({ kind: 'alive' });
-        calls.get(message.call)?.abort(receiveFailure(message.failure));
+        calls.get(message.call)?.takeBack(receiveFailure(message.failure));
         return;
       case 'logged':
         log.forget(message.lines);
@@ -71,27 +72,16 @@ async function serve(port: MessagePort, start: ThreadStart): Promise<void> {
         void close(module).then((error) => post({ kind: 'closed', error }));
     }
   });
-  post({ kind: 'ready', manifest: await readManifest(provider.manifest) });
+  post({ kind: 'ready', manifest: readManifest(runner.readManifest) });
 }
 
-function receive({ operation, ...rest }: SentInvocation, signal: AbortSignal): Invocation {
-  return { ...rest, operation: receiveOperation(operation), signal };
+function sendOutcome({ status, headers, body }: Outcome, handedOver: Transferable[]): SentOutcome {
+  return { status, headers, body: body === null ? null : sendBytes(body, handedOver) };
 }
 
-/** A prototype is what the way here adds, and a parameter may be called `constructor`. */
-function receiveOperation(operation: Operation): Operation {
-  if (operation.kind !== 'http_route') return operation;
-  const pathParams = Object.assign(Object.create(null), operation.pathParams);
-  return { ...operation, pathParams };
-}
-
-function copyOutcome({ status, headers, body }: Outcome, handedOver: Transferable[]): Outcome {
-  return { status, headers, body: body === null ? null : copyToSend(body, handedOver) };
-}
-
-async function readManifest(ask: (signal: AbortSignal) => Promise<unknown>): Promise<SentManifest> {
+function readManifest(read: () => unknown): SentManifest {
   try {
-    return { value: await ask(new AbortController().signal) };
+    return { value: read() };
   } catch (error) {
     return { failure: sendFailure(error) };
   }

@@ -1,5 +1,14 @@
-import type { FailureCode, Invocation, Log, Outcome } from '../../core/contract/index.js';
+import type {
+  AdminActionOperation,
+  FailureCode,
+  HttpRouteOperation,
+  Invocation,
+  Log,
+  Operation,
+  Outcome,
+} from '../../core/contract/index.js';
 import type { LocalConfiguration } from './handler.js';
+import type { SentBytes } from './sent-bytes.js';
 
 /** What a thread is started with. */
 export interface ThreadStart {
@@ -12,7 +21,18 @@ export interface ThreadStart {
 }
 
 /** Everything of an invocation that can be sent. */
-export type SentInvocation = Omit<Invocation, 'signal'>;
+export interface SentInvocation extends Omit<Invocation, 'signal' | 'operation'> {
+  readonly operation: SentOperation;
+}
+
+export type SentOperation =
+  | Exclude<Operation, HttpRouteOperation | AdminActionOperation>
+  | (Omit<HttpRouteOperation, 'body'> & { readonly body: SentBytes | null })
+  | (Omit<AdminActionOperation, 'inputJson'> & { readonly inputJson: SentBytes });
+
+export interface SentOutcome extends Omit<Outcome, 'body'> {
+  readonly body: SentBytes | null;
+}
 
 export type HostMessage =
   | { readonly kind: 'call'; readonly call: number; readonly invocation: SentInvocation }
@@ -26,7 +46,7 @@ export type ThreadMessage =
   | { readonly kind: 'ready'; readonly manifest: SentManifest }
   /** The file cannot be used. */
   | { readonly kind: 'refused'; readonly message: string }
-  | { readonly kind: 'answer'; readonly call: number; readonly outcome: Outcome }
+  | { readonly kind: 'answer'; readonly call: number; readonly outcome: SentOutcome }
   | { readonly kind: 'failure'; readonly call: number; readonly failure: SentFailure }
   | { readonly kind: 'alive' }
   | {

@@ -1,4 +1,5 @@
-import { isProviderFailure, ProviderFailure } from '../../core/contract/index.js';
+// Not the whole contract: what a thread imports delays its start.
+import { isProviderFailure, ProviderFailure } from '../../core/contract/failure.js';
 
 /**
  * Answers with what `run` answers, or fails when the signal is aborted: a handler that ignores it does

@@ -133,15 +133,20 @@ for (const isolation of ['worker', 'none'] as const) {
         limit: 5,
         cursor: 'c',
       } as const;
+      const inputJson = Buffer.from('{"a":[1]}');
       const action = {
         kind: 'admin_action',
         action: 'sync',
         path: null,
         input: { a: [1] },
+        inputJson,
       } as const;
       const handler = '(operation) => ({ status: 200, body: operation })';
       expect(await echoOf(handler, list)).to.deep.equal(list);
-      expect(await echoOf(handler, action)).to.deep.equal(action);
+      expect(await echoOf(handler, action)).to.deep.equal({
+        ...action,
+        inputJson: inputJson.toJSON(),
+      });
     });
 
     const BODIES: Readonly<Record<string, [body: string, bytes: string | null]>> = {
