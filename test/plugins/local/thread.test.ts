@@ -141,9 +141,9 @@ describe('the thread of a local module', () => {
     await one.provider.check(NEVER);
     await writeFile(mark, '');
     await failureOf(ask(one, '/'));
-    await eventually(() => endOf(one).length >= 4, PATIENCE_MS);
+    await eventually(() => endOf(one).length >= 6, PATIENCE_MS);
     const pauses = endOf(one).map(({ fields }) => fields['restart_in_ms']);
-    expect(pauses.slice(0, 4)).to.deep.equal([0, 100, 200, 400]);
+    expect(pauses.slice(0, 6)).to.deep.equal([0, 0, 0, 100, 200, 400]);
     let down = await failureOf(one.provider.check(NEVER));
     expect(down.failure).to.equal('unavailable');
     expect(down.message).to.match(/down for up to \d+ ms: .*cannot be imported: no database/);
