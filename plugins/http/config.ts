@@ -30,7 +30,7 @@ const ORIGIN_FORM = /^\/[!-"$-~]*$/;
 const SPKI_PIN = /^[A-Za-z0-9+/]{43}=$/;
 
 /** An origin-form target: what follows the authority in a URL, without a fragment. */
-const requestPath = define<string>(
+export const requestPath = define<string>(
   'path that starts with a slash, of visible ASCII without a fragment',
   (value) => typeof value === 'string' && ORIGIN_FORM.test(value),
 );
@@ -60,7 +60,7 @@ const spkiPins = dynamic<string | string[]>(
 );
 
 /** Active checks; a host that finds no `health` makes none. Times in milliseconds. */
-const health = object({
+export const health = object({
   path: optional(requestPath),
   interval_ms: optional(integerBetween(100, 3_600_000)),
   timeout_ms: optional(integerBetween(10, 60_000)),
@@ -142,7 +142,7 @@ export type UnixConfig = Infer<typeof unixConfig>;
 export type AuthConfig = Infer<typeof auth>;
 export type TlsConfig = Infer<typeof tls>;
 
-function integerBetween(min: number, max: number): Struct<number, null> {
+export function integerBetween(min: number, max: number): Struct<number, null> {
   return define<number>(
     `integer between ${min} and ${max}`,
     (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,

@@ -1,4 +1,6 @@
-import { type Outcome, ProviderFailure } from '../../core/contract/index.js';
+// Not the whole contract: what a thread imports delays its start.
+import { ProviderFailure } from '../../core/contract/failure.js';
+import type { Outcome } from '../../core/contract/index.js';
 
 /**
  * Turns what a handler returned into an outcome.

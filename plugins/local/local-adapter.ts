@@ -1,18 +1,42 @@
-import { defineAdapter } from '../../core/contract/index.js';
-import { type LocalConfig, localConfig } from './config.js';
+import { defineAdapter, type OpenContext, type Provider } from '../../core/contract/index.js';
+import { readEnvironment } from '../supervision/environment-config.js';
+import { DEFAULT_MEMORY_MB, type LocalConfig, localConfig } from './config.js';
 import { importModule } from './import-module.js';
 import { createLocalProvider } from './provider.js';
+import { openThreadProvider } from './thread-provider.js';
 
 /** Kind `local`: a module that is a file beside the descriptor and runs in the host's process. */
 export const localAdapter = defineAdapter({
   kind: 'local',
   config: localConfig,
   supports: { manifest: true, admin: true, configure: true },
-  open: async ({ file: name }: LocalConfig, context) => {
-    const path = context.path(name);
-    const module = await importModule({ name, path, bytes: context.file(name) });
-    const { close } = module;
-    if (close !== undefined) context.scope.defer(() => close());
-    return createLocalProvider(module, context);
-  },
+  open: (config: LocalConfig, context) =>
+    config.isolation === 'none' ? openBesideHost(config, context) : openThread(config, context),
 });
+
+/** In the host's own thread: for code that is trusted as the host is. */
+async function openBesideHost(
+  { file: name }: LocalConfig,
+  context: OpenContext,
+): Promise<Provider> {
+  const path = context.path(name);
+  const module = await importModule({ name, path, bytes: context.file(name) });
+  const { close } = module;
+  if (close !== undefined) context.scope.defer(() => close());
+  return createLocalProvider(module, context);
+}
+
+function openThread(
+  { file, memory_mb, env }: LocalConfig,
+  context: OpenContext,
+): Promise<Provider> {
+  const { module, log, stateDir, scope } = context;
+  const options = {
+    module,
+    log,
+    memoryMb: memory_mb ?? DEFAULT_MEMORY_MB,
+    env: readEnvironment(env, context.secret),
+    start: { name: file, path: context.path(file), stateDir },
+  };
+  return openThreadProvider(options, scope);
+}

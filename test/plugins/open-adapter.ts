@@ -16,8 +16,16 @@ import {
 export interface OpenedProvider {
   readonly provider: Provider;
   readonly log: readonly { readonly level: string; readonly message: string }[];
+  /** The same with the fields of each line. */
+  readonly entries: readonly LogEntry[];
   /** Runs what the adapter has deferred, last in, first out. */
   close(): Promise<void>;
+}
+
+export interface LogEntry {
+  readonly level: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
 }
 
 export interface OpenOptions {
@@ -39,11 +47,11 @@ export async function openAdapter<Config>(
   if (error) throw error;
   const undone: (() => void | Promise<void>)[] = [];
   const controller = new AbortController();
-  const log: { level: string; message: string }[] = [];
+  const entries: LogEntry[] = [];
   const context: OpenContext = {
     module: 'crm',
     scope: { signal: controller.signal, defer: (undo) => void undone.unshift(undo) },
-    log: createLog(log),
+    log: createLog(entries),
     secret: (reference) => new Secret(need(options.secrets, reference)),
     file: (reference) => Buffer.from(need(options.files, reference)),
     path: (reference) => options.paths?.[reference] ?? reference,
@@ -52,7 +60,10 @@ export async function openAdapter<Config>(
   const provider = await adapter.open(judged, context);
   return {
     provider,
-    log,
+    entries,
+    get log() {
+      return entries.map(({ level, message }) => ({ level, message }));
+    },
     close: async () => {
       controller.abort();
       for (const undo of undone.splice(0)) await undo();
@@ -66,9 +77,9 @@ function need<T>(known: Readonly<Record<string, T>> | undefined, reference: stri
   return value;
 }
 
-function createLog(lines: { level: string; message: string }[]): Log {
-  const write = (level: string) => (_fields: unknown, message: string) =>
-    void lines.push({ level, message });
+function createLog(entries: LogEntry[]): Log {
+  const write = (level: string) => (fields: LogEntry['fields'], message: string) =>
+    void entries.push({ level, fields, message });
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
 

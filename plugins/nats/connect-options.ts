@@ -1,0 +1,81 @@
+import { checkServerIdentity, createSecureContext, type PeerCertificate } from 'node:tls';
+import type { Authenticator, NodeConnectionOptions } from '@nats-io/transport-node';
+import type { OpenContext } from '../../core/contract/index.js';
+import { DEFAULT_INBOX, type NatsConfig } from './config.js';
+
+/** Connection, TLS and greeting together. Ends before a module's default time-out (5 s). */
+const CONNECT_TIMEOUT_MS = 4_000;
+
+/** A server that vanished without a word is found out after two of these. */
+const PING_INTERVAL_MS = 10_000;
+const MAX_PINGS_OUT = 2;
+
+const DEFAULT_PORT = '4222';
+
+export interface NatsServer {
+  /** What ops see. */
+  readonly name: string;
+  readonly options: NodeConnectionOptions;
+}
+
+/** One a server: they are tried in turn. @throws Error for a certificate or key that is none. */
+export function createConnectOptions(
+  config: NatsConfig,
+  authenticator: Authenticator | null,
+  { module, file }: OpenContext,
+): NatsServer[] {
+  const certificates = config.tls === undefined ? null : readCertificates(config.tls, file);
+  return config.servers.map((text) => {
+    const { protocol, hostname, port } = new URL(text);
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const isTls = protocol === 'tls:' || certificates !== null;
+    const name = `${hostname}:${port || DEFAULT_PORT}`;
+    const options: NodeConnectionOptions = {
+      servers: name,
+      name: `modgate ${module}`,
+      timeout: CONNECT_TIMEOUT_MS,
+      // The link does it: the library would keep what was sent meanwhile, and send it late.
+      reconnect: false,
+      ignoreClusterUpdates: true,
+      pingInterval: PING_INTERVAL_MS,
+      maxPingOut: MAX_PINGS_OUT,
+      inboxPrefix: config.inbox ?? DEFAULT_INBOX,
+      ...(authenticator !== null && { authenticator }),
+      ...(isTls && { tls: createTls(certificates ?? {}, host) }),
+    };
+    return { name, options };
+  });
+}
+
+type TlsOptions = NonNullable<NodeConnectionOptions['tls']>;
+
+function readCertificates(
+  { ca, cert, key }: NonNullable<NatsConfig['tls']>,
+  file: OpenContext['file'],
+): TlsOptions {
+  const read = (reference: string) => Buffer.from(file(reference)).toString();
+  const options = {
+    ...(ca !== undefined && { ca: read(ca) }),
+    ...(cert !== undefined && { cert: read(cert) }),
+    ...(key !== undefined && { key: read(key) }),
+  };
+  try {
+    createSecureContext(options);
+  } catch {
+    throw new Error('tls must name a CA, a certificate and a key in PEM that belong together');
+  }
+  return options;
+}
+
+/**
+ * The host of the URL is what must be proven: left alone, the library has Node verify the name
+ * `localhost` where a server is named by its address.
+ */
+function createTls(certificates: TlsOptions, host: string): TlsOptions {
+  const verified = {
+    minVersion: 'TLSv1.2',
+    checkServerIdentity: (_name: string, certificate: PeerCertificate) =>
+      checkServerIdentity(host, certificate),
+  };
+  return { ...certificates, ...verified };
+}

@@ -1,0 +1,42 @@
+import {
+  type Authenticator,
+  credsAuthenticator,
+  nkeyAuthenticator,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+} from '@nats-io/transport-node';
+import type { OpenContext } from '../../core/contract/index.js';
+import type { NatsConfig } from './config.js';
+
+/** Anything to be signed: a seed that cannot sign is found before a server asks. */
+const ANY_NONCE = 'nonce';
+
+/** @throws Error when a seed or a credentials file is none; the message names the key, not the value. */
+export function readCredentials(
+  config: NatsConfig['auth'],
+  secret: OpenContext['secret'],
+): Authenticator | null {
+  if (config === undefined) return null;
+  const { user, token, nkey, creds } = config;
+  if (user !== undefined) {
+    return usernamePasswordAuthenticator(user.name, secret(user.password).reveal());
+  }
+  if (token !== undefined) return tokenAuthenticator(secret(token).reveal());
+  if (nkey !== undefined) {
+    const seed = Buffer.from(secret(nkey).reveal().trim());
+    return judge(nkeyAuthenticator(seed), 'auth.nkey must resolve to the seed of a user nkey');
+  }
+  if (creds === undefined) return null;
+  const file = Buffer.from(secret(creds).reveal());
+  return judge(credsAuthenticator(file), 'auth.creds must resolve to a credentials file');
+}
+
+function judge(authenticator: Authenticator, expected: string): Authenticator {
+  try {
+    authenticator(ANY_NONCE);
+  } catch {
+    // Without its cause, which may hold what it could not read.
+    throw new Error(expected);
+  }
+  return authenticator;
+}

@@ -1,0 +1,53 @@
+import type { Invocation, Operation } from '../../core/contract/index.js';
+
+/** The last token of the subject of a request: `<subject>.<operation>`. */
+export type RequestKind = Operation['kind'] | 'manifest' | 'check';
+
+export interface NatsRequest {
+  readonly kind: RequestKind;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly payload: Uint8Array;
+}
+
+export const EMPTY = new Uint8Array();
+
+/** How an invocation travels: docs/nats.md. */
+export function requestFor({ operation, headers }: Invocation): NatsRequest {
+  const { kind } = operation;
+  switch (operation.kind) {
+    case 'http_route': {
+      const { method, declaredPath, target, body } = operation;
+      const queryAt = target.indexOf('?');
+      const own = {
+        'modgate-method': method,
+        'modgate-declared-path': declaredPath,
+        'modgate-path': queryAt === -1 ? target : target.slice(0, queryAt),
+        ...(queryAt !== -1 && { 'modgate-query': target.slice(queryAt + 1) }),
+      };
+      return { kind, headers: { ...headers, ...own }, payload: body ?? EMPTY };
+    }
+    case 'admin_list': {
+      const { entity, limit, cursor } = operation;
+      return { kind, headers: withJson(headers), payload: encodeJson({ entity, limit, cursor }) };
+    }
+    case 'admin_action': {
+      // A name may hold what a header cannot.
+      const action = encodeURIComponent(operation.action.toWellFormed());
+      const own = { ...withJson(headers), 'modgate-action': action };
+      return { kind, headers: own, payload: operation.inputJson };
+    }
+    case 'configure': {
+      const { revision, values } = operation;
+      return { kind, headers: withJson(headers), payload: encodeJson({ revision, values }) };
+    }
+  }
+}
+
+function withJson(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return { ...headers, 'content-type': 'application/json' };
+}
+
+function encodeJson(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
+}

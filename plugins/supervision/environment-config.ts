@@ -1,0 +1,26 @@
+import { define, record, string, union } from 'superstruct';
+import { type OpenContext, SECRET_REFERENCE, secretReference } from '../../core/contract/index.js';
+
+/** POSIX, 8.1; what the host sets itself is not for descriptors. */
+const VARIABLE = /^(?!MODGATE_)[A-Za-z_][A-Za-z0-9_]*$/;
+
+const variableName = define<string>(
+  'name of a variable that does not start with MODGATE_',
+  (value) => typeof value === 'string' && VARIABLE.test(value),
+);
+
+/** The variables of a child, by name: `env:NAME` and `file:PATH` are references, anything else is text. */
+export const environmentConfig = record(variableName, union([secretReference(), string()]));
+
+export function readEnvironment(
+  config: Readonly<Record<string, string>> | undefined,
+  secret: OpenContext['secret'],
+): Record<string, string> {
+  const entries = Object.entries(config ?? {}).map(([name, value]) => {
+    const text = SECRET_REFERENCE.test(value) ? secret(value).reveal() : value;
+    if (text.includes('\0'))
+      throw new Error(`env.${name} must resolve to text without a zero byte`);
+    return [name, text] as const;
+  });
+  return Object.fromEntries(entries);
+}

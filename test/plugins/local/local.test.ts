@@ -1,0 +1,371 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Operation, ProviderFailure } from '../../../core/contract/index.js';
+import { localAdapter } from '../../../plugins/local/local-adapter.js';
+import { createInvocation, failureOf, type OpenedProvider, openAdapter } from '../open-adapter.js';
+
+const FILE = './notes.mjs';
+const NEVER = new AbortController().signal;
+
+for (const isolation of ['worker', 'none'] as const) {
+  describe(`the local adapter, isolation ${isolation}`, () => {
+    let folder: string;
+    const opened: OpenedProvider[] = [];
+
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'modgate-local-'));
+    });
+
+    after(() => rm(folder, { recursive: true }));
+
+    afterEach(async () => {
+      for (const one of opened.splice(0)) await one.close();
+      await rm(join(folder, 'state'), { recursive: true, force: true });
+    });
+
+    const open = async (source: string) => {
+      const path = join(folder, 'notes.mjs');
+      await writeFile(path, source);
+      const options = {
+        files: { [FILE]: source },
+        paths: { [FILE]: path },
+        stateDir: join(folder, 'state', 'crm'),
+      };
+      const one = await openAdapter(localAdapter, { file: FILE, isolation }, options);
+      opened.push(one);
+      return one;
+    };
+
+    const refusalOf = async (source: string): Promise<string> => {
+      const error = await open(source).then(
+        () => expect.fail('expected the file to be refused'),
+        (reason: Error) => reason,
+      );
+      return error.message;
+    };
+
+    const answerOf = async (
+      handler: string,
+      operation: Partial<Operation> = {},
+      others: object = {},
+    ) => {
+      const { provider } = await open(`export default ${handler};`);
+      return provider.invoke(createInvocation(operation as Operation, others));
+    };
+
+    const echoOf = async (handler: string, operation: Partial<Operation> = {}, others = {}) =>
+      JSON.parse(Buffer.from((await answerOf(handler, operation, others)).body ?? '').toString());
+
+    it('gives the handler what the author needs of a route', async () => {
+      const handler = `(operation) => ({ status: 200, body: {
+      ...operation, query: [...operation.query], rawBody: Buffer.from(operation.rawBody).toString() } })`;
+      const seen = await echoOf(
+        handler,
+        {
+          kind: 'http_route',
+          method: 'POST',
+          declaredPath: '/contacts/{id}',
+          target: '/contacts/a%20b?x=1&x=%C3%A9&y',
+          providerPath: '/contacts/a b',
+          pathParams: { id: 'a b' },
+          body: Buffer.from('{"n": 1.10}'),
+        },
+        { headers: { 'x-tenant': 'a' } },
+      );
+      expect(seen).to.deep.equal({
+        kind: 'http_route',
+        method: 'POST',
+        declaredPath: '/contacts/{id}',
+        providerPath: '/contacts/a b',
+        pathParams: { id: 'a b' },
+        query: [
+          ['x', '1'],
+          ['x', '\u00e9'],
+          ['y', ''],
+        ],
+        headers: { 'x-tenant': 'a' },
+        body: { n: 1.1 },
+        rawBody: '{"n": 1.10}',
+      });
+    });
+
+    it('gives no body where there is none', async () => {
+      const handler =
+        '({ body, rawBody, query }) => ({ status: 200, body: [typeof body, rawBody, query.size] })';
+      expect(await echoOf(handler)).to.deep.equal(['undefined', null, 0]);
+    });
+
+    it('gives the handler the context of the call', async () => {
+      const handler = `({}, { actor, signal, log, stateDir, ...context }) => {
+      log.info({}, 'called');
+      return { status: 200, body: { ...context, actor: actor.id, aborted: signal.aborted } };
+    }`;
+      expect(await echoOf(handler)).to.deep.equal({
+        module: 'crm',
+        actor: 'billing',
+        requestId: 'req_1',
+        correlationId: 'corr_1',
+        callId: 'call_1',
+        aborted: false,
+      });
+      expect(opened[0]?.log).to.deep.equal([{ level: 'info', message: 'called' }]);
+    });
+
+    it('makes the state folder when it is first asked for', async () => {
+      await answerOf('() => ({ status: 204 })');
+      expect(existsSync(join(folder, 'state'))).to.equal(false);
+      await answerOf(`async ({}, { stateDir }) => {
+      const { writeFile } = await import('node:fs/promises');
+      await writeFile(stateDir + '/note', 'kept');
+      return { status: 204 };
+    }`);
+      expect(await readFile(join(folder, 'state', 'crm', 'note'), 'utf8')).to.equal('kept');
+    });
+
+    it('hands on admin operations as they are', async () => {
+      const list = {
+        kind: 'admin_list',
+        entity: 'notes',
+        path: null,
+        limit: 5,
+        cursor: 'c',
+      } as const;
+      const inputJson = Buffer.from('{"a":[1]}');
+      const action = {
+        kind: 'admin_action',
+        action: 'sync',
+        path: null,
+        input: { a: [1] },
+        inputJson,
+      } as const;
+      const handler = '(operation) => ({ status: 200, body: operation })';
+      expect(await echoOf(handler, list)).to.deep.equal(list);
+      expect(await echoOf(handler, action)).to.deep.equal({
+        ...action,
+        inputJson: inputJson.toJSON(),
+      });
+    });
+
+    const BODIES: Readonly<Record<string, [body: string, bytes: string | null]>> = {
+      object: ['{ a: 1 }', '{"a":1}'],
+      null: ['null', 'null'],
+      false: ['false', 'false'],
+      'empty string': ['""', '""'],
+      array: ['[1, "\u00e9"]', '[1,"\u00e9"]'],
+      undefined: ['undefined', null],
+    };
+    for (const [what, [body, bytes]] of Object.entries(BODIES)) {
+      it(`encodes a body: ${what}`, async () => {
+        const outcome = await answerOf(`async () => ({ status: 200, body: ${body} })`);
+        const type = bytes === null ? {} : { 'content-type': 'application/json' };
+        expect(outcome.headers).to.deep.equal(type);
+        expect(outcome.body && Buffer.from(outcome.body).toString()).to.equal(bytes);
+      });
+    }
+
+    it('hands bytes out as they are, without a type of its own making', async () => {
+      const outcome = await answerOf('() => ({ status: 201, body: new Uint8Array([1, 2]) })');
+      expect(outcome.headers).to.deep.equal({});
+      expect(outcome.body).to.deep.equal(new Uint8Array([1, 2]));
+    });
+
+    it('makes header names lower-case and keeps a type that was given', async () => {
+      const headers = `{ 'Content-Type': 'application/hal+json', ETag: '"1"' }`;
+      const outcome = await answerOf(`() => ({ status: 200, headers: ${headers}, body: {} })`);
+      expect(outcome.headers).to.deep.equal({
+        'content-type': 'application/hal+json',
+        etag: '"1"',
+      });
+    });
+
+    const MALFORMED: Readonly<Record<string, string>> = {
+      nothing: 'undefined',
+      'no status': '{ body: {} }',
+      'a status that is text': '{ status: "200" }',
+      'a status below 100': '{ status: 99 }',
+      'a status above 599': '{ status: 600 }',
+      'a header that is a number': '{ status: 200, headers: { a: 1 } }',
+      'headers that are text': '{ status: 200, headers: "a" }',
+      'a cycle': '(() => { const body = {}; body.body = body; return { status: 200, body } })()',
+      'a big integer': '{ status: 200, body: 1n }',
+      'a function': '{ status: 200, body: () => {} }',
+      'too many bytes': '{ status: 200, body: "x".repeat(100) }',
+    };
+    for (const [what, answer] of Object.entries(MALFORMED)) {
+      it(`fails as protocol for an answer with ${what}`, async () => {
+        const call = answerOf(`() => (${answer})`, {}, { maxResponseBytes: 50 });
+        const failure = await failureOf(call);
+        expect(failure.failure).to.equal('protocol');
+        expect(failure.message).to.match(/^the handler's answer must /);
+      });
+    }
+
+    it('fails as protocol, with the cause for the log, when the handler throws', async () => {
+      for (const how of ['() => { throw new Error("mine") }', 'async () => { throw "mine" }']) {
+        const failure = await failureOf(answerOf(how));
+        expect(failure.failure).to.equal('protocol');
+        expect(failure.message).to.equal('the handler threw');
+        expect(String(failure.cause)).to.include('mine');
+      }
+    });
+
+    it('does not wait for a handler that ignores the signal', async () => {
+      const { provider } = await open('export default () => new Promise(() => {});');
+      const reason = new ProviderFailure('timeout', 'over');
+      const controller = new AbortController();
+      const call = provider.invoke(createInvocation({}, { signal: controller.signal }));
+      controller.abort(reason);
+      expect(await failureOf(call)).to.equal(reason);
+      const signal = AbortSignal.timeout(20);
+      const late = failureOf(provider.invoke(createInvocation({}, { signal })));
+      expect((await late).failure).to.equal('timeout');
+    });
+
+    it('leaves no stray rejection when the handler fails after that', async () => {
+      const stray: unknown[] = [];
+      const note = (reason: unknown) => stray.push(reason);
+      process.on('unhandledRejection', note);
+      const { provider } = await open(
+        'export default (_, { signal }) => new Promise((_, reject) => { signal.onabort = () => setImmediate(reject, new Error("late")) });',
+      );
+      const controller = new AbortController();
+      const call = provider.invoke(createInvocation({}, { signal: controller.signal }));
+      controller.abort();
+      expect((await failureOf(call)).failure).to.equal('cancelled');
+      for (let turn = 0; turn < 5; turn += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      process.off('unhandledRejection', note);
+      expect(stray).to.deep.equal([]);
+      // Nor in the thread, where one would be its end.
+      const next = new AbortController();
+      const again = provider.invoke(createInvocation({}, { signal: next.signal }));
+      next.abort();
+      expect((await failureOf(again)).failure).to.equal('cancelled');
+      expect(opened[0]?.log).to.deep.equal([]);
+    });
+
+    it('never calls the handler for what was taken back before', async () => {
+      const { provider } = await open(`export default () => { throw new Error('called') };`);
+      const call = provider.invoke(createInvocation({}, { signal: AbortSignal.abort() }));
+      expect((await failureOf(call)).failure).to.equal('cancelled');
+    });
+
+    it('answers the manifest that the file exports, as JSON', async () => {
+      const source = `export default () => {};
+      export const manifest = { module_id: 'notes', at: new Date(0), gone: undefined };`;
+      const { provider } = await open(source);
+      expect(await provider.manifest(NEVER)).to.deep.equal({
+        module_id: 'notes',
+        at: '1970-01-01T00:00:00.000Z',
+      });
+      await provider.check(NEVER);
+    });
+
+    it('fails as protocol where the file exports no manifest', async () => {
+      const { provider } = await open('export default () => {};');
+      expect((await failureOf(provider.manifest(NEVER))).failure).to.equal('protocol');
+    });
+
+    it('delivers the configuration, and is content where nobody wants it', async () => {
+      const source = `let seen; export default () => ({ status: 200, body: seen });
+      export const configure = async (given) => { if (given.revision === 1) throw new Error('not now'); seen = given; };`;
+      const { provider } = await open(source);
+      const deliver = (revision: number) =>
+        provider.invoke(
+          createInvocation({ kind: 'configure', path: null, revision, values: { 'crm/a': 1 } }),
+        );
+      expect((await failureOf(deliver(1))).failure).to.equal('protocol');
+      expect(await deliver(2)).to.deep.equal({ status: 204, headers: {}, body: null });
+      const { body } = await provider.invoke(createInvocation());
+      expect(`${Buffer.from(body ?? '')}`).to.equal('{"revision":2,"values":{"crm/a":1}}');
+      const deaf = await open('export default () => {};');
+      const operation = { kind: 'configure', path: null, revision: 0, values: {} } as const;
+      const outcome = await deaf.provider.invoke(createInvocation(operation));
+      expect(outcome.status).to.equal(204);
+    });
+
+    it('runs changed code after a reload, and gives each open variables of its own', async () => {
+      const counting = (step: number) =>
+        `let count = 0; export default () => ({ status: 200, body: count += ${step} });`;
+      const countOf = async ({ provider }: OpenedProvider) =>
+        `${Buffer.from((await provider.invoke(createInvocation())).body ?? '')}`;
+      const first = await open(counting(1));
+      expect([await countOf(first), await countOf(first)]).to.deep.equal(['1', '2']);
+      const again = await open(counting(1));
+      const changed = await open(counting(10));
+      expect([await countOf(again), await countOf(changed)]).to.deep.equal(['1', '10']);
+      expect(await countOf(first)).to.equal('3');
+    });
+
+    it('closes the module with its scope', async () => {
+      const source = `import { writeFileSync } from 'node:fs';
+      export default () => {}; export const close = () => writeFileSync(${JSON.stringify(join('FOLDER', 'closed'))}, '');`;
+      const one = await open(source.replace('FOLDER', folder));
+      expect(existsSync(join(folder, 'closed'))).to.equal(false);
+      await one.close();
+      expect(existsSync(join(folder, 'closed'))).to.equal(true);
+    });
+
+    it('refuses a file that cannot be used, and names it as the config does', async () => {
+      expect(await refusalOf('export default {')).to.match(
+        /^file '\.\/notes\.mjs' cannot be imported: /,
+      );
+      expect(await refusalOf(`throw new Error('no database');`)).to.equal(
+        "file './notes.mjs' cannot be imported: no database",
+      );
+      expect(await refusalOf('export const manifest = {};')).to.equal(
+        "file './notes.mjs' must export a function as its default",
+      );
+      expect(await refusalOf('export default () => {}; export const configure = 1;')).to.equal(
+        "file './notes.mjs' must export 'configure' as a function",
+      );
+    });
+
+    it('refuses a file whose top level never ends', async () => {
+      const message = await refusalOf('await new Promise(() => {}); export default () => {};');
+      expect(message).to.equal(
+        "file './notes.mjs' cannot be imported: its top level did not end within 5000 ms",
+      );
+    });
+  });
+}
+
+describe('the config of the local adapter', () => {
+  const isValid = (config: unknown) => localAdapter.config.is(config);
+
+  it('takes a file, and what belongs to a thread of its own', () => {
+    const env = { TOKEN: 'env:CRM_TOKEN', MODE: 'fast', EMPTY: '' };
+    for (const good of [
+      {},
+      { isolation: 'none' },
+      { isolation: 'worker', memory_mb: 16 },
+      { memory_mb: 16_384, env },
+    ]) {
+      expect(isValid({ file: './a.mjs', ...good }), JSON.stringify(good)).to.equal(true);
+    }
+  });
+
+  it('takes nothing else', () => {
+    for (const bad of [undefined, {}, { file: '' }, { file: 'env:CODE' }]) {
+      expect(isValid(bad)).to.equal(false);
+    }
+    for (const bad of [
+      { x: 1 },
+      { isolation: 'process' },
+      { memory_mb: 15 },
+      { memory_mb: 16_385 },
+      { memory_mb: '64' },
+      { isolation: 'none', memory_mb: 64 },
+      { isolation: 'none', env: {} },
+      { env: { 'A-B': 'x' } },
+      { env: { MODGATE_TOKEN: 'x' } },
+      { env: { A: 1 } },
+    ]) {
+      expect(isValid({ file: './a.mjs', ...bad }), JSON.stringify(bad)).to.equal(false);
+    }
+  });
+});

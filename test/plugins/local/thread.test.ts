@@ -1,0 +1,317 @@
+import { readdirSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Outcome } from '../../../core/contract/index.js';
+import { localAdapter } from '../../../plugins/local/local-adapter.js';
+import {
+  createInvocation,
+  eventually,
+  failureOf,
+  type OpenedProvider,
+  openAdapter,
+} from '../open-adapter.js';
+
+const FILE = './crm.mjs';
+const PATIENCE_MS = 15_000;
+const NEVER = new AbortController().signal;
+
+describe('the thread of a local module', () => {
+  let folder: string;
+  const opened: OpenedProvider[] = [];
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'modgate-thread-'));
+  });
+
+  after(() => rm(folder, { recursive: true }));
+
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
+
+  const open = async (source: string, config: object = {}, secrets = {}) => {
+    const path = join(folder, 'crm.mjs');
+    await writeFile(path, source);
+    const options = { files: { [FILE]: source }, paths: { [FILE]: path }, secrets };
+    const one = await openAdapter(localAdapter, { file: FILE, ...config }, options);
+    opened.push(one);
+    return one;
+  };
+
+  const ask = ({ provider }: OpenedProvider, path: string, signal = NEVER) =>
+    provider.invoke(createInvocation({ declaredPath: path }, { signal }));
+
+  const textOf = ({ body }: Outcome) => Buffer.from(body ?? '').toString();
+
+  /** The answer of the next thread, once it is there. */
+  const askUntilAnswered = async (one: OpenedProvider, path: string): Promise<string> => {
+    let text: string | null = null;
+    const end = performance.now() + PATIENCE_MS;
+    while (text === null) {
+      text = await ask(one, path, AbortSignal.timeout(PATIENCE_MS)).then(textOf, () => null);
+      if (text === null && performance.now() > end)
+        expect.fail('no thread came after the dead one');
+      if (text === null) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return text;
+  };
+
+  const endOf = ({ entries }: OpenedProvider) =>
+    entries.filter(({ message }) => message === 'the thread of the module ended');
+
+  const ENDS: Readonly<Record<string, [code: string, reason: RegExp]>> = {
+    'process.exit': ['process.exit(7)', /process\.exit\(7\)/],
+    'a throw that nobody catches': [
+      'setImmediate(() => { throw new Error("mine") })',
+      /nobody caught what it threw: mine/,
+    ],
+    'a rejection that nobody handles': [
+      'void Promise.reject(new Error("mine"))',
+      /nobody caught what it threw: mine/,
+    ],
+    'the memory that it may have': [
+      'setImmediate(() => { const all = []; for (;;) all.push(new Array(1000).fill(all.length)) })',
+      /more memory than memory_mb allows \(32 MiB\)/,
+    ],
+  };
+  for (const [what, [code, reason]] of Object.entries(ENDS)) {
+    it(`is started again after ${what}, and its calls in flight are unavailable`, async () => {
+      const source = `let calls = 0; export default ({ declaredPath }) => {
+        if (declaredPath === '/end') { ${code}; return new Promise(() => {}); }
+        if (declaredPath === '/wait') return new Promise(() => {});
+        return { status: 200, body: calls += 1 }; };`;
+      const one = await open(source, { memory_mb: 32 });
+      expect(textOf(await ask(one, '/count'))).to.equal('1');
+      const waiting = failureOf(ask(one, '/wait'));
+      const ending = failureOf(ask(one, '/end'));
+      for (const failure of await Promise.all([waiting, ending])) {
+        expect(failure.failure).to.equal('unavailable');
+        expect(failure.message).to.match(reason);
+      }
+      expect(await askUntilAnswered(one, '/count')).to.equal('1');
+      expect(endOf(one)).to.have.length(1);
+      expect(endOf(one)[0]?.fields).to.include({ failed_calls: 2, restart_in_ms: 0 });
+    });
+  }
+
+  for (const [what, loop] of [
+    ['an endless loop', 'for (;;);'],
+    ['an endless chain of microtasks', 'for (;;) await null;'],
+    ['an endless loop that logs', 'for (;;) log.info({}, "again");'],
+  ] as const) {
+    it(`is ended and started again once the deadline of a call has passed in ${what}`, async () => {
+      const source = `export default async ({ declaredPath }, { log }) => {
+        if (declaredPath === '/loop') { ${loop} } return { status: 200, body: 'fine' }; };`;
+      const one = await open(source);
+      const beside = failureOf(ask(one, '/loop', AbortSignal.timeout(100)).finally(() => {}));
+      const queued = failureOf(ask(one, '/fine'));
+      expect((await beside).failure).to.equal('timeout');
+      // It waits for a thread that will never come to it, and has a deadline of its own that is later.
+      expect((await queued).failure).to.equal('unavailable');
+      expect(await askUntilAnswered(one, '/fine')).to.equal('"fine"');
+      expect(endOf(one)[0]?.fields['reason']).to.match(/nothing but compute/);
+    });
+  }
+
+  it('is left alone when only the caller has gone, or when it answers that it lives', async () => {
+    const one = await open(`let aborted = 0; export default ({ declaredPath }, { signal }) => {
+      signal.addEventListener('abort', () => { aborted += 1; });
+      return declaredPath === '/wait' ? new Promise(() => {}) : { status: 200, body: aborted }; };`);
+    const controller = new AbortController();
+    const gone = failureOf(ask(one, '/wait', controller.signal));
+    controller.abort();
+    expect((await gone).failure).to.equal('cancelled');
+    expect((await failureOf(ask(one, '/wait', AbortSignal.timeout(20)))).failure).to.equal(
+      'timeout',
+    );
+    // Longer than a thread has time to show that it lives.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(textOf(await ask(one, '/count'))).to.equal('2');
+    expect(endOf(one)).to.deep.equal([]);
+  });
+
+  it('waits longer before each start of a module that always dies, and says why it is down', async () => {
+    const source = `import { existsSync } from 'node:fs';
+      if (existsSync(${JSON.stringify('MARK')})) throw new Error('no database');
+      export default () => process.exit(1);`;
+    const mark = join(folder, 'mark');
+    const one = await open(source.replace('MARK', mark));
+    await one.provider.check(NEVER);
+    await writeFile(mark, '');
+    await failureOf(ask(one, '/'));
+    await eventually(() => endOf(one).length >= 6, PATIENCE_MS);
+    const pauses = endOf(one).map(({ fields }) => fields['restart_in_ms']);
+    expect(pauses.slice(0, 6)).to.deep.equal([0, 0, 0, 100, 200, 400]);
+    let down = await failureOf(one.provider.check(NEVER));
+    expect(down.failure).to.equal('unavailable');
+    expect(down.message).to.match(/down for up to \d+ ms: .*cannot be imported: no database/);
+    down = await failureOf(ask(one, '/'));
+    expect(down.message).to.match(/no database/);
+    await rm(mark);
+  });
+
+  it('gives a new thread the configuration that the old one had', async () => {
+    const one = await open(`let seen = null;
+      export default ({ declaredPath }) => declaredPath === '/end' ? process.exit() : { status: 200, body: seen };
+      export const configure = (given) => { seen = given; };`);
+    const values = { 'crm/page_size': 50 };
+    const operation = { kind: 'configure', path: null, revision: 3, values } as const;
+    await one.provider.invoke(createInvocation(operation));
+    await failureOf(ask(one, '/end'));
+    expect(JSON.parse(await askUntilAnswered(one, '/'))).to.deep.equal({ revision: 3, values });
+  });
+
+  it('has no variable of the host, no flag and no argument, but what the descriptor names', async () => {
+    process.env['MODGATE_TEST_SECRET'] = 'of the host';
+    const one = await open(
+      `export default () => ({ status: 200, body: { env: process.env, execArgv: process.execArgv, more: process.argv.slice(2) } });`,
+      { env: { TOKEN: 'env:CRM_TOKEN', MODE: 'fast' } },
+      { 'env:CRM_TOKEN': 's3cret' },
+    );
+    delete process.env['MODGATE_TEST_SECRET'];
+    const seen = JSON.parse(textOf(await ask(one, '/')));
+    expect(seen).to.deep.equal({
+      env: { TOKEN: 's3cret', MODE: 'fast' },
+      execArgv: [],
+      more: [],
+    });
+  });
+
+  it('has its output in the log, line by line, bounded in length and number', async () => {
+    const one = await open(`export default ({ declaredPath }) => {
+      if (declaredPath === '/few') { console.log('one\\u001b[31m'); console.error('two'); process.stdout.write('x'.repeat(10000) + '\\nrest'); }
+      else for (let n = 0; n < 2000; n += 1) console.log(n);
+      return { status: 204 }; };`);
+    await ask(one, '/few');
+    await eventually(() => one.entries.length >= 3, PATIENCE_MS);
+    const lineOf = (level: string, index: number) =>
+      one.entries.filter((entry) => entry.level === level)[index]?.fields;
+    expect(lineOf('info', 0)).to.deep.equal({ stream: 'stdout', line: 'one\ufffd[31m' });
+    expect(lineOf('warn', 0)).to.deep.equal({ stream: 'stderr', line: 'two' });
+    expect(lineOf('info', 1)).to.deep.equal({
+      stream: 'stdout',
+      line: 'x'.repeat(8_192),
+      cut: true,
+    });
+    await ask(one, '/many');
+    await one.close();
+    const dropped = one.entries.map(({ fields }) => Number(fields['dropped'] ?? 0));
+    const written = one.entries.filter(({ message }) => message === 'printed').length - 3;
+    // The line that `/few` did not end is the first of them.
+    expect(written + dropped.reduce((sum, count) => sum + count, 0)).to.be.oneOf([2_000, 1_999]);
+    expect(written).to.be.lessThan(1_000);
+  });
+
+  it('drops lines of context.log when it logs faster than the host writes, and says how many', async () => {
+    const one = await open(`export default ({}, { log }) => {
+      for (let n = 0; n < 5000; n += 1) log.info({ n, f: n === 0 ? () => {} : 0 }, 'line');
+      return { status: 204 }; };`);
+    await ask(one, '/');
+    await ask(one, '/');
+    const lines = one.entries.filter(({ message }) => message === 'line');
+    expect(lines).to.have.length.within(1_000, 5_000);
+    expect(one.log.some(({ message }) => message === 'logged too much: lines dropped')).to.equal(
+      true,
+    );
+    // What cannot be sent is described.
+    expect(String(lines[0]?.fields['fields'])).to.include('n: 0');
+  });
+
+  for (const size of [10, 70_000, 1_048_576]) {
+    it(`carries ${size} bytes both ways and leaves those of host and handler to them`, async () => {
+      const one = await open(`const kept = new Uint8Array(${size}).fill(7);
+        export default ({ rawBody }) => ({ status: 200, headers: { n: String(rawBody.length), last: String(rawBody.at(-1)) }, body: kept });`);
+      // A view of a larger buffer, as Node's own bodies are.
+      const body = Buffer.concat([
+        Buffer.from('xx"'),
+        Buffer.alloc(size - 2, 97),
+        Buffer.from('"'),
+      ]).subarray(2);
+      for (let time = 0; time < 3; time += 1) {
+        const outcome = await one.provider.invoke(createInvocation({ method: 'POST', body }));
+        expect(outcome.headers).to.deep.equal({ n: String(size), last: '34' });
+        expect(Buffer.from(outcome.body ?? '').equals(Buffer.alloc(size, 7))).to.equal(true);
+        expect(body.length).to.equal(size);
+      }
+    });
+  }
+
+  it('runs a hundred calls at once without mixing them up', async () => {
+    const one = await open(`export default async ({ query }) => {
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
+      return { status: 200, body: query.get('n') }; };`);
+    const calls = Array.from({ length: 100 }, async (_, n) =>
+      textOf(await one.provider.invoke(createInvocation({ target: `/?n=${n}` }))),
+    );
+    expect(await Promise.all(calls)).to.deep.equal(calls.map((_, n) => `"${n}"`));
+  });
+
+  it('imports all of its code anew when it is opened again', async () => {
+    const source = `import { word } from './word.mjs'; export default () => ({ status: 200, body: word });`;
+    for (const word of ['one', 'two']) {
+      await writeFile(join(folder, 'word.mjs'), `export const word = '${word}';`);
+      expect(textOf(await ask(await open(source), '/'))).to.equal(`"${word}"`);
+    }
+  });
+
+  it('refuses a module that ends while it is imported, and leaves no thread', async () => {
+    const before = countThreads();
+    for (const [code, reason] of [
+      ['process.exit(3);', /cannot be imported: it called process\.exit\(3\)/],
+      ['for (;;);', /cannot be imported: its top level did not end within 5000 ms/],
+    ] as const) {
+      const error = await open(`${code} export default () => {};`).then(
+        () => expect.fail('expected the file to be refused'),
+        (reason: Error) => reason,
+      );
+      expect(error.message).to.match(reason);
+    }
+    await eventually(() => countThreads() <= before, PATIENCE_MS);
+  });
+
+  it('says what its close threw, and ends one whose close never does', async () => {
+    const throwing = await open(
+      `export default () => {}; export const close = () => { throw new Error('mine'); };`,
+    );
+    const messageOf = (closing: Promise<void>) =>
+      closing.then(
+        () => expect.fail('expected the close to fail'),
+        (error: Error) => error.message,
+      );
+    expect(await messageOf(opened.pop()?.close() ?? throwing.close())).to.match(
+      /close failed: mine/,
+    );
+    for (const code of ['new Promise(() => {})', '{ for (;;); }']) {
+      await open(`export default () => {}; export const close = async () => ${code};`);
+      const closing = opened.pop()?.close() ?? expect.fail('nothing was opened');
+      expect(await messageOf(closing)).to.match(/did not end within 1500 ms/);
+    }
+  });
+
+  it('leaves no thread, no handle and no memory behind after many lives', async () => {
+    const source = `export const ballast = 'x'.repeat(5e6); export default () => ({ status: 200, body: 1 });`;
+    const live = async () => {
+      const one = await open(source);
+      opened.pop();
+      await ask(one, '/');
+      await one.close();
+    };
+    for (let life = 0; life < 5; life += 1) await live();
+    const threads = countThreads();
+    const handles = process.getActiveResourcesInfo().length;
+    for (let life = 0; life < 60; life += 1) await live();
+    await eventually(() => countThreads() <= threads, PATIENCE_MS);
+    await eventually(() => process.getActiveResourcesInfo().length <= handles, PATIENCE_MS);
+  });
+});
+
+/** Of this process; Linux alone tells. */
+function countThreads(): number {
+  try {
+    return readdirSync('/proc/self/task').length;
+  } catch {
+    return 0;
+  }
+}

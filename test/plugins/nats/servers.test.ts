@@ -1,0 +1,274 @@
+import {
+  type ConnectionOptions,
+  credsAuthenticator,
+  nkeyAuthenticator,
+  nkeys,
+} from '@nats-io/transport-node';
+import { expect } from 'chai';
+import type { Context } from 'mocha';
+import { natsAdapter } from '../../../plugins/nats/nats-adapter.js';
+import {
+  authority,
+  client,
+  elsewhere,
+  expired,
+  server as trusted,
+} from '../../support/certificates.js';
+import {
+  createInvocation,
+  eventually,
+  failureOf,
+  type OpenedProvider,
+  type OpenOptions,
+  openAdapter,
+} from '../open-adapter.js';
+import { needOwnServer, type OwnServer } from './nats-server.js';
+import { type NatsService, startService } from './nats-service.js';
+import { createJwtSetup } from './user-credentials.js';
+
+const SUBJECT = 'modgate-test.crm';
+const PATIENCE_MS = 20_000;
+const TLS_FILES = {
+  'server.pem': trusted.cert,
+  'server.key': trusted.key,
+  'elsewhere.pem': elsewhere.cert,
+  'elsewhere.key': elsewhere.key,
+  'expired.pem': expired.cert,
+  'expired.key': expired.key,
+  'ca.pem': authority,
+};
+const FILES = { './ca.pem': authority, './client.pem': client.cert, './client.key': client.key };
+
+describe('the nats adapter and its server', () => {
+  const servers: OwnServer[] = [];
+  const opened: OpenedProvider[] = [];
+  const services: NatsService[] = [];
+
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+    for (const one of services.splice(0)) await one.stop();
+    for (const one of servers.splice(0)) {
+      await one.stop();
+      one.remove();
+    }
+  });
+
+  const startServer = async (context: Context, config = '', files = {}) => {
+    const server = await needOwnServer(context, config, files);
+    servers.push(server);
+    return server;
+  };
+
+  const serve = async (options: ConnectionOptions) => {
+    const service = await startService(SUBJECT, () => ({ status: '204' }), options);
+    services.push(service);
+    return service;
+  };
+
+  const open = async (config: object, options: OpenOptions = {}) => {
+    const one = await openAdapter(natsAdapter, { subject: SUBJECT, ...config }, options);
+    opened.push(one);
+    return one;
+  };
+
+  const isConnected = ({ log }: OpenedProvider) =>
+    log.some(({ message }) => message === 'connected to NATS');
+
+  const reasonsOf = ({ entries }: OpenedProvider) =>
+    entries
+      .filter(({ message }) => message === 'no connection to NATS')
+      .map(({ fields }) => String(fields['reason']));
+
+  const expectAnswer = async (one: OpenedProvider) => {
+    await eventually(() => isConnected(one), PATIENCE_MS);
+    expect((await one.provider.invoke(createInvocation())).status).to.equal(204);
+  };
+
+  const expectNoConnection = async (one: OpenedProvider, failure: string, reason: RegExp) => {
+    await eventually(() => reasonsOf(one).length > 0, PATIENCE_MS);
+    expect(reasonsOf(one)[0]).to.match(reason);
+    expect((await failureOf(one.provider.invoke(createInvocation()))).failure).to.equal(failure);
+    expect(isConnected(one)).to.equal(false);
+  };
+
+  it('opens while the server is down, and answers when it has come', async function () {
+    const server = await startServer(this);
+    await server.stop();
+    const one = await open({ servers: [server.url] });
+    const early = await failureOf(one.provider.invoke(createInvocation()));
+    expect(early.failure).to.equal('unavailable');
+    await eventually(() => reasonsOf(one).length > 0, PATIENCE_MS);
+    expect(reasonsOf(one)).to.deep.equal(['no connection: connection refused']);
+    await server.start();
+    await serve({ servers: server.url });
+    await expectAnswer(one);
+  }).timeout(60_000);
+
+  it('fails what is in flight when the server dies, and never sends it later', async function () {
+    const server = await startServer(this);
+    const silent = await startService(SUBJECT, () => null, { servers: server.url });
+    const one = await open({ servers: [server.url] });
+    await eventually(() => isConnected(one), PATIENCE_MS);
+    const call = failureOf(one.provider.invoke(createInvocation({ target: '/first' })));
+    await eventually(() => silent.received.length === 1, PATIENCE_MS);
+    await server.stop();
+    expect((await call).failure).to.equal('unavailable');
+    await failureOf(one.provider.invoke(createInvocation({ target: '/meanwhile' })));
+    await silent.stop();
+    await server.start();
+    const service = await serve({ servers: server.url });
+    let status = 0;
+    const end = performance.now() + PATIENCE_MS;
+    while (status !== 204 && performance.now() < end) {
+      const again = one.provider.invoke(createInvocation({ target: '/again' }));
+      status = await again.then(
+        (outcome) => outcome.status,
+        () => 0,
+      );
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(status).to.equal(204);
+    const paths = service.received.map(({ headers }) => headers?.get('modgate-path'));
+    expect([...new Set(paths)]).to.deep.equal(['/again']);
+  }).timeout(60_000);
+
+  it('goes to the next server where one is down', async function () {
+    const server = await startServer(this);
+    await serve({ servers: server.url });
+    await expectAnswer(await open({ servers: ['nats://127.0.0.1:1', server.url] }));
+  });
+
+  it('authenticates with a user, a token, an nkey and a credentials file', async function () {
+    const nkey = nkeys.createUser();
+    const jwt = createJwtSetup();
+    const seed = new TextDecoder().decode(nkey.getSeed());
+    const ways: [string, object, Record<string, string>, ConnectionOptions][] = [
+      [
+        'authorization { user: modgate, password: s3cret }',
+        { user: { name: 'modgate', password: 'env:P' } },
+        { 'env:P': 's3cret' },
+        { user: 'modgate', pass: 's3cret' },
+      ],
+      [
+        'authorization { token: s3cret }',
+        { token: 'env:T' },
+        { 'env:T': 's3cret' },
+        { token: 's3cret' },
+      ],
+      [
+        `authorization { users: [{ nkey: "${nkey.getPublicKey()}" }] }`,
+        { nkey: 'file:./seed' },
+        { 'file:./seed': seed },
+        { authenticator: nkeyAuthenticator(Buffer.from(seed)) },
+      ],
+      [
+        jwt.config,
+        { creds: 'env:C' },
+        { 'env:C': jwt.creds },
+        { authenticator: credsAuthenticator(Buffer.from(jwt.creds)) },
+      ],
+    ];
+    for (const [config, auth, secrets, options] of ways) {
+      const server = await startServer(this, config);
+      await serve({ servers: server.url, ...options });
+      await expectAnswer(await open({ servers: [server.url], auth }, { secrets }));
+    }
+  }).timeout(60_000);
+
+  it('is refused with wrong credentials, and goes on trying', async function () {
+    const server = await startServer(this, 'authorization { user: modgate, password: s3cret }');
+    const auth = { user: { name: 'modgate', password: 'env:P' } };
+    const secrets = { 'env:P': 'wr0ng' };
+    const one = await open({ servers: [server.url], auth }, { secrets });
+    await expectNoConnection(one, 'refused', /Authorization Violation/i);
+    expect(JSON.stringify(one.entries)).not.to.match(/wr0ng|s3cret/);
+  });
+
+  it('refuses a seed and a credentials file that are none, without a word of them', async () => {
+    for (const [auth, expected] of [
+      [{ nkey: 'env:S' }, 'auth.nkey must resolve to the seed of a user nkey'],
+      [{ creds: 'env:S' }, 'auth.creds must resolve to a credentials file'],
+    ] as const) {
+      const config = { servers: ['nats://127.0.0.1:1'], auth };
+      const error = await open(config, { secrets: { 'env:S': 'wr0ng' } }).then(
+        () => expect.fail('expected the secret to be refused'),
+        (reason: Error) => reason,
+      );
+      expect(error.message).to.equal(expected);
+      expect(error.cause).to.equal(undefined);
+    }
+  });
+
+  const tlsConfig = (name: string, more = '') =>
+    `tls { cert_file: "DIR/${name}.pem", key_file: "DIR/${name}.key" ${more} }`;
+
+  it('speaks TLS to a server that its CA vouches for, with a certificate of its own where asked', async function () {
+    const tls = { ca: authority };
+    const server = await startServer(this, tlsConfig('server'), TLS_FILES);
+    await serve({ servers: server.url, tls });
+    await expectAnswer(
+      await open({ servers: [server.url], tls: { ca: './ca.pem' } }, { files: FILES }),
+    );
+    const mutual = await startServer(
+      this,
+      tlsConfig('server', ', ca_file: "DIR/ca.pem", verify: true'),
+      TLS_FILES,
+    );
+    await serve({ servers: mutual.url, tls: { ...tls, cert: client.cert, key: client.key } });
+    const files = { ca: './ca.pem', cert: './client.pem', key: './client.key' };
+    await expectAnswer(await open({ servers: [mutual.url], tls: files }, { files: FILES }));
+  });
+
+  const UNTRUSTED: readonly [
+    what: string,
+    name: string,
+    tls: object | undefined,
+    reason: RegExp,
+  ][] = [
+    ['for another host', 'elsewhere', { ca: './ca.pem' }, /does not match certificate's altnames/],
+    ['that has expired', 'expired', { ca: './ca.pem' }, /expired/],
+    ['of an authority that nobody configured', 'server', undefined, /certificate/],
+  ];
+  for (const [what, name, tls, reason] of UNTRUSTED) {
+    it(`does not connect to a server with a certificate ${what}`, async function () {
+      const server = await startServer(this, tlsConfig(name), TLS_FILES);
+      const config = {
+        servers: [server.url.replace('nats:', 'tls:')],
+        ...(tls !== undefined && { tls }),
+      };
+      await expectNoConnection(await open(config, { files: FILES }), 'unavailable', reason);
+    });
+  }
+
+  it('does not connect without TLS where the config asks for it', async function () {
+    const server = await startServer(this);
+    const one = await open({ servers: [server.url.replace('nats:', 'tls:')] });
+    await expectNoConnection(one, 'unavailable', /tls/i);
+  });
+
+  it('fails as refused what the server does not allow', async function () {
+    const config = `authorization { users: [
+      { user: modgate, password: p, permissions: { publish: ["${SUBJECT}.check"], subscribe: ["_INBOX.>"] } },
+      { user: service, password: p } ] }`;
+    const server = await startServer(this, config);
+    await serve({ servers: server.url, user: 'service', pass: 'p' });
+    const auth = { user: { name: 'modgate', password: 'env:P' } };
+    const one = await open({ servers: [server.url], auth }, { secrets: { 'env:P': 'p' } });
+    await eventually(() => isConnected(one), PATIENCE_MS);
+    await one.provider.check(new AbortController().signal);
+    const call = one.provider.invoke(
+      createInvocation({}, { signal: AbortSignal.timeout(PATIENCE_MS) }),
+    );
+    expect((await failureOf(call)).failure).to.equal('refused');
+  });
+
+  it('closes at once while it is connecting, and connects no more', async function () {
+    const server = await startServer(this);
+    await server.stop();
+    const one = await open({ servers: [server.url] });
+    await one.close();
+    await server.start();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(isConnected(one)).to.equal(false);
+  });
+});

@@ -1,0 +1,266 @@
+import { statSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import type { Operation } from '../../../core/contract/index.js';
+import { processAdapter } from '../../../plugins/process/process-adapter.js';
+import { createSocketFolder } from '../../../plugins/process/socket-folder.js';
+import {
+  createInvocation,
+  eventually,
+  failureOf,
+  type OpenedProvider,
+  openAdapter,
+} from '../open-adapter.js';
+import { command, ECHO, isAlive, STUBBORN } from './child-programs.js';
+
+const PATIENCE_MS = 15_000;
+const NEVER = new AbortController().signal;
+
+interface Seen {
+  readonly pid: number;
+  readonly grandchild: number;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly configured: unknown;
+  readonly argument: string;
+}
+
+describe('the process adapter', () => {
+  const opened: OpenedProvider[] = [];
+
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
+
+  const open = async (config: object, options: object = {}) => {
+    const one = await openAdapter(
+      processAdapter,
+      { command: command(ECHO), ...config },
+      { paths: { '.': tmpdir() }, ...options },
+    );
+    opened.push(one);
+    return one;
+  };
+
+  const ask = async (
+    { provider }: OpenedProvider,
+    operation: Partial<Operation> = {},
+    others = {},
+  ): Promise<Seen> => {
+    const { body } = await provider.invoke(createInvocation(operation as Operation, others));
+    return JSON.parse(Buffer.from(body ?? '').toString());
+  };
+
+  const endOf = ({ entries }: OpenedProvider) =>
+    entries.filter(({ message }) => message === 'the process of the module ended');
+
+  it('carries a call over the socket that it hands to the command', async () => {
+    const one = await open({});
+    const body = Buffer.from('{"n": 1.10}');
+    const seen = await ask(
+      one,
+      { method: 'POST', target: '/contacts/a%20b?x=%2F', body },
+      { headers: { 'x-tenant': 'a', 'content-type': 'application/json' } },
+    );
+    expect(seen).to.include({
+      method: 'POST',
+      url: '/contacts/a%20b?x=%2F',
+      body: '{"n": 1.10}',
+    });
+    expect(seen.headers).to.include({ 'x-tenant': 'a', 'content-type': 'application/json' });
+    await one.provider.check(NEVER);
+  });
+
+  it('gives the command PATH, the variables of the descriptor and its own, and nothing else', async () => {
+    process.env['MODGATE_TEST_SECRET'] = 'of the host';
+    const env = { TOKEN: 'env:CRM_TOKEN', MODE: 'fast' };
+    const one = await open({ env }, { secrets: { 'env:CRM_TOKEN': 's3cret' } });
+    delete process.env['MODGATE_TEST_SECRET'];
+    const seen = await ask(one);
+    const { MODGATE_SOCKET: socket = '', ...others } = seen.env;
+    expect(others).to.deep.equal({
+      PATH: process.env['PATH'],
+      TOKEN: 's3cret',
+      MODE: 'fast',
+      MODGATE_MODULE: 'crm',
+    });
+    expect(statSync(dirname(socket)).mode & 0o777).to.equal(0o700);
+    expect(Buffer.byteLength(socket)).to.be.at.most(107);
+    expect(seen.cwd).to.equal(await realpath(tmpdir()));
+    await one.close();
+    expect(() => statSync(dirname(socket))).to.throw(/ENOENT/);
+  });
+
+  it('is started again when it ends; its calls in flight are unavailable, new ones wait', async () => {
+    const one = await open({});
+    const { pid } = await ask(one);
+    const hanging = failureOf(one.provider.invoke(createInvocation({ target: '/hang' })));
+    const dying = failureOf(one.provider.invoke(createInvocation({ target: '/die' })));
+    for (const failure of await Promise.all([hanging, dying])) {
+      expect(failure.failure).to.equal('unavailable');
+    }
+    await eventually(() => endOf(one).length === 1, PATIENCE_MS);
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    expect((await ask(one, {}, { signal })).pid).not.to.equal(pid);
+    expect(endOf(one)[0]?.fields).to.deep.equal({
+      pid,
+      reason: 'it ended with code 3',
+      restart_in_ms: 0,
+    });
+  });
+
+  it('gives a new process the configuration that the old one had', async () => {
+    const one = await open({});
+    const operation = {
+      kind: 'configure',
+      path: '/_config',
+      revision: 3,
+      values: { 'crm/a': 1 },
+    } as const;
+    await ask(one, operation);
+    await failureOf(one.provider.invoke(createInvocation({ target: '/die' })));
+    await eventually(() => endOf(one).length === 1, PATIENCE_MS);
+    const seen = await ask(one, {}, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    expect(seen.configured).to.deep.equal({ revision: 3, values: { 'crm/a': 1 } });
+  });
+
+  it('waits longer before each start of a command that always ends, and says why it is down', async () => {
+    const one = await open({ command: command('process.exit(5)') });
+    await eventually(() => endOf(one).length >= 5, PATIENCE_MS);
+    const pauses = endOf(one).map(({ fields }) => fields['restart_in_ms']);
+    expect(pauses.slice(0, 5)).to.deep.equal([0, 0, 0, 100, 200]);
+    let failure = await failureOf(one.provider.invoke(createInvocation()));
+    for (let tries = 0; tries < 100 && !/down/.test(failure.message); tries += 1) {
+      failure = await failureOf(one.provider.invoke(createInvocation()));
+    }
+    expect(failure.failure).to.equal('unavailable');
+    expect(failure.message).to.match(/down for up to \d+ ms: it ended with code 5/);
+    expect((await failureOf(one.provider.check(NEVER))).failure).to.equal('unavailable');
+  });
+
+  it('ends and starts again what does not listen in time; calls wait no longer than they may', async () => {
+    const one = await open({
+      command: command('setInterval(() => {}, 1000)'),
+      start_timeout_ms: 500,
+    });
+    const call = one.provider.invoke(createInvocation({}, { signal: AbortSignal.timeout(50) }));
+    expect((await failureOf(call)).failure).to.be.oneOf(['timeout', 'unavailable']);
+    await eventually(() => endOf(one).length >= 1, PATIENCE_MS);
+    expect(endOf(one)[0]?.fields['reason']).to.equal(
+      'it did not listen on its socket within 500 ms',
+    );
+  });
+
+  it('sends nothing for a call that was taken back before', async () => {
+    const one = await open({
+      command: command('setInterval(() => {}, 1000)'),
+      start_timeout_ms: 100,
+    });
+    const call = one.provider.invoke(createInvocation({}, { signal: AbortSignal.abort() }));
+    expect((await failureOf(call)).failure).to.equal('cancelled');
+  });
+
+  it('refuses a command that is not there, in words without the command', async () => {
+    for (const config of [
+      { command: ['/nowhere/s3cret'] },
+      { command: [process.execPath, '-e', ''], cwd: '/nowhere' },
+    ]) {
+      const error = await open(config).then(
+        () => expect.fail('expected the command to be refused'),
+        (reason: Error) => reason,
+      );
+      expect(error.message).to.equal(
+        'command cannot be started (ENOENT: no such program, or no such cwd)',
+      );
+    }
+  });
+
+  it('hands on its arguments as they are: there is no shell', async () => {
+    const argument = '$HOME; exit 1 `id`';
+    const one = await open({ command: command(ECHO, argument) });
+    expect((await ask(one)).argument).to.equal(argument);
+  });
+
+  it('ends the whole group: SIGTERM, and SIGKILL to what does not heed it', async () => {
+    const one = await open({ command: command(STUBBORN) });
+    const { pid, grandchild } = await ask(one);
+    expect([isAlive(pid), isAlive(grandchild)]).to.deep.equal([true, true]);
+    await one.close();
+    await eventually(() => !isAlive(pid) && !isAlive(grandchild), PATIENCE_MS);
+    expect(endOf(one)).to.deep.equal([]);
+  });
+
+  it('writes its output into the log, with its pid', async () => {
+    const one = await open({});
+    const { pid } = await ask(one, { target: '/print' });
+    const printed = () => one.entries.filter(({ message }) => message === 'printed');
+    await eventually(() => printed().length === 2, PATIENCE_MS);
+    expect(printed()).to.have.deep.members([
+      { level: 'info', fields: { pid, stream: 'stdout', line: 'to stdout' }, message: 'printed' },
+      { level: 'warn', fields: { pid, stream: 'stderr', line: 'to stderr' }, message: 'printed' },
+    ]);
+  });
+
+  it('leaves no process and no handle behind after some lives', async () => {
+    const live = async () => {
+      const one = await open({});
+      opened.pop();
+      const { pid } = await ask(one);
+      await one.close();
+      return pid;
+    };
+    await live();
+    const handles = process.getActiveResourcesInfo().length;
+    const pids = await Promise.all(Array.from({ length: 8 }, live));
+    expect(pids.filter(isAlive)).to.deep.equal([]);
+    await eventually(() => process.getActiveResourcesInfo().length <= handles, PATIENCE_MS);
+  });
+
+  it('takes a folder of a short path for its socket, and refuses when there is none', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'modgate-long-'));
+    const long = join(root, 'x'.repeat(100));
+    await mkdir(long);
+    const { socketPath, remove } = await createSocketFolder([long, root]);
+    expect(dirname(dirname(socketPath))).to.equal(root);
+    await remove();
+    const error = await createSocketFolder([long]).then(
+      () => expect.fail('expected the path to be refused'),
+      (reason: Error) => reason,
+    );
+    expect(error.message).to.match(/path short enough for a socket \(\d+ bytes/);
+    await rm(root, { recursive: true });
+  });
+
+  it('judges its config', () => {
+    const isValid = (config: object) => processAdapter.config.is({ command: ['a'], ...config });
+    for (const good of [
+      {},
+      { command: ['a', ''] },
+      { cwd: './here', env: { A: 'file:./a', B: 'b' }, watch: ['./a.mjs'] },
+      { start_timeout_ms: 300_000, manifest_path: '/m.json', health: { path: '/h' } },
+    ]) {
+      expect(isValid(good), JSON.stringify(good)).to.equal(true);
+    }
+    for (const bad of [
+      { command: 'a b' },
+      { command: [] },
+      { command: [''] },
+      { command: ['a\0'] },
+      { command: [1] },
+      { cwd: '' },
+      { env: { MODGATE_SOCKET: 'x' } },
+      { env: ['A=b'] },
+      { shell: true },
+      { start_timeout_ms: 99 },
+      { health: { every: 1 } },
+    ]) {
+      expect(isValid(bad), JSON.stringify(bad)).to.equal(false);
+    }
+  });
+});
