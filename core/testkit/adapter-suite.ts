@@ -1,8 +1,13 @@
 import { AdapterBench } from './adapter-bench.js';
-import { ADAPTER_CLAUSES, type AdapterClause } from './adapter-clauses.js';
+import { ADAPTER_CLAUSES } from './adapter-clauses.js';
 import type { AdapterSubject } from './adapter-subject.js';
 import type { ClauseResult } from './clause.js';
-import { type Benches, refuseUnknownExceptions, runClause } from './run-clauses.js';
+import {
+  type Benches,
+  type RunOptions,
+  refuseUnknownExceptions,
+  runClauses,
+} from './run-clauses.js';
 import { findFramework, registerClauses, type TestFramework } from './test-framework.js';
 
 const CLAUSE_TIMEOUT_MS = 120_000;
@@ -15,21 +20,8 @@ const CLAUSE_TIMEOUT_MS = 120_000;
  * @throws Error when there is no framework, or `subject.except` names an unknown clause.
  */
 export function adapterSuite(subject: AdapterSubject, framework?: TestFramework): void {
-  const benches = createBenches(subject);
-  registerClauses(
-    findFramework(framework),
-    `adapter '${subject.adapter.kind}' keeps the contract`,
-    ADAPTER_CLAUSES,
-    (clause) => runClause(clause, benches),
-  );
-}
-
-/** What {@link runAdapterClauses} does beside the defaults. */
-export interface RunOptions {
-  /** The ids of the clauses to run; default all. */
-  readonly only?: readonly string[];
-  /** Called with each result as soon as it is there. */
-  readonly onResult?: (result: ClauseResult) => void;
+  const title = `adapter '${subject.adapter.kind}' keeps the contract`;
+  registerClauses(findFramework(framework), title, ADAPTER_CLAUSES, createBenches(subject));
 }
 
 /**
@@ -40,14 +32,7 @@ export async function runAdapterClauses(
   subject: AdapterSubject,
   options: RunOptions = {},
 ): Promise<ClauseResult[]> {
-  const benches = createBenches(subject);
-  const results: ClauseResult[] = [];
-  for (const clause of selectClauses(options.only)) {
-    const result = await runClause(clause, benches);
-    options.onResult?.(result);
-    results.push(result);
-  }
-  return results;
+  return runClauses(ADAPTER_CLAUSES, createBenches(subject), options);
 }
 
 function createBenches(subject: AdapterSubject): Benches<AdapterBench> {
@@ -59,9 +44,4 @@ function createBenches(subject: AdapterSubject): Benches<AdapterBench> {
     except,
     timeoutMs: CLAUSE_TIMEOUT_MS,
   };
-}
-
-function selectClauses(only: readonly string[] | undefined): readonly AdapterClause[] {
-  if (only === undefined) return ADAPTER_CLAUSES;
-  return ADAPTER_CLAUSES.filter(({ id }) => only.includes(id));
 }

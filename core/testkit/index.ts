@@ -1,7 +1,13 @@
 /** The kit with which authors of plugins prove their work: `modgate/testkit`. */
 
 export { type AdapterSubject, defineSubject } from './adapter-subject.js';
-export { adapterSuite, type RunOptions, runAdapterClauses } from './adapter-suite.js';
+export { adapterSuite, runAdapterClauses } from './adapter-suite.js';
+export type {
+  AuthenticatorSubject,
+  GoodCredentials,
+  RunningAuthenticator,
+} from './authenticator-subject.js';
+export { authenticatorSuite, runAuthenticatorClauses } from './authenticator-suite.js';
 export type { ClauseResult } from './clause.js';
 export { createInvocation, type RouteCall } from './fakes/create-invocation.js';
 export { createFakeLog, type FakeLog, type LogLine } from './fakes/fake-log.js';
@@ -31,4 +37,5 @@ export {
 } from './reference/reference-module.js';
 export type { RunningReference, StartReference } from './reference/running-reference.js';
 export { toReferenceRequest } from './reference/to-reference-request.js';
+export type { RunOptions } from './run-clauses.js';
 export type { TestFramework } from './test-framework.js';

@@ -37,7 +37,8 @@ export class Patience {
       if (performance.now() > end) {
         throw new AssertionError({ message: `${what} did not come to hold in ${this.ms} ms` });
       }
-      await pause(POLL_MS);
+      // Not a handle: a clause may count those. The timer of the clause keeps the process alive.
+      await pause(POLL_MS, undefined, { ref: false });
     }
   }
 }

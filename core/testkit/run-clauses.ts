@@ -11,6 +11,30 @@ export interface Benches<Bench> {
   readonly timeoutMs: number;
 }
 
+/** How clauses are run without a test framework. */
+export interface RunOptions {
+  /** The ids of the clauses to run; default all. An id that is no clause's runs nothing. */
+  readonly only?: readonly string[];
+  /** Called with each result as soon as it is there, before the next clause begins. */
+  readonly onResult?: (result: ClauseResult) => void;
+}
+
+/** One after the other, since some count the handles of the process. */
+export async function runClauses<Bench>(
+  clauses: readonly Clause<Bench>[],
+  benches: Benches<Bench>,
+  { only, onResult }: RunOptions,
+): Promise<ClauseResult[]> {
+  const results: ClauseResult[] = [];
+  for (const clause of clauses) {
+    if (only !== undefined && !only.includes(clause.id)) continue;
+    const result = await runClause(clause, benches);
+    onResult?.(result);
+    results.push(result);
+  }
+  return results;
+}
+
 /** Puts one clause to the test. Never throws: whatever is thrown fails the clause. */
 export async function runClause<Bench>(
   clause: Clause<Bench>,
@@ -28,8 +52,10 @@ export async function runClause<Bench>(
   });
   const excepted = benches.except[id];
   if (excepted !== undefined) return finish('skip', excepted);
+  // A framework sets its own timer once the test has returned: handles are counted after that.
+  await Promise.resolve();
   try {
-    const skipped = await inTime(benches.timeoutMs, runOnBench(clause, benches));
+    const skipped = await inTime(benches.timeoutMs, () => runOnBench(clause, benches));
     return skipped === null ? finish('pass', null) : finish('skip', skipped);
   } catch (error) {
     return finish('fail', describe(error), error);
@@ -55,14 +81,15 @@ async function runOnBench<Bench>(
   return skipped;
 }
 
-async function inTime<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+/** The timer is there before the work begins, since a clause may count what is active. */
+async function inTime<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const message = `the clause did not end within ${timeoutMs} ms`;
   const tooLate = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new AssertionError({ message })), timeoutMs);
   });
   try {
-    return await Promise.race([work, tooLate]);
+    return await Promise.race([work(), tooLate]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,4 +1,5 @@
-import type { Clause, ClauseResult } from './clause.js';
+import type { Clause } from './clause.js';
+import { type Benches, runClause } from './run-clauses.js';
 
 /**
  * What the suites need of a test framework: the `describe` and `it` of mocha, of `node:test`, or of any
@@ -29,7 +30,7 @@ export function registerClauses<Bench>(
   framework: TestFramework,
   title: string,
   clauses: readonly Clause<Bench>[],
-  run: (clause: Clause<Bench>) => Promise<ClauseResult>,
+  benches: Benches<Bench>,
 ): void {
   framework.describe(title, () => {
     for (const clause of clauses) {
@@ -37,7 +38,7 @@ export function registerClauses<Bench>(
         const test = (this ?? {}) as TestContext;
         // Mocha's own is 2 s; a clause has a limit of its own.
         if (typeof test.timeout === 'function') test.timeout(0);
-        const { status, reason, error } = await run(clause);
+        const { status, reason, error } = await runClause(clause, benches);
         if (status === 'fail') throw error;
         if (status === 'skip') test.skip?.(reason ?? undefined);
       });

@@ -54,7 +54,6 @@ export function countHandles(): number {
 }
 
 export async function expectHandles(bench: AdapterBench, atMost: number): Promise<void> {
-  // While it waits, a timer of its own is one of them.
   const what = `that no more than ${atMost} handles are active`;
   await bench.patience.eventually(what, () => countHandles() <= atMost);
 }
