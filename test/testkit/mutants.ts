@@ -508,7 +508,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     clause: 'signal.no-listeners',
     what: 'leaves its listener at the signal',
-    says: /3 listeners are left/,
+    says: /no listener is left/,
     adapter: changeRequest((asked) => {
       asked.signal.addEventListener('abort', () => {});
       return asked;
