@@ -3,6 +3,7 @@ import type { StartReference } from './reference/running-reference.js';
 
 /** An adapter, and what the suite needs to put it to the test. */
 export interface AdapterSubject {
+  /** What is put to the test; `modgate test-plugin` takes the one of its kind that the entry exports. */
   // The suite hands over what `start` says, and the adapter's own struct judges it first.
   // biome-ignore lint/suspicious/noExplicitAny: config types differ from adapter to adapter
   readonly adapter: ProviderAdapter<any>;

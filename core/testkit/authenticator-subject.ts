@@ -2,7 +2,9 @@ import type { ActorKind, Authenticator, Credentials } from '../contract/index.js
 
 /** Credentials that are good, and whose they are. */
 export interface GoodCredentials {
+  /** As the host would hand them over: the scheme in lower case. */
   readonly credentials: Credentials;
+  /** The actor that must be answered. */
   readonly actor: {
     readonly kind: ActorKind;
     readonly id: string;
@@ -13,6 +15,7 @@ export interface GoodCredentials {
 
 /** An authenticator that is ready to be asked. */
 export interface RunningAuthenticator {
+  /** What is put to the test. */
   readonly authenticator: Authenticator;
   /** At least one; with two of different actors the suite can tell whether calls are kept apart. */
   readonly good: readonly [GoodCredentials, ...GoodCredentials[]];

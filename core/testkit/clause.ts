@@ -12,12 +12,16 @@ export interface Clause<Bench> {
 
 /** What became of one clause. */
 export interface ClauseResult {
+  /** Stable: `area.what`. */
   readonly id: string;
+  /** The sentence that was put to the test. */
   readonly title: string;
+  /** `skip`: it could not be asked. */
   readonly status: 'pass' | 'fail' | 'skip';
   /** What was expected and what came, or why it was skipped; `null` for one that passed. */
   readonly reason: string | null;
   /** What was thrown by one that failed. */
   readonly error?: unknown;
+  /** Milliseconds, starting and ending the provider included. */
   readonly durationMs: number;
 }

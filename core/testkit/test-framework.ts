@@ -6,7 +6,9 @@ import { type Benches, runClause } from './run-clauses.js';
  * other that has functions like these.
  */
 export interface TestFramework {
+  /** Groups tests; runs `body` at once. */
   describe(title: string, body: () => void): unknown;
+  /** Registers a test, which fails when the promise rejects. `this` may have `skip` and `timeout`, as in mocha. */
   it(title: string, body: (this: unknown) => Promise<void>): unknown;
 }
 

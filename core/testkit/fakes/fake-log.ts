@@ -2,8 +2,11 @@ import type { Log } from '../../contract/index.js';
 
 /** One line as the adapter wrote it. */
 export interface LogLine {
+  /** The method that was called. */
   readonly level: keyof Log;
+  /** As they were passed. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /** As it was passed. */
   readonly message: string;
 }
 

@@ -12,16 +12,19 @@ export interface FakeReferences {
   readonly paths?: Readonly<Record<string, string>>;
 }
 
+/** What {@link createFakeOpenContext} is to hand out. */
 export interface FakeOpenContextOptions extends FakeReferences {
-  /** Default `reference`. */
+  /** The name of the module. Default `reference`. */
   readonly module?: string;
-  /** Default absent, as on a host that keeps no state. */
+  /** The folder for what the module keeps. Default absent, as on a host that keeps no state. */
   readonly stateDir?: string;
 }
 
 /** What `open` gets, with a scope that the test closes and a log that it can read. */
 export interface FakeOpenContext extends OpenContext {
+  /** Closed by the test. */
   readonly scope: FakeScope;
+  /** Read by the test. */
   readonly log: FakeLog;
 }
 

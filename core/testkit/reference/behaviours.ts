@@ -1,6 +1,9 @@
 import type { ReferenceAnswer, ReferenceFault, ReferenceRequest } from './reference-module.js';
 
-/** What JSON.parse and JSON.stringify would change: a large integer, a trailing zero, white space, an escape. */
+/**
+ * What JSON.parse and JSON.stringify would change: a large integer, a trailing zero, white space, an
+ * escape.
+ */
 export const EXACT_JSON = '{ "big":12345678901234567890, "price":1.10,\n"name":"\\u00e4 ä €" }';
 
 /** No text in any encoding that a header could name, and no JSON. */
