@@ -1,5 +1,5 @@
-// Compiles into dist/ (or the folder given) from scratch; tsc emits code only, so plugin.json and the
-// JSON Schemas are copied beside it.
+// Compiles into dist/ (or the folder given) from scratch; tsc emits code only, so plugin.json, the JSON
+// Schemas and the templates of a new plugin are copied beside it.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ const compiled = spawnSync(process.execPath, [tsc, '-p', '.', '--outDir', outDir
   stdio: 'inherit',
 });
 
-for (const folder of ['plugins', 'core/schemas']) {
+for (const folder of ['plugins', 'core/schemas', 'core/cli/new/plugin-template']) {
   cpSync(folder, join(outDir, folder), {
     recursive: true,
     filter: (path) => !/\.(ts|md)$/.test(path),

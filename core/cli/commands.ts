@@ -65,8 +65,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'new',
-    summary: 'write the files of a new module',
+    summary: 'write the files of a new module or plugin',
     load: () => import('./commands/new.js'),
+  },
+  {
+    name: 'test-plugin',
+    summary: 'put a plugin to the clauses of the contract',
+    load: () => import('./commands/test-plugin.js'),
   },
   {
     name: 'completion',

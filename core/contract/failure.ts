@@ -18,18 +18,23 @@ export const FAILURE_CODES = [
   'protocol',
 ] as const;
 
+/** One of {@link FAILURE_CODES}. */
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
 /**
  * The one error that an adapter throws from `invoke`, `manifest` and `check`. Any other error counts
- * as `protocol` and is logged as a fault of the adapter. The message goes to the log, never to a caller.
+ * as `protocol` and is logged as a fault of the adapter. The message goes to the log, never to a caller, and
+ * must name no secret; neither must `cause`.
  */
 export class ProviderFailure extends Error {
+  /** The brand, known to every copy of the contract. */
   readonly [FAILURE_BRAND] = true;
+  /** What the caller of the host is told, and what breakers and retries go by (contract 9). */
   readonly failure: FailureCode;
   /** The status that the provider had sent before it failed; `null` when it had sent none. */
   readonly status: number | null;
 
+  /** @param options `cause` for the log; `status` where the provider had sent one. Default neither. */
   constructor(
     failure: FailureCode,
     message: string,

@@ -1,4 +1,5 @@
 /** The methods that a manifest may declare and a provider may receive (contract 1). HEAD is served by GET. */
 export const MODULE_HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
+/** One of {@link MODULE_HTTP_METHODS}, in upper case. */
 export type Method = (typeof MODULE_HTTP_METHODS)[number];

@@ -1,10 +1,11 @@
 import { define, type Struct } from 'superstruct';
 
-/** `env:NAME` or `file:PATH`; a path is relative to the descriptor. */
+/** `env:NAME` or `file:PATH`; a path is relative to the descriptor (contract 6). */
 export const SECRET_REFERENCE = /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/;
 
-/** Names of the structs below, by which the host finds the references in a config. */
+/** The name of {@link secretReference}, by which the host finds secrets in a config. */
 export const SECRET_REFERENCE_TYPE = 'secret reference (env:NAME or file:PATH)';
+/** The name of {@link fileReference}, by which the host finds files in a config. */
 export const FILE_REFERENCE_TYPE = 'path of a file';
 
 /**

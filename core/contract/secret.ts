@@ -9,6 +9,7 @@ const REDACTED = '[redacted]';
 export class Secret {
   readonly #value: string;
 
+  /** Takes the value over; the host makes them, and tests do. */
   constructor(value: string) {
     this.#value = value;
   }
@@ -18,14 +19,17 @@ export class Secret {
     return this.#value;
   }
 
+  /** `[redacted]`. */
   toString(): string {
     return REDACTED;
   }
 
+  /** `[redacted]`. */
   toJSON(): string {
     return REDACTED;
   }
 
+  /** `[redacted]`. */
   [inspect.custom](): string {
     return REDACTED;
   }

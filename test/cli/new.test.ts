@@ -161,7 +161,7 @@ describe('modgate new module', () => {
     const USAGE: readonly (readonly [args: readonly string[], line: RegExp])[] = [
       [[], /^missing required argument 'what'$/],
       [['module'], /^missing required argument 'name'$/],
-      [['thing', 'crm'], /^<what> must be one of module$/],
+      [['thing', 'crm'], /^<what> must be one of module, plugin$/],
       [['module', 'crm', '--kind', 'grpc'], /^--kind must be one of local, http$/],
       [['module', 'crm', '--dir', ''], /^--dir must be the path of a folder$/],
     ];
@@ -171,4 +171,82 @@ describe('modgate new module', () => {
       });
     }
   });
+});
+
+describe('modgate new plugin', () => {
+  let place: Workplace;
+
+  beforeEach(() => {
+    place = createWorkplace();
+  });
+
+  afterEach(() => place.remove());
+
+  const read = (path: string) => readFileSync(join(place.folder, path), 'utf8');
+
+  // That what it writes builds and passes is the matter of test/docs/writing-a-plugin.test.ts.
+  it('writes a package into a folder named after it, and says where', async () => {
+    const { code, stdout, stderr } = await place.run(['new', 'plugin', '@acme/modgate-mqtt']);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const files = readdirSync(join(place.folder, 'modgate-mqtt'), { recursive: true })
+      .map((path) => `modgate-mqtt/${path}`)
+      .filter((path) => path !== 'modgate-mqtt/src');
+    expect(stdout.trim().split('\n').sort()).to.deep.equal(
+      files.map((path) => `created ${path}`).sort(),
+    );
+    expect(files).to.include.members(['modgate-mqtt/plugin.json', 'modgate-mqtt/.gitignore']);
+    expect(JSON.parse(read('modgate-mqtt/package.json'))).to.include({
+      name: '@acme/modgate-mqtt',
+    });
+    expect(JSON.parse(read('modgate-mqtt/plugin.json'))).to.deep.include({
+      name: 'modgate-mqtt',
+      contract: 1,
+      kinds: ['mqtt'],
+    });
+    for (const file of files) expect(read(file), file).not.to.match(/\{\{\w+\}\}/);
+  });
+
+  it('names the kind after the plugin, and writes where it is told', async () => {
+    const args = ['new', 'plugin', 'acme-mqtt', '--dir', 'deep/er', '--json'];
+    const { code, stdout } = await place.run(args);
+    expect(code).to.equal(0);
+    expect(JSON.parse(stdout).created).to.include('deep/er/acme-mqtt/plugin.json');
+    expect(JSON.parse(read('deep/er/acme-mqtt/plugin.json'))).to.deep.include({
+      name: 'acme-mqtt',
+      kinds: ['acme-mqtt'],
+    });
+  });
+
+  async function refusalOf(...args: string[]): Promise<string> {
+    const before = readdirSync(place.folder, { recursive: true });
+    const { code, stdout, stderr } = await place.run(['new', 'plugin', ...args]);
+    expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
+    expect(readdirSync(place.folder, { recursive: true })).to.deep.equal(before);
+    return stderr.slice('modgate: '.length, -1);
+  }
+
+  it('refuses a folder that is there', async () => {
+    mkdirSync(join(place.folder, 'mqtt'));
+    expect(await refusalOf('mqtt')).to.equal('mqtt is there already: nothing was written');
+  });
+
+  it('refuses a kind, which is for modules', async () => {
+    expect(await refusalOf('mqtt', '--kind', 'http')).to.match(/^--kind is for modules/);
+  });
+
+  for (const name of [
+    'MQTT',
+    '1mqtt',
+    'acme/mqtt',
+    '@acme/',
+    '../mqtt',
+    '.mqtt',
+    'a.b',
+    '',
+    'a b',
+  ]) {
+    it(`refuses the name ${JSON.stringify(name)}`, async () => {
+      expect(await refusalOf(name)).to.match(/^the name of a plugin is lower case/);
+    });
+  }
 });

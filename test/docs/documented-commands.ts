@@ -11,10 +11,22 @@ export interface DocumentedCommand {
 
 const BLOCK = /```(\w*)\n([\s\S]*?)```/g;
 
+/** A code block of a page. */
+export interface DocumentedBlock {
+  /** The word after the backquotes: `sh`, `ts`, … */
+  readonly kind: string;
+  readonly body: string;
+}
+
+/** Every code block, in the order of the page. */
+export function readDocumentedBlocks(page: string): DocumentedBlock[] {
+  const text = readFileSync(join(process.cwd(), page), 'utf8');
+  return [...text.matchAll(BLOCK)].map(([, kind = '', body = '']) => ({ kind, body }));
+}
+
 /** Each `sh` block that a `json` or `text` block follows. */
 export function readDocumentedCommands(page: string): DocumentedCommand[] {
-  const text = readFileSync(join(process.cwd(), page), 'utf8');
-  const blocks = [...text.matchAll(BLOCK)].map(([, kind = '', body = '']) => ({ kind, body }));
+  const blocks = readDocumentedBlocks(page);
   return blocks.flatMap(({ kind, body }, index) => {
     const next = blocks[index + 1];
     if (kind !== 'sh' || (next?.kind !== 'json' && next?.kind !== 'text')) return [];

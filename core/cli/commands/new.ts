@@ -5,47 +5,63 @@ import { choiceArgument, choiceOption } from '../choice.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addJsonOption, wantsJson } from '../json-option.js';
 import { createModuleFiles, MODULE_KINDS, type ModuleKind } from '../new/module-files.js';
+import { createPluginFiles } from '../new/plugin-files.js';
 import { refuseTakenName } from '../new/refuse-taken-name.js';
 import { type NewFile, writeNewFiles } from '../new/write-new-files.js';
 
 interface NewOptions {
-  readonly dir: string;
-  readonly kind: ModuleKind;
+  readonly dir?: string;
+  readonly kind?: ModuleKind;
 }
 
-const FOLDER = SETTINGS.modules.default;
+const KIND_HELP = 'of a module: local, code beside the descriptor; http, a service elsewhere';
+const DIR_HELP = `where to write (default: ${SETTINGS.modules.default} for a module, here for a plugin)`;
 
-const KIND_HELP = 'local: code beside the descriptor; http: a service elsewhere';
-
-type CreateFiles = (name: string, options: NewOptions) => Promise<readonly NewFile[]>;
+interface Template {
+  /** Where the files go unless --dir says otherwise. */
+  readonly folder: string;
+  createFiles(name: string, folder: string, options: NewOptions): Promise<readonly NewFile[]>;
+}
 
 /** What can be made anew, by the word after `new`. */
-const TEMPLATES = {
-  module: async (name, { dir, kind }) => {
-    const files = createModuleFiles(name, kind);
-    await refuseTakenName(name, dir);
-    return files;
+const TEMPLATES: Readonly<Record<string, Template>> = {
+  module: {
+    folder: SETTINGS.modules.default,
+    createFiles: async (name, folder, { kind = 'local' }) => {
+      const files = createModuleFiles(name, kind);
+      await refuseTakenName(name, folder);
+      return files;
+    },
   },
-} satisfies Record<string, CreateFiles>;
-
-type Template = keyof typeof TEMPLATES;
+  plugin: {
+    folder: '.',
+    createFiles: async (name, _folder, { kind }) => {
+      if (kind !== undefined)
+        throw new ConfigError('--kind is for modules: a plugin has one of its own');
+      return createPluginFiles(name);
+    },
+  },
+};
 
 export function define(command: Command): void {
   command
     .addArgument(choiceArgument('<what>', 'what to make', Object.keys(TEMPLATES)))
-    .argument('<name>', 'its name, such as crm or acme/crm')
-    .addOption(new Option('--dir <dir>', SETTINGS.modules.help).default(FOLDER, FOLDER))
-    .addOption(choiceOption('--kind <kind>', KIND_HELP, MODULE_KINDS).default('local', 'local'));
+    .argument('<name>', 'such as acme/crm for a module, @acme/modgate-mqtt for a plugin')
+    .addOption(new Option('--dir <dir>', DIR_HELP))
+    .addOption(choiceOption('--kind <kind>', `${KIND_HELP} (default: local)`, MODULE_KINDS));
   addJsonOption(command, 'the names of the files');
 }
 
-/** Writes files that serve at once; never over one that is there. */
+/** Writes files that serve, or build and pass, at once; never over one that is there. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [what = '', name = ''] = command.args;
   const options = command.opts<NewOptions>();
   if (options.dir === '') throw new ConfigError('--dir must be the path of a folder');
-  const files = await TEMPLATES[what as Template](name, options);
-  const created = await writeNewFiles(options.dir, files);
+  // The argument has been judged by the words of the table.
+  const template = TEMPLATES[what];
+  if (template === undefined) throw new Error('the template is not in the table');
+  const { dir = template.folder } = options;
+  const created = await writeNewFiles(dir, await template.createFiles(name, dir, options));
   const lines = created.map((file) => `created ${file}\n`).join('');
   await context.print(wantsJson(command) ? `${JSON.stringify({ created })}\n` : lines);
   return EXIT.ok;

@@ -1,0 +1,94 @@
+import type { Command } from 'commander';
+import { ConfigError } from '../../config/config-error.js';
+import { PluginError } from '../../host/plugin-error.js';
+import { importPlugin } from '../../host/plugin-import.js';
+import { type PluginManifest, readPluginManifest } from '../../host/plugin-manifest.js';
+import { ADAPTER_CLAUSES } from '../../testkit/adapter-clauses.js';
+import { AUTHENTICATION } from '../../testkit/clauses/authentication.js';
+import { CommandFailure, reportFailure } from '../command-failure.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { addJsonOption, wantsJson } from '../json-option.js';
+import { findPluginFolder } from '../test-plugin/find-plugin-folder.js';
+import { readSubjects } from '../test-plugin/read-subjects.js';
+import {
+  formatClause,
+  formatScorecardJson,
+  formatSummary,
+  type SubjectScore,
+  summarizeScores,
+} from '../test-plugin/scorecard.js';
+import { testSubjects } from '../test-plugin/test-subjects.js';
+
+interface TestPluginOptions {
+  readonly only?: string;
+}
+
+const EXPLANATION = `
+Loads the plugin as a host does, and puts what it exports to the clauses of the
+contract. The file testkit.js beside its entry exports 'subjects': how to start
+a provider for each. Ends with 0 when no clause failed, 1 when one did or the
+plugin cannot be used, 2 for usage.`;
+
+export function define(command: Command): void {
+  command
+    .argument('<plugin>', 'a folder with a plugin.json, or an installed package')
+    .option('--only <clauses>', 'the ids of clauses, separated by commas')
+    .addHelpText('after', EXPLANATION);
+  addJsonOption(command, 'the scorecard');
+}
+
+/** Prints a scorecard of a plugin, a clause a line as it comes. */
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const [argument = ''] = command.args;
+  const only = readOnly(command.opts<TestPluginOptions>().only);
+  const folder = await findPluginFolder(argument);
+  return reportFailure(async () => {
+    const { plugin, adapters } = await loadPlugin(folder);
+    const subjects = await readSubjects(plugin.entryPath);
+    const isJson = wantsJson(command);
+    // Nothing to wait for: stdout keeps the order.
+    const tell = (text: string) => void (isJson ? null : context.print(text));
+    const { name, version } = plugin;
+    tell(`plugin '${name}' ${version}\n`);
+    const scores = await testSubjects(adapters, subjects, {
+      only,
+      onSubject: (subject) => tell(`\n${subject}\n`),
+      onResult: (result) => tell(formatClause(result)),
+    });
+    await context.print(
+      isJson
+        ? formatScorecardJson({ plugin: { name, version, folder }, subjects: scores })
+        : formatReasons(scores) + formatSummary(scores),
+    );
+    return summarizeScores(scores).failed === 0 ? EXIT.ok : EXIT.failure;
+  });
+}
+
+/** @throws CommandFailure for a plugin that a host would refuse as well. */
+async function loadPlugin(folder: string) {
+  const plugin = await readPluginManifest(folder);
+  if ('error' in plugin) throw new CommandFailure(plugin.error.message);
+  return { plugin, adapters: await importAdapters(plugin) };
+}
+
+async function importAdapters(plugin: PluginManifest) {
+  try {
+    return await importPlugin(plugin);
+  } catch (error) {
+    if (error instanceof PluginError) throw new CommandFailure(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function formatReasons(scores: readonly SubjectScore[]): string {
+  const lines = scores.filter(({ reason }) => reason !== null);
+  return lines.map(({ subject, reason }) => `\nFAIL  ${subject}: ${reason}\n`).join('');
+}
+
+function readOnly(list: string | undefined): readonly string[] | undefined {
+  if (list === undefined) return undefined;
+  const ids = list.split(',');
+  const known = new Set([...ADAPTER_CLAUSES, ...AUTHENTICATION].map(({ id }) => id));
+  if (ids.every((id) => known.has(id))) return ids;
+  throw new ConfigError('--only must be ids of clauses, separated by commas, such as answer.body');
+}

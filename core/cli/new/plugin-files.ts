@@ -1,0 +1,76 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ConfigError } from '../../config/config-error.js';
+import type { NewFile } from './write-new-files.js';
+
+const TEMPLATE = fileURLToPath(new URL('./plugin-template', import.meta.url));
+const SUFFIX = '.template';
+
+/** The name of a package, with or without a scope; its last part names plugin and folder. */
+const PACKAGE_NAME = /^(?:@[a-z0-9][a-z0-9-]*\/)?([a-z][a-z0-9-]{0,62})$/;
+
+/** Of a package that is called `modgate-mqtt`, the kind is `mqtt`. */
+const COMMON_PREFIX = /^modgate-(?=[a-z])/;
+
+/** npm publishes no `.gitignore`, and takes one in a package for its own. */
+const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
+
+/**
+ * The files of a new plugin, in a folder named after it: an adapter for a line protocol, its test, and what
+ * a package needs.
+ * @throws ConfigError for what cannot be the name of a package and of a plugin.
+ */
+export async function createPluginFiles(packageName: string): Promise<NewFile[]> {
+  const name = PACKAGE_NAME.exec(packageName)?.[1];
+  if (name === undefined) {
+    throw new ConfigError(
+      'the name of a plugin is lower case, begins with a letter and has no dot, such as ' +
+        'acme-mqtt or @acme/modgate-mqtt',
+    );
+  }
+  const values = {
+    package: packageName,
+    name,
+    kind: name.replace(COMMON_PREFIX, ''),
+    ...readRanges(),
+  };
+  const paths = (await readdir(TEMPLATE, { recursive: true })).filter((path) =>
+    path.endsWith(SUFFIX),
+  );
+  return Promise.all(
+    paths.toSorted().map(async (path) => ({
+      path: join(name, renameFile(path)),
+      text: fillIn(await readFile(join(TEMPLATE, path), 'utf8'), values),
+    })),
+  );
+}
+
+function renameFile(path: string): string {
+  const name = path.slice(0, -SUFFIX.length);
+  return RENAMED[name] ?? name;
+}
+
+function fillIn(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{\{(\w+)\}\}/g, (_whole, key: string) => {
+    const value = values[key];
+    if (value === undefined) throw new Error(`the template names '${key}', which has no value`);
+    return value;
+  });
+}
+
+/** The versions with which modgate itself is built, so that a new plugin builds with them too. */
+function readRanges() {
+  const own = createRequire(import.meta.url)('modgate/package.json') as {
+    readonly version: string;
+    readonly dependencies: Readonly<Record<string, string>>;
+    readonly devDependencies: Readonly<Record<string, string>>;
+  };
+  return {
+    modgateRange: `^${own.version}`,
+    superstructRange: own.dependencies['superstruct'] ?? '*',
+    typescriptRange: own.devDependencies['typescript'] ?? '*',
+    nodeTypesRange: own.devDependencies['@types/node'] ?? '*',
+  };
+}

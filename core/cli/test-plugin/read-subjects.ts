@@ -1,0 +1,49 @@
+import { stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ConfigError } from '../../config/config-error.js';
+import type { AdapterSubject, AuthenticatorSubject } from '../../testkit/index.js';
+import { toPrintable } from '../printable.js';
+
+export type Subject = AdapterSubject | AuthenticatorSubject;
+
+/** Beside the entry of a plugin: what the suites need to put it to the test. */
+export const TESTKIT_FILE = 'testkit.js';
+
+/** @throws ConfigError when the file is not there, cannot be imported, or exports no subjects. */
+export async function readSubjects(entryPath: string): Promise<readonly Subject[]> {
+  const path = join(dirname(entryPath), TESTKIT_FILE);
+  const isThere = await stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  if (!isThere) {
+    throw new ConfigError(
+      `${path} is not there: it exports the subjects of the suite, is it built?`,
+    );
+  }
+  const { subjects } = await importFile(path);
+  if (Array.isArray(subjects) && subjects.length > 0 && subjects.every(isSubject)) return subjects;
+  throw new ConfigError(
+    `${path} must export subjects: a list of { adapter, start } or { name, start }`,
+  );
+}
+
+async function importFile(path: string): Promise<{ readonly subjects?: unknown }> {
+  try {
+    return await import(pathToFileURL(path).href);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'it threw something that is no error';
+    throw new ConfigError(`${path} cannot be imported: ${toPrintable(why)}`, { cause });
+  }
+}
+
+function isSubject(value: unknown): value is Subject {
+  if (typeof value !== 'object' || value === null) return false;
+  const { start, adapter, name } = value as Record<string, unknown>;
+  return typeof start === 'function' && (isObject(adapter) || typeof name === 'string');
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}

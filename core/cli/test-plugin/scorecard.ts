@@ -1,0 +1,70 @@
+import type { ClauseResult } from '../../testkit/index.js';
+import { toPrintable } from '../printable.js';
+
+/** What became of one adapter or authenticator. */
+export interface SubjectScore {
+  /** `adapter 'http'`. */
+  readonly subject: string;
+  readonly clauses: readonly ClauseResult[];
+  /** Why there are no clauses; `null` where there are. */
+  readonly reason: string | null;
+}
+
+export interface Scorecard {
+  readonly plugin: { readonly name: string; readonly version: string; readonly folder: string };
+  readonly subjects: readonly SubjectScore[];
+}
+
+export interface Summary {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+const WORDS: Readonly<Record<ClauseResult['status'], string>> = {
+  pass: 'ok  ',
+  fail: 'FAIL',
+  skip: 'skip',
+};
+
+/** A subject that was not put to the test counts as one failure. */
+export function summarizeScores(subjects: readonly SubjectScore[]): Summary {
+  const results = subjects.flatMap(({ clauses }) => clauses);
+  const count = (status: ClauseResult['status']) =>
+    results.filter((result) => result.status === status).length;
+  const untested = subjects.filter(({ reason }) => reason !== null).length;
+  return { passed: count('pass'), failed: count('fail') + untested, skipped: count('skip') };
+}
+
+/** One line, and under it why it failed or was skipped. */
+export function formatClause({ id, title, status, reason }: ClauseResult): string {
+  const line = `  ${WORDS[status]}  ${id}: ${title}\n`;
+  return reason === null ? line : `${line}        ${formatReason(reason)}\n`;
+}
+
+export function formatSummary(subjects: readonly SubjectScore[]): string {
+  const { passed, failed, skipped } = summarizeScores(subjects);
+  return `\n${passed} passed, ${failed} failed, ${skipped} skipped\n`;
+}
+
+export function formatScorecardJson({ plugin, subjects }: Scorecard): string {
+  const card = {
+    plugin,
+    summary: summarizeScores(subjects),
+    subjects: subjects.map(({ subject, clauses, reason }) => ({
+      subject,
+      reason,
+      clauses: clauses.map(({ error: _error, durationMs, ...clause }) => ({
+        ...clause,
+        duration_ms: durationMs,
+      })),
+    })),
+  };
+  return `${JSON.stringify(card, null, 2)}\n`;
+}
+
+/** The first line says it; the others are the diff of an assertion. */
+function formatReason(reason: string): string {
+  const [first = '', ...others] = reason.split('\n').filter((line) => line.trim() !== '');
+  return [first, ...others.map((line) => `        ${line}`)].map(toPrintable).join('\n');
+}

@@ -1,0 +1,32 @@
+import type { AdapterBench } from './adapter-bench.js';
+import type { Clause } from './clause.js';
+import { ADMINISTRATION } from './clauses/administration.js';
+import { ANSWER } from './clauses/answer.js';
+import { CALLS } from './clauses/calls.js';
+import { CLOSING } from './clauses/closing.js';
+import { DECLARATION } from './clauses/declaration.js';
+import { ENDPOINTS } from './clauses/endpoints.js';
+import { FAILURES } from './clauses/failures.js';
+import { LIFETIME } from './clauses/lifetime.js';
+import { OPENING } from './clauses/opening.js';
+import { READINESS } from './clauses/readiness.js';
+import { REQUEST } from './clauses/request.js';
+import { SIGNAL } from './clauses/signal.js';
+
+export type AdapterClause = Clause<AdapterBench>;
+
+/** Every clause about adapters, in the order of the scorecard. */
+export const ADAPTER_CLAUSES: readonly AdapterClause[] = [
+  ...DECLARATION,
+  ...OPENING,
+  ...READINESS,
+  ...REQUEST,
+  ...ANSWER,
+  ...FAILURES,
+  ...SIGNAL,
+  ...CALLS,
+  ...ADMINISTRATION,
+  ...ENDPOINTS,
+  ...CLOSING,
+  ...LIFETIME,
+];

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import type { AdminListOperation } from '../../contract/index.js';
+import { textOf } from '../adapter-bench.js';
+import type { AdapterClause } from '../adapter-clauses.js';
+import { EXACT_JSON, ITEM_COUNT } from '../reference/behaviours.js';
+import { needs } from './needs.js';
+
+const PAGE = 2;
+
+const LIST = { kind: 'admin_list', entity: 'items', path: '/admin/items' } as const;
+
+export const ADMINISTRATION: readonly AdapterClause[] = [
+  {
+    id: 'admin.list',
+    title: 'asks for the pages of an entity, each with limit and cursor',
+    skip: needs('admin'),
+    run: async (bench) => {
+      const opened = await bench.open();
+      const ids: unknown[] = [];
+      let cursor: string | null = null;
+      do {
+        const operation: AdminListOperation = { ...LIST, limit: PAGE, cursor };
+        const outcome = await bench.patience.settles('admin_list', opened.invoke(operation));
+        assert.equal(outcome.status, 200);
+        const page = JSON.parse(textOf(outcome));
+        assert.ok(page.records.length <= PAGE, `a page must have at most ${PAGE} records`);
+        ids.push(...page.records.map(({ id }: { readonly id: unknown }) => id));
+        cursor = page.next_cursor;
+      } while (cursor !== null && ids.length <= ITEM_COUNT);
+      assert.deepEqual(
+        ids,
+        Array.from({ length: ITEM_COUNT }, (_, index) => index),
+      );
+    },
+  },
+  {
+    id: 'admin.action',
+    title: "hands on an action's input byte for byte",
+    skip: needs('admin'),
+    run: async (bench) => {
+      const opened = await bench.open();
+      const inputJson = Buffer.from(EXACT_JSON);
+      const input: unknown = JSON.parse(EXACT_JSON);
+      const operation = {
+        kind: 'admin_action',
+        action: 'act',
+        path: '/admin/act',
+        input,
+        inputJson,
+      } as const;
+      const outcome = await bench.patience.settles('admin_action', opened.invoke(operation));
+      assert.equal(outcome.status, 200);
+      assert.equal(textOf(outcome), EXACT_JSON);
+    },
+  },
+  {
+    id: 'configure.delivers',
+    title: 'delivers the configuration, revision and values',
+    skip: needs('configure'),
+    run: async (bench) => {
+      const opened = await bench.open();
+      for (const revision of [0, 7]) {
+        const values = { 'reference/size': revision + 1, 'reference/name': 'ä' };
+        const operation = { kind: 'configure', path: '/config', revision, values } as const;
+        const { status } = await bench.patience.settles('configure', opened.invoke(operation));
+        assert.ok(
+          status >= 200 && status <= 299,
+          `a delivery must be answered with 2xx: ${status}`,
+        );
+        assert.deepEqual(await opened.read('/config'), { revision, values });
+      }
+    },
+  },
+];

@@ -1,0 +1,37 @@
+import type { AdapterBench } from '../adapter-bench.js';
+import type { AdapterClause } from '../adapter-clauses.js';
+import type { ReferenceFault } from '../reference/reference-module.js';
+
+const REASONS = {
+  manifest: ({ adapter }: AdapterBench) =>
+    adapter.supports.manifest === true ? null : 'the adapter does not support manifest',
+  admin: ({ adapter }: AdapterBench) =>
+    adapter.supports.admin === true ? null : 'the adapter does not support admin',
+  configure: ({ adapter }: AdapterBench) =>
+    adapter.supports.configure === true ? null : 'the adapter does not support configure',
+  down: ({ reference }: AdapterBench) =>
+    reference.down !== undefined && reference.up !== undefined
+      ? null
+      : 'the provider of this transport cannot be down',
+  connections: ({ reference }: AdapterBench) =>
+    reference.connections === undefined ? 'this transport has no connections to count' : null,
+  secrets: ({ reference }: AdapterBench) =>
+    Object.keys(reference.secrets ?? {}).length === 0 ? 'the config refers to no secret' : null,
+} as const;
+
+/** What must be there for a clause to be asked. */
+export type Need = keyof typeof REASONS | ReferenceFault;
+
+/** The first need that is not met says why the clause is skipped. */
+export function needs(...all: readonly Need[]): NonNullable<AdapterClause['skip']> {
+  return (bench) => {
+    for (const need of all) {
+      const reason = need in REASONS ? REASONS[need as keyof typeof REASONS](bench) : null;
+      if (reason !== null) return reason;
+      if (!(need in REASONS) && !bench.reference.faults?.includes(need as ReferenceFault)) {
+        return `this transport cannot carry out the fault '${need}'`;
+      }
+    }
+    return null;
+  };
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { MODULE_HTTP_METHODS } from '../../contract/index.js';
+import type { AdapterClause } from '../adapter-clauses.js';
+import { type Echo, EXACT_JSON } from '../reference/behaviours.js';
+
+const PATH = '/echo/a%20b/%C3%A4%c3%a4/x;y=1,2/~!$&()*+:@=-._/%E2%82%AC';
+const QUERY = 'a=1&a=2&empty=&bare&plus=a+b&hex=%2F%2f%25&mark=%E2%82%AC';
+/** Larger than any buffer of a socket by itself, smaller than `limits.request_bytes` (1 MiB). */
+const LARGE_BODY_BYTES = 1_000_000;
+
+const HEADERS = {
+  accept: 'application/json',
+  'content-type': 'application/merge-patch+json',
+  'x-request-id': 'req:1.A_b-c',
+  'modgate-actor': 'service:testkit',
+  'accept-language': 'de, en;q=0.5',
+};
+
+export const REQUEST: readonly AdapterClause[] = [
+  {
+    id: 'request.method',
+    title: 'hands on every method as it is',
+    run: async (bench) => {
+      const opened = await bench.open();
+      for (const method of MODULE_HTTP_METHODS) {
+        const body = method === 'GET' || method === 'DELETE' ? null : Buffer.from('{}');
+        const echo = await opened.read<Echo>('/echo/method', { method, body });
+        assert.equal(echo.method, method);
+      }
+    },
+  },
+  {
+    id: 'request.path',
+    title: 'hands on the path so that its segments mean the same',
+    run: async (bench) => {
+      const opened = await bench.open();
+      const { target } = await opened.read<Echo>(PATH);
+      const [path = ''] = target.split('?');
+      const decode = (text: string) => text.split('/').map(decodeURIComponent);
+      assert.deepEqual(decode(path), decode(PATH));
+    },
+  },
+  {
+    id: 'request.query',
+    title: 'hands on the query so that its pairs mean the same, in their order',
+    run: async (bench) => {
+      const opened = await bench.open();
+      const { target } = await opened.read<Echo>(`/echo/query?${QUERY}`);
+      const [, query = ''] = target.split('?');
+      assert.deepEqual([...new URLSearchParams(query)], [...new URLSearchParams(QUERY)]);
+    },
+  },
+  {
+    id: 'request.target',
+    title: 'hands on the raw path and the raw query byte for byte',
+    run: async (bench) => {
+      const opened = await bench.open();
+      for (const asked of [`${PATH}?${QUERY}`, '/echo/a?', '/echo/a?b?c/../d', '/echo/%2e%41']) {
+        const { target } = await opened.read<Echo>(asked);
+        assert.equal(target, asked);
+      }
+    },
+  },
+  {
+    id: 'request.headers',
+    title: "hands on the host's headers as they are",
+    run: async (bench) => {
+      const opened = await bench.open();
+      const call = { method: 'POST', target: '/echo/headers', body: Buffer.from('1') } as const;
+      const work = opened.invoke(call, { headers: HEADERS });
+      const outcome = await bench.patience.settles('a call', work);
+      const { headers } = JSON.parse(Buffer.from(outcome.body ?? []).toString()) as Echo;
+      for (const [name, value] of Object.entries(HEADERS)) {
+        assert.equal(headers[name], value, `the header ${name} must arrive unchanged`);
+      }
+    },
+  },
+  {
+    id: 'request.header-injection',
+    title: 'makes no second header, and no second request, of line breaks in a value',
+    run: async (bench) => {
+      const opened = await bench.open();
+      for (const end of [
+        '\r\n',
+        '\n',
+        '\r',
+        '\r\n\r\nGET /echo/smuggled HTTP/1.1\r\nhost: a\r\n',
+      ]) {
+        const headers = { accept: 'application/json', 'x-held': `a${end}x-injected: b` };
+        const call = opened.invoke({ target: '/echo/held?marker=held' }, { headers });
+        const answered = call.then(
+          (outcome) => JSON.parse(Buffer.from(outcome.body ?? []).toString()) as Echo,
+          () => null,
+        );
+        const echo = await bench.patience.settles('a call with a line break in a header', answered);
+        assert.equal(echo?.headers['x-injected'], undefined, 'a header was injected');
+      }
+      const { target } = await opened.read<Echo>('/echo/after');
+      assert.equal(target, '/echo/after', 'the next call must get its own answer');
+    },
+  },
+  {
+    id: 'request.body',
+    title: 'hands on the body byte for byte, also a large one',
+    run: async (bench) => {
+      const opened = await bench.open();
+      const large = Buffer.from(`"${'ä'.repeat(LARGE_BODY_BYTES / 2)}"`);
+      for (const body of [Buffer.from(EXACT_JSON), Buffer.from('null'), large]) {
+        const echo = await opened.read<Echo>('/echo/body', { method: 'POST', body });
+        const arrived = Buffer.from(echo.body ?? '', 'base64');
+        assert.ok(arrived.equals(body), `a body of ${body.length} bytes must arrive unchanged`);
+      }
+    },
+  },
+  {
+    id: 'request.no-body',
+    title: 'sends no body where there is none',
+    run: async (bench) => {
+      const opened = await bench.open();
+      for (const method of ['GET', 'DELETE'] as const) {
+        const { body } = await opened.read<Echo>('/echo/none', { method });
+        assert.equal(body, null, `a ${method} must arrive without a body`);
+      }
+    },
+  },
+];

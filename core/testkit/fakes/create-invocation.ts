@@ -1,0 +1,43 @@
+import type { HttpRouteOperation, Invocation, Operation } from '../../contract/index.js';
+
+/** A route's call, of which only what matters need be said. */
+export type RouteCall = Partial<Omit<HttpRouteOperation, 'kind'>>;
+
+/** The default of `limits.response_bytes` (contract 1.7): 4 MiB. */
+const MAX_RESPONSE_BYTES = 4_194_304;
+
+let invocations = 0;
+
+/**
+ * An invocation as the host makes them: `GET /` unless told otherwise, by a service, with no deadline,
+ * and an id of its own. `providerPath` and `pathParams` are not derived from `target`, except that
+ * `providerPath` is the decoded path of a target that can be decoded.
+ */
+export function createInvocation(
+  operation: RouteCall | Operation = {},
+  others: Partial<Omit<Invocation, 'operation'>> = {},
+): Invocation {
+  invocations += 1;
+  return {
+    id: `call_${invocations}`,
+    operation: 'kind' in operation ? operation : createRoute(operation),
+    headers: { accept: 'application/json', 'accept-encoding': 'identity' },
+    context: {
+      module: 'reference',
+      actor: { kind: 'service', id: 'testkit', scopes: new Set(['reference.use']) },
+      requestId: `req_${invocations}`,
+      correlationId: `corr_${invocations}`,
+    },
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    signal: new AbortController().signal,
+    ...others,
+  };
+}
+
+function createRoute(call: RouteCall): HttpRouteOperation {
+  const { method = 'GET', target = '/', body = null } = call;
+  const [path = '/'] = target.split('?');
+  const providerPath = call.providerPath ?? decodeURIComponent(path);
+  const { declaredPath = path, pathParams = {} } = call;
+  return { kind: 'http_route', method, declaredPath, target, providerPath, pathParams, body };
+}

@@ -1,0 +1,41 @@
+/** The kit with which authors of plugins prove their work: `modgate/testkit`. */
+
+export { type AdapterSubject, defineSubject } from './adapter-subject.js';
+export { adapterSuite, runAdapterClauses } from './adapter-suite.js';
+export type {
+  AuthenticatorSubject,
+  GoodCredentials,
+  RunningAuthenticator,
+} from './authenticator-subject.js';
+export { authenticatorSuite, runAuthenticatorClauses } from './authenticator-suite.js';
+export type { ClauseResult } from './clause.js';
+export { createInvocation, type RouteCall } from './fakes/create-invocation.js';
+export { createFakeLog, type FakeLog, type LogLine } from './fakes/fake-log.js';
+export {
+  createFakeOpenContext,
+  type FakeOpenContext,
+  type FakeOpenContextOptions,
+  type FakeReferences,
+} from './fakes/fake-open-context.js';
+export { createFakeScope, type FakeScope } from './fakes/fake-scope.js';
+export {
+  type HttpReference,
+  REFERENCE_SECRET,
+  serveHttpReference,
+  startHttpReference,
+  startUnixReference,
+} from './reference/http-reference.js';
+export { startLocalReference } from './reference/local-reference.js';
+export { REFERENCE_MANIFEST } from './reference/reference-manifest.js';
+export {
+  createReferenceModule,
+  REFERENCE_FAULTS,
+  type ReferenceAnswer,
+  type ReferenceFault,
+  type ReferenceModule,
+  type ReferenceRequest,
+} from './reference/reference-module.js';
+export type { RunningReference, StartReference } from './reference/running-reference.js';
+export { toReferenceRequest } from './reference/to-reference-request.js';
+export type { RunOptions } from './run-clauses.js';
+export type { TestFramework } from './test-framework.js';

@@ -1,0 +1,106 @@
+import type { ReferenceAnswer, ReferenceFault, ReferenceRequest } from './reference-module.js';
+
+/**
+ * What JSON.parse and JSON.stringify would change: a large integer, a trailing zero, white space, an
+ * escape.
+ */
+export const EXACT_JSON = '{ "big":12345678901234567890, "price":1.10,\n"name":"\\u00e4 ä €" }';
+
+/** No text in any encoding that a header could name, and no JSON. */
+export const NOT_TEXT: readonly number[] = [0xff, 0x00, 0xfe, 0x0d, 0x0a, 0x80];
+
+/** How many rows the entity `items` has. */
+export const ITEM_COUNT = 5;
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+interface Memory {
+  countOf(marker: string): number;
+  configuration(): Uint8Array;
+  configure(bytes: Uint8Array): void;
+}
+
+/** The answer to one request, chosen by its path. */
+export async function readBehaviour(
+  request: ReferenceRequest,
+  url: URL,
+  memory: Memory,
+): Promise<ReferenceAnswer> {
+  const [, name = '', argument = ''] = url.pathname.split('/');
+  switch (name) {
+    case 'echo':
+      return json(describe(request));
+    case 'status':
+      return { ...json({ status: Number(argument) }), status: Number(argument) };
+    case 'bytes':
+      return raw(`"${'x'.repeat(Number(argument) - 2)}"`);
+    case 'slow':
+      await new Promise((resolve) => setTimeout(resolve, Number(argument)).unref());
+      return json(describe(request));
+    case 'seen':
+      return json(memory.countOf(argument));
+    case 'exact':
+      return raw(EXACT_JSON);
+    case 'empty':
+      return { status: 204, headers: {}, body: null };
+    case 'text':
+      return {
+        status: 200,
+        headers: { 'content-type': 'application/octet-stream' },
+        body: Uint8Array.from(NOT_TEXT),
+      };
+    case 'hang':
+      return new Promise(() => {});
+    case 'headers':
+      return {
+        ...json({}),
+        headers: { ...JSON_TYPE, 'X-Reference': 'Kept As It Is', 'x-repeated': ['one', 'two'] },
+      };
+    case 'redirect': {
+      const location = `/echo/followed?${url.searchParams}`;
+      return { ...json({}), status: 302, headers: { ...JSON_TYPE, location } };
+    }
+    case 'fault':
+      return { ...json({}), fault: argument as ReferenceFault };
+    case 'admin':
+      return argument === 'act' ? raw(request.body ?? 'null') : json(listItems(url));
+    case 'config':
+      return request.method === 'PUT' ? configure(request, memory) : raw(memory.configuration());
+    default:
+      return { ...json({ message: 'no such behaviour' }), status: 404 };
+  }
+}
+
+function configure(request: ReferenceRequest, memory: Memory): ReferenceAnswer {
+  memory.configure(request.body ?? Buffer.from('null'));
+  return { status: 204, headers: {}, body: null };
+}
+
+/** What an `/echo` answers of its request. */
+export interface Echo {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** In base64. */
+  readonly body: string | null;
+}
+
+function describe({ method, target, headers, body }: ReferenceRequest): Echo {
+  const isEmpty = body === null || body.length === 0;
+  return { method, target, headers, body: isEmpty ? null : Buffer.from(body).toString('base64') };
+}
+
+function listItems(url: URL): object {
+  const from = Number(url.searchParams.get('cursor') ?? 0);
+  const until = Math.min(from + Number(url.searchParams.get('limit')), ITEM_COUNT);
+  const records = Array.from({ length: until - from }, (_, index) => ({ id: from + index }));
+  return { records, next_cursor: until < ITEM_COUNT ? String(until) : null };
+}
+
+function json(value: unknown): ReferenceAnswer {
+  return raw(JSON.stringify(value));
+}
+
+function raw(body: string | Uint8Array): ReferenceAnswer {
+  return { status: 200, headers: JSON_TYPE, body: Buffer.from(body) };
+}

@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, ListenOptions, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { carryOutFault } from './http-faults.js';
+import {
+  REFERENCE_FAULTS,
+  type ReferenceAnswer,
+  type ReferenceModule,
+  type ReferenceRequest,
+} from './reference-module.js';
+import type { RunningReference } from './running-reference.js';
+
+/** The reference and the value of the one secret of {@link startHttpReference} and its siblings. */
+export const REFERENCE_SECRET = {
+  reference: 'env:MODGATE_REFERENCE_TOKEN',
+  value: 'reference-token-9f2c71d4',
+} as const;
+
+const MANIFEST_PATH = '/.well-known/modgate/manifest.json';
+
+/** A reference module that listens somewhere as an HTTP server. */
+export type HttpReference = Omit<Required<RunningReference>, 'config' | 'paths' | 'files'> & {
+  /** Where it listens. */
+  readonly address: AddressInfo | string;
+};
+
+/** Serves the reference module over HTTP on a free port of loopback, for kind `http`. */
+export async function startHttpReference(reference: ReferenceModule): Promise<RunningReference> {
+  const { address, ...running } = await serveHttpReference(reference, {
+    host: '127.0.0.1',
+    port: 0,
+  });
+  const { port } = address as AddressInfo;
+  const auth = { bearer: REFERENCE_SECRET.reference };
+  return { ...running, config: { endpoints: [`http://127.0.0.1:${port}`], auth } };
+}
+
+/** Serves the reference module over HTTP on a Unix socket in a temporary folder, for kind `unix`. */
+export async function startUnixReference(reference: ReferenceModule): Promise<RunningReference> {
+  const folder = await mkdtemp(join(tmpdir(), 'modgate-reference-'));
+  const path = join(folder, 'provider.sock');
+  const { address, stop, ...running } = await serveHttpReference(reference, { path });
+  return {
+    ...running,
+    config: { socket: address, auth: { bearer: REFERENCE_SECRET.reference } },
+    stop: async () => {
+      await stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Serves the reference module as an HTTP server, for transports that end in one. */
+export async function serveHttpReference(
+  reference: ReferenceModule,
+  listenOptions: ListenOptions,
+): Promise<HttpReference> {
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => void serve(reference, request, response));
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await listen(server, listenOptions);
+  const address = server.address() as AddressInfo | string;
+  const again = typeof address === 'string' ? { path: address } : { port: address.port };
+  const down = async () => {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  return {
+    address,
+    secrets: { [REFERENCE_SECRET.reference]: REFERENCE_SECRET.value },
+    faults: REFERENCE_FAULTS,
+    connections: () => sockets.size,
+    down,
+    up: () => listen(server, { ...listenOptions, ...again }),
+    stop: down,
+  };
+}
+
+async function listen(server: Server, options: ListenOptions): Promise<void> {
+  server.listen(options);
+  await once(server, 'listening');
+}
+
+async function serve(
+  reference: ReferenceModule,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const request = await readRequest(incoming);
+  // The connection has gone while the body was on its way.
+  if (request === null) return;
+  const answer = request.target === MANIFEST_PATH ? null : await reference.answer(request);
+  if (response.destroyed) return;
+  if (answer === null) send(response, describeManifest(reference));
+  else if (answer.fault !== undefined) carryOutFault(answer.fault, incoming.socket);
+  else send(response, answer);
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<ReferenceRequest | null> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  } catch {
+    return null;
+  }
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    headers[name] = Array.isArray(value) ? value.join(', ') : String(value);
+  }
+  return {
+    method: incoming.method ?? '',
+    target: incoming.url ?? '',
+    headers,
+    body: Buffer.concat(chunks),
+  };
+}
+
+function describeManifest(reference: ReferenceModule): ReferenceAnswer {
+  const body = Buffer.from(JSON.stringify(reference.manifest));
+  return { status: 200, headers: { 'content-type': 'application/json' }, body };
+}
+
+function send(response: ServerResponse, { status, headers, body }: ReferenceAnswer): void {
+  response.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) {
+    response.setHeader(name, typeof value === 'string' ? value : [...value]);
+  }
+  if (body === null) response.end();
+  else response.end(body);
+}

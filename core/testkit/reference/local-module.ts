@@ -1,0 +1,55 @@
+import type { AdminActionOperation, AdminListOperation } from '../../contract/index.js';
+import { REFERENCE_MANIFEST } from './reference-manifest.js';
+import {
+  createReferenceModule,
+  type ReferenceAnswer,
+  type ReferenceRequest,
+} from './reference-module.js';
+import { toReferenceRequest } from './to-reference-request.js';
+
+// The file that a descriptor of kind `local` names: it runs wherever that adapter runs it, so it shares
+// no memory with the suite.
+const reference = createReferenceModule();
+
+export const manifest = REFERENCE_MANIFEST;
+
+interface LocalRoute {
+  readonly kind: 'http_route';
+  readonly method: string;
+  readonly providerPath: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly rawBody: Uint8Array | null;
+}
+
+/** The default export of a file of kind `local`: hands the operation to the reference module. */
+export default async function handle(
+  operation: LocalRoute | AdminListOperation | AdminActionOperation,
+): Promise<unknown> {
+  const request =
+    operation.kind === 'http_route' ? routeToRequest(operation) : toReferenceRequest(operation);
+  const { fault, status, headers, body } = await reference.answer(request);
+  if (fault !== undefined) return 'what no handler may answer';
+  return { status, headers: joinLists(headers), body: body ?? undefined };
+}
+
+/** Called by the adapter at each delivery. */
+export async function configure(configuration: {
+  readonly revision: number;
+  readonly values: Readonly<Record<string, unknown>>;
+}): Promise<void> {
+  const operation = { kind: 'configure', path: '/config', ...configuration } as const;
+  await reference.answer(toReferenceRequest(operation));
+}
+
+/** A handler never sees the raw target: what it says is written anew. */
+function routeToRequest(route: LocalRoute): ReferenceRequest {
+  const { method, providerPath, query, headers, rawBody } = route;
+  const path = providerPath.split('/').map(encodeURIComponent).join('/');
+  return { method, target: query.size === 0 ? path : `${path}?${query}`, headers, body: rawBody };
+}
+
+function joinLists(headers: ReferenceAnswer['headers']): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]);
+  return Object.fromEntries(entries) as Record<string, string>;
+}

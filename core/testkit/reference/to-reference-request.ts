@@ -1,0 +1,33 @@
+import type { Operation } from '../../contract/index.js';
+import type { ReferenceRequest } from './reference-module.js';
+
+/**
+ * An operation as the request that stands for it over HTTP (contract 5), for the provider's end of a
+ * transport that carries operations themselves.
+ * @throws Error for an operation whose `path` is `null`: the reference module's manifest has them all.
+ */
+export function toReferenceRequest(
+  operation: Operation,
+  headers: Readonly<Record<string, string>> = {},
+): ReferenceRequest {
+  if (operation.kind === 'http_route') {
+    const { method, target, body } = operation;
+    return { method, target, headers, body };
+  }
+  const { path } = operation;
+  if (path === null) throw new Error(`the ${operation.kind} has no path`);
+  switch (operation.kind) {
+    case 'admin_list': {
+      const query = new URLSearchParams({ limit: String(operation.limit) });
+      if (operation.cursor !== null) query.set('cursor', operation.cursor);
+      return { method: 'GET', target: `${path}?${query}`, headers, body: null };
+    }
+    case 'admin_action':
+      return { method: 'POST', target: path, headers, body: operation.inputJson };
+    case 'configure': {
+      const { revision, values } = operation;
+      const body = Buffer.from(JSON.stringify({ revision, values }));
+      return { method: 'PUT', target: path, headers, body };
+    }
+  }
+}

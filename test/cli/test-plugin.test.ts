@@ -1,0 +1,192 @@
+import { cpSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { createWorkplace, type Workplace } from './run-in.js';
+
+// From dist/test/cli.
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const SHIPPED = fileURLToPath(new URL('../../plugins', import.meta.url));
+
+const PLUGIN_JSON = {
+  name: 'acme',
+  version: '1.2.3',
+  contract: 1,
+  kinds: ['acme'],
+  entry: './index.js',
+};
+
+/** Answers from memory: enough for the clauses that the tests below name. */
+const INDEX = `import { defineAdapter } from 'modgate/contract';
+import { any, object } from 'superstruct';
+const body = Buffer.from('{}');
+export const adapter = defineAdapter({
+  kind: 'acme',
+  config: object({ known: any() }),
+  supports: {},
+  open: () => ({
+    manifest: async () => ({}),
+    check: async () => { setTimeout(() => { throw new Error('thrown by nobody'); }); await new Promise((resolve) => setTimeout(resolve, 50)); },
+    invoke: async () => ({ status: 200, headers: {}, body }),
+  }),
+});
+export default { adapters: [adapter] };`;
+
+const TESTKIT = `import { adapter } from './index.js';
+const start = async () => ({ config: { known: 1 }, stop: async () => {} });
+export const subjects = [{ adapter, start, except: { 'answer.body': 'it has one of its own' } }];`;
+
+interface Card {
+  readonly plugin: object;
+  readonly summary: object;
+  readonly subjects: readonly {
+    readonly subject: string;
+    readonly reason: string | null;
+    readonly clauses: readonly Record<string, unknown>[];
+  }[];
+}
+
+describe('modgate test-plugin', () => {
+  let place: Workplace;
+
+  before(() => {
+    place = createWorkplace();
+    place.write('package.json', { type: 'module' });
+    symlinkSync(join(ROOT, 'node_modules'), join(place.folder, 'node_modules'));
+    writePlugin('acme', INDEX, TESTKIT);
+  });
+
+  after(() => place.remove());
+
+  function writePlugin(folder: string, index: string, testkit: string | null): void {
+    place.write(`${folder}/plugin.json`, PLUGIN_JSON);
+    // Of modgate itself: this folder has no package of that name.
+    const own = (text: string) =>
+      text.replace('modgate/contract', join(ROOT, 'dist/core/contract/index.js'));
+    place.write(`${folder}/index.js`, own(index));
+    if (testkit !== null) place.write(`${folder}/testkit.js`, testkit);
+  }
+
+  it('prints a scorecard of a good plugin, and ends with 0', async () => {
+    const only = 'adapter.brand,request.target,close.sockets';
+    const { code, stdout, stderr } = await place.run([
+      'test-plugin',
+      join(SHIPPED, 'local'),
+      '--only',
+      only,
+    ]);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.match(
+      new RegExp(
+        [
+          "^plugin 'local' \\d+\\.\\d+\\.\\d+",
+          '',
+          "adapter 'local'",
+          '  ok    adapter\\.brand: is made by defineAdapter, for this contract',
+          '  skip  request\\.target: .+',
+          '        a handler gets .+',
+          '  skip  close\\.sockets: .+',
+          '        this transport has no connections to count',
+          '',
+          '1 passed, 0 failed, 2 skipped',
+          '$',
+        ].join('\\n'),
+      ),
+    );
+  });
+
+  it('tells in JSON what passed, failed and was skipped, and ends with 1', async () => {
+    const only = 'adapter.kind,answer.body,answer.status,readiness.up';
+    const { code, stdout } = await place.run(['test-plugin', 'acme', '--only', only, '--json']);
+    expect(code).to.equal(1);
+    const card = JSON.parse(stdout) as Card;
+    expect(card.plugin).to.deep.equal({
+      name: 'acme',
+      version: '1.2.3',
+      folder: join(place.folder, 'acme'),
+    });
+    expect(card.summary).to.deep.equal({ passed: 1, failed: 2, skipped: 1 });
+    const [subject] = card.subjects;
+    expect(subject?.subject).to.equal("adapter 'acme'");
+    const byId = new Map(subject?.clauses.map((clause) => [clause['id'], clause]));
+    expect(byId.get('adapter.kind')).to.deep.include({ status: 'pass', reason: null });
+    expect(byId.get('answer.body')).to.deep.include({
+      status: 'skip',
+      reason: 'it has one of its own',
+    });
+    expect(byId.get('answer.status')?.['status']).to.equal('fail');
+    for (const clause of byId.values()) expect(clause).to.have.property('duration_ms');
+    // An error that nobody caught fails the clause that it fell in, and the next ones are run.
+    expect(byId.get('readiness.up')).to.deep.include({
+      status: 'fail',
+      reason: 'an error was not caught: thrown by nobody',
+    });
+  });
+
+  it('fails an adapter that has no subject', async () => {
+    const testkit = `export const subjects = [{ name: 'other', start: async () => { throw new Error('down'); } }];`;
+    writePlugin('untested', INDEX, testkit);
+    const args = ['test-plugin', './untested', '--only', 'adapter.kind'];
+    const { code, stdout } = await place.run(args);
+    expect(code).to.equal(1);
+    expect(stdout).to.include("FAIL  adapter 'acme': no subject of testkit.js is for it\n");
+  });
+
+  it('finds an installed package by its name', async () => {
+    const elsewhere = createWorkplace();
+    try {
+      const installed = join(elsewhere.folder, 'node_modules/@acme/modgate-local');
+      cpSync(join(place.folder, 'acme'), installed, { recursive: true });
+      elsewhere.write('package.json', { type: 'module' });
+      elsewhere.write('node_modules/@acme/modgate-local/package.json', {
+        type: 'module',
+        exports: './index.js',
+      });
+      symlinkSync(
+        join(ROOT, 'node_modules/superstruct'),
+        join(elsewhere.folder, 'node_modules/superstruct'),
+      );
+      const args = ['test-plugin', '@acme/modgate-local', '--only', 'adapter.kind'];
+      const { code, stdout, stderr } = await elsewhere.run(args);
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout).to.include('1 passed, 0 failed, 0 skipped');
+    } finally {
+      elsewhere.remove();
+    }
+  });
+
+  it('ends with 1 and one line for a plugin that a host refuses', async () => {
+    writePlugin('broken', 'export default { adapters: [{}] };', TESTKIT);
+    writePlugin('future', INDEX, TESTKIT);
+    place.write('future/plugin.json', { ...PLUGIN_JSON, contract: 9 });
+    const refusals: readonly (readonly [string, RegExp])[] = [
+      ['broken', /^modgate: plugin 'acme' exports an adapter that is not branded/],
+      ['future', /^modgate: plugin 'acme' is written for contract 9/],
+    ];
+    for (const [folder, line] of refusals) {
+      const { code, stdout, stderr } = await place.run(['test-plugin', folder]);
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+      expect(stderr)
+        .to.match(line)
+        .and.match(/^[^\n]+\n$/);
+    }
+  });
+
+  it('ends with 2 for usage', async () => {
+    writePlugin('bare', INDEX, null);
+    writePlugin('empty', INDEX, 'export const subjects = [];');
+    const refusals: readonly (readonly [args: readonly string[], line: RegExp])[] = [
+      [[], /^modgate: missing required argument 'plugin'\n$/],
+      [['nowhere'], /^modgate: nowhere is no folder with a plugin\.json, and no package/],
+      [['../..'], /^modgate: \.\.\/\.\. is no folder with a plugin\.json/],
+      [['bare'], /^modgate: .+testkit\.js is not there/],
+      [['empty'], /^modgate: .+testkit\.js must export subjects/],
+      [['acme', '--only', 'no.such'], /^modgate: --only must be ids of clauses/],
+    ];
+    for (const [args, line] of refusals) {
+      const { code, stdout, stderr } = await place.run(['test-plugin', ...args]);
+      expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.match(line);
+    }
+  });
+});

@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'chai';
+import { ADAPTER_CLAUSES } from '../../core/testkit/adapter-clauses.js';
+import { AUTHENTICATION } from '../../core/testkit/clauses/authentication.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+import { type AuthorFolder, createAuthorFolder, isRegistryUnreachable } from './author-folder.js';
+import { type DocumentedBlock, readDocumentedBlocks } from './documented-commands.js';
+
+const PAGE = 'docs/writing-a-plugin.md';
+const PLUGIN = 'acme-line';
+/** An installation of all that modgate needs, on a busy machine. */
+const INSTALL_TIMEOUT_MS = 300_000;
+
+/** Run in the plugin's folder, so that modgate is the packed one. */
+const START_PROVIDER = `
+  import { createReferenceModule } from 'modgate/testkit';
+  import { subjects } from './dist/testkit.js';
+  const { config } = await subjects[0].start(createReferenceModule());
+  console.log(JSON.stringify({ config }));`;
+
+describe(PAGE, function () {
+  this.timeout(INSTALL_TIMEOUT_MS);
+  const blocks = readDocumentedBlocks(PAGE);
+  let author: AuthorFolder;
+  let plugin: string;
+
+  before(async function () {
+    author = await createAuthorFolder();
+    plugin = join(author.folder, 'work', PLUGIN);
+    const [first] = blocks;
+    const result = await author.run(first?.body ?? '');
+    if (isRegistryUnreachable(result) && process.env['CI'] === undefined) {
+      console.error(`skipped: the npm registry cannot be reached\n${result.stderr}`);
+      this.skip();
+    }
+    expect(result.code, result.stdout + result.stderr).to.equal(0);
+    expect(result.stdout)
+      .to.match(/^# pass 5\d$/m)
+      .and.match(/^# fail 0$/m);
+  });
+
+  after(() => author.remove());
+
+  it('begins with the commands that make, build and test a plugin', () => {
+    expect(blocks[0]?.kind).to.equal('sh');
+    expect(blocks[0]?.body).to.include(`new plugin ${PLUGIN}\n`).and.include('\nnpm test\n');
+  });
+
+  it('shows nothing of the code but what was written, built and tested', () => {
+    const files = readdirSync(plugin, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !/node_modules|dist/.test(entry.parentPath))
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
+    const shown = blocks.filter(({ kind }) => kind === 'ts' || kind === 'json');
+    expect(shown.length).to.be.greaterThan(8);
+    for (const { body } of shown) {
+      expect(
+        files.some((text) => text.includes(body)),
+        body,
+      ).to.equal(true);
+    }
+  });
+
+  it('shows commands that run, in their order, with the output that they have', async () => {
+    let compared = 0;
+    for (const [index, block] of blocks.entries()) {
+      if (index === 0) continue;
+      if (block.kind === 'yaml') await author.run(writeFile(block));
+      if (block.kind !== 'sh') continue;
+      const { code, stdout, stderr } = await author.run(block.body);
+      expect(code, `${block.body}${stdout}${stderr}`).to.equal(0);
+      const next = blocks[index + 1];
+      if (next?.kind !== 'text') continue;
+      expect(stdout.trim()).to.equal(next.body.trim());
+      compared += 1;
+    }
+    expect(compared).to.equal(2);
+  });
+
+  it('has no block of another kind', () => {
+    const kinds = new Set(blocks.map(({ kind }) => kind));
+    expect([...kinds].sort()).to.deep.equal(['json', 'sh', 'text', 'ts', 'yaml']);
+  });
+
+  it('makes a package without tests and sources in it', async () => {
+    const { stdout } = await author.run('npm pack --dry-run --json --ignore-scripts');
+    const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+    const paths = files.map(({ path }) => path);
+    expect(paths).to.include.members(['plugin.json', 'dist/index.js', 'dist/testkit.js']);
+    expect(paths.filter((path) => /test\.|^src/.test(path))).to.deep.equal([]);
+  });
+
+  it('makes an adapter that a host serves', async () => {
+    const provider = spawn(process.execPath, ['--input-type=module', '-e', START_PROVIDER], {
+      cwd: plugin,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let host: RunningHost | null = null;
+    try {
+      const [line] = (await once(createInterface(provider.stdout), 'line')) as [string];
+      host = await startHost({
+        files: { 'line.json': { module: 'line', provider: { kind: PLUGIN, ...JSON.parse(line) } } },
+        args: ['--plugins', join(author.folder, 'work')],
+        env: { TEST_TOKEN: 'a-token-of-the-test' },
+      });
+      const url = `${host.url}/modules/line/http/echo/a%20b?x=%2F`;
+      const headers = { authorization: 'Bearer dev-service:me:reference.use' };
+      const { data } = await pollJson(url, headers, () => host?.output());
+      expect(data).to.include({ method: 'GET', target: '/echo/a%20b?x=%2F' });
+    } finally {
+      await host?.stop();
+      provider.kill();
+    }
+  });
+
+  it('lists every clause, and no other', () => {
+    const [, section = ''] = readFileSync(PAGE, 'utf8').split('\n## The clauses\n');
+    const rows = section.matchAll(/^\| `([a-z-]+\.[a-z-]+)` \| (.+) \|$/gm);
+    const listed = [...rows].map(([, id, title]) => `${id}: ${title}`);
+    const clauses = [...ADAPTER_CLAUSES, ...AUTHENTICATION];
+    expect(listed).to.deep.equal(clauses.map(({ id, title }) => `${id}: ${title}`));
+  });
+});
+
+/** A block that begins with `# PATH` is that file. */
+function writeFile({ body }: DocumentedBlock): string {
+  const path = /^# (\S+)\n/.exec(body)?.[1] ?? expect.fail('a yaml block begins with its path');
+  return `mkdir -p "$(dirname ${path})"; cat > ${path} <<'END'\n${body}END`;
+}
+
+/** The manifest is asked of the provider after the host has started. */
+async function pollJson(
+  url: string,
+  headers: Record<string, string>,
+  explain: () => unknown,
+): Promise<{ data: object }> {
+  const end = Date.now() + 20_000;
+  for (;;) {
+    const response = await fetch(url, { headers });
+    const text = await response.text();
+    if (response.status === 200) return JSON.parse(text);
+    if (Date.now() > end) expect.fail(`not served in time: ${text}\n${explain()}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

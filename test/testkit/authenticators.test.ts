@@ -1,0 +1,209 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createDevAuthenticator } from '../../core/auth/dev.js';
+import { openTokensAuthenticator } from '../../core/auth/tokens.js';
+import type { Authenticator, Credentials } from '../../core/contract/index.js';
+import { AUTHENTICATION } from '../../core/testkit/clauses/authentication.js';
+import {
+  type AuthenticatorSubject,
+  authenticatorSuite,
+  createFakeLog,
+  runAuthenticatorClauses,
+} from '../../core/testkit/index.js';
+
+const bearer = (token: string): Credentials => ({ scheme: 'bearer', token });
+
+const DEV: AuthenticatorSubject = {
+  name: 'dev',
+  start: async () => ({
+    authenticator: createDevAuthenticator(),
+    good: [
+      {
+        credentials: bearer('dev-service:billing:crm.read,crm.write'),
+        actor: { kind: 'service', id: 'billing', scopes: ['crm.write', 'crm.read'] },
+      },
+      {
+        credentials: bearer('dev-user:ann'),
+        actor: { kind: 'user', id: 'ann', scopes: [] },
+      },
+    ],
+    bad: [bearer('dev-service:'), bearer('dev-robot:a'), bearer('dev-service:a:')],
+    stop: async () => {},
+  }),
+};
+
+const TOKENS: AuthenticatorSubject = { name: 'tokens', start: startTokens };
+
+async function startTokens() {
+  const folder = mkdtempSync(join(tmpdir(), 'modgate-tokens-'));
+  const file = join(folder, 'tokens.json');
+  const entry = (id: string, token: string, others: object = {}) => {
+    const sha256 = createHash('sha256').update(token).digest('hex');
+    return { id, kind: 'service', scopes: ['crm.read'], sha256, ...others };
+  };
+  const old = { expires_at: '2020-01-01T00:00:00Z' };
+  const tokens = [entry('one', 'token-one'), entry('two', 'token-two'), entry('old', 'old', old)];
+  writeFileSync(file, JSON.stringify({ tokens }));
+  const authenticator = await openTokensAuthenticator(file, { log: createFakeLog() });
+  const good = (id: string) =>
+    ({
+      credentials: bearer(`token-${id}`),
+      actor: { kind: 'service', id, scopes: ['crm.read'] },
+    }) as const;
+  return {
+    authenticator,
+    good: [good('one'), good('two')] as const,
+    bad: [bearer('old'), bearer('token-three')],
+    stop: async () => {
+      await authenticator.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+authenticatorSuite(DEV);
+authenticatorSuite(TOKENS);
+
+interface Mutant {
+  readonly clause: string;
+  readonly what: string;
+  readonly change: (good: Authenticator) => Partial<Authenticator>;
+}
+
+const timers: NodeJS.Timeout[] = [];
+
+const MUTANTS: readonly Mutant[] = [
+  { clause: 'authenticator.name', what: 'has no name', change: () => ({ name: '' }) },
+  {
+    clause: 'authenticator.good',
+    what: 'takes each token once',
+    change: (good) => {
+      const taken = new Set<string>();
+      return {
+        authenticate: (credentials) => {
+          if (taken.has(credentials.token)) return null;
+          taken.add(credentials.token);
+          return good.authenticate(credentials);
+        },
+      };
+    },
+  },
+  {
+    clause: 'authenticator.good',
+    what: 'adds a scope',
+    change: (good) => ({
+      authenticate: async (credentials) => {
+        const actor = await good.authenticate(credentials);
+        return actor && { ...actor, scopes: new Set([...actor.scopes, 'console.admin']) };
+      },
+    }),
+  },
+  {
+    clause: 'authenticator.actor',
+    what: 'answers scopes as a list',
+    change: (good) => ({
+      authenticate: async (credentials) => {
+        const actor = await good.authenticate(credentials);
+        return actor && { ...actor, scopes: [...actor.scopes] as unknown as Set<string> };
+      },
+    }),
+  },
+  {
+    clause: 'authenticator.bad',
+    what: 'throws for bad credentials',
+    change: (good) => ({
+      authenticate: async (credentials) => {
+        const actor = await good.authenticate(credentials);
+        if (actor === null) throw new Error('expired');
+        return actor;
+      },
+    }),
+  },
+  {
+    clause: 'authenticator.garbage',
+    what: 'takes an empty token for a guest',
+    change: (good) => ({
+      authenticate: (credentials) =>
+        credentials.token === ''
+          ? { kind: 'user', id: 'guest', scopes: new Set() }
+          : good.authenticate(credentials),
+    }),
+  },
+  {
+    clause: 'authenticator.near-miss',
+    what: 'trims tokens',
+    change: (good) => ({
+      authenticate: ({ scheme, token }) => good.authenticate({ scheme, token: token.trim() }),
+    }),
+  },
+  {
+    clause: 'authenticator.scheme',
+    what: 'does not look at the scheme',
+    change: (good) => ({ authenticate: ({ token }) => good.authenticate(bearer(token)) }),
+  },
+  {
+    clause: 'authenticator.apart',
+    what: 'keeps the token of the present call in a variable of its own',
+    change: (good) => {
+      let present = bearer('');
+      return {
+        authenticate: async (credentials) => {
+          present = credentials;
+          await Promise.resolve();
+          return good.authenticate(present);
+        },
+      };
+    },
+  },
+  {
+    clause: 'authenticator.no-secrets',
+    what: 'keeps tokens where they can be seen',
+    change: (good) => {
+      const cache = new Map<string, unknown>();
+      return {
+        cache,
+        authenticate: async (credentials) => {
+          const actor = await good.authenticate(credentials);
+          cache.set(credentials.token, actor);
+          return actor;
+        },
+      } as Partial<Authenticator>;
+    },
+  },
+  {
+    clause: 'authenticator.handles',
+    what: 'forgets a timer',
+    change: () => {
+      timers.push(setInterval(() => {}, 1_000));
+      return {};
+    },
+  },
+];
+
+describe('the clauses of authenticatorSuite', () => {
+  afterEach(() => {
+    for (const timer of timers.splice(0)) clearInterval(timer);
+  });
+
+  for (const { clause, what, change } of MUTANTS) {
+    it(`${clause} catches an authenticator that ${what}`, async () => {
+      const start = async () => {
+        const running = await startTokens();
+        const authenticator = { ...running.authenticator, ...change(running.authenticator) };
+        return { ...running, authenticator };
+      };
+      const subject = { ...TOKENS, start, patienceMs: 500 };
+      const [result, ...others] = await runAuthenticatorClauses(subject, { only: [clause] });
+      expect(others).to.deep.equal([]);
+      expect(result?.status, `${result?.reason}`).to.equal('fail');
+    });
+  }
+
+  it('have at least one mutant each', () => {
+    const caught = new Set(MUTANTS.map(({ clause }) => clause));
+    expect(AUTHENTICATION.map(({ id }) => id).filter((id) => !caught.has(id))).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,5 @@
+import { adapterSuite } from '../../core/testkit/index.js';
+import { subjects as http } from '../../plugins/http/testkit.js';
+import { subjects as local } from '../../plugins/local/testkit.js';
+
+for (const subject of [...http, ...local]) adapterSuite(subject);
