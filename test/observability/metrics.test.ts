@@ -1,3 +1,4 @@
+import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { call, JSON_TYPE } from '../http/call.js';
 import { expectProblem } from '../http/expect-problem.js';
@@ -6,13 +7,34 @@ import { useHost } from '../http/use-host.js';
 import { waitUntil } from '../http/wait-until.js';
 import { RawConnection } from '../support/raw-http.js';
 import { startHost } from '../support/start-host.js';
-import { scrape } from './exposition.js';
+import { scrape, seriesOf } from './exposition.js';
 
 const ROUTES = [
   { method: 'GET', path: '/items/{id}', capability: 'shop.read' },
   { method: 'POST', path: '/items', capability: 'shop.write' },
 ];
 const MORE = { retry: { attempts: 0 }, breaker: { failures: 3, open_ms: 60_000 } };
+
+const INVENTED = 10_000;
+const CONNECTIONS = 8;
+
+/** Over a few connections, each one call after the other. */
+async function sendRandom(port: number, count: number, targetOf: (number: number) => string) {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const headers = { authorization: 'Bearer dev-system:root' };
+  let next = 0;
+  const sendOn = async () => {
+    while (next < count) {
+      const path = targetOf(next++);
+      await new Promise<void>((resolve, reject) => {
+        const received = (response: IncomingMessage) => response.resume().once('end', resolve);
+        httpGet({ agent, port, path, headers }, received).once('error', reject);
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, sendOn));
+  agent.destroy();
+}
 
 describe('metrics', () => {
   const setup = useHost((provider) => ({
@@ -31,6 +53,8 @@ describe('metrics', () => {
       ['/modules/shop/http/nope', {}, { route: '', method: 'GET', status: '404' }],
       ['/modules/shop/http/items/2', { method: 'PUT' }, { route: '', status: '404' }],
       ['/modules/shop/http/items/2', { method: 'OPTIONS' }, { route: '', method: 'OPTIONS' }],
+      ['/modules/shop/http/items/2', { method: 'PROPFIND' }, { route: '', method: 'other' }],
+      ['/modules/shop/http/items/2', { method: 'M-SEARCH' }, { route: '', method: 'other' }],
       [
         '/modules/shop/http/items/3',
         { as: 'dev-service:a' },
@@ -202,6 +226,35 @@ describe('metrics', () => {
     setup.host.remove('extra.json');
     await waitUntil('the labels to go', async () => !(await read()).text.includes('extra'));
   });
+
+  it('makes no series for paths, names and queries that callers invent', async () => {
+    const routes = [{ method: 'GET', path: '/a/{rest...}', capability: 'shop.read' }];
+    setup.host.drop('wide.json', describeModule('wide', setup.provider.url, routes));
+    await waitUntil('the module', async () => (await get('/modules/wide/http/a/b')).status === 200);
+    const known = [
+      '/modules/shop/http/items/1',
+      '/modules/shop/http/none',
+      '/modules/wide/http/none',
+      '/modules/none/http/x',
+    ];
+    for (const target of known) await get(target);
+    const isOwn = ({ name }: { readonly name: string }) => name.startsWith('modgate_');
+    const series = async () => (await read()).samples.filter(isOwn).map(seriesOf).toSorted();
+    const sum = async () => (await read()).sum('modgate_requests_total');
+    const [before, countBefore] = [await series(), await sum()];
+    await sendRandom(setup.host.port, INVENTED, (number) => {
+      const random = `${number.toString(36)}${Math.random().toString(36).slice(2)}`;
+      const targets = [
+        `/modules/shop/http/items/${random}`,
+        `/modules/wide/http/a/${random}/${number}?q=${random}`,
+        `/modules/shop/http/${random}`,
+        `/modules/x${random}/http/items/1`,
+      ];
+      return targets[number % targets.length] ?? '/';
+    });
+    expect((await sum()) - countBefore).to.equal(INVENTED);
+    expect(await series()).to.deep.equal(before);
+  }).timeout(120_000);
 
   it('counts retries', async () => {
     setup.host.drop('twice.json', describeModule('twice', 'http://127.0.0.1:1', ROUTES));
