@@ -151,7 +151,12 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     },
     tracing,
   });
-  const server = createServer(app.callback(), config, tls.pair);
+  const server = createServer(app.callback(), config, tls.pair, (ids, status) =>
+    log.info(
+      { request_id: ids.requestId, correlation_id: ids.correlationId, status },
+      'what is no request was refused',
+    ),
+  );
   const listener = { connections: server.counts, certificate: tls.pair };
   observability.metrics.add(describeListenerMetrics(listener));
   return {
