@@ -45,6 +45,15 @@ describe('metrics', () => {
   }));
   const get = (target: string, more = {}) => call(setup.host, { target, ...more });
   const read = () => scrape(setup.host);
+  /** Sends a request, and leaves to the caller when to hang up. */
+  const hangOn = async (target: string) => {
+    const connection = await RawConnection.open(setup.host.port);
+    connection.write(
+      `GET ${target} HTTP/1.1\r\nhost: 127.0.0.1:${setup.host.port}\r\n` +
+        'authorization: Bearer dev-system:root\r\n\r\n',
+    );
+    return connection;
+  };
 
   it('counts every forwarded request that has ended, before its answer has arrived', async () => {
     const given: readonly (readonly [string, object, Record<string, string>])[] = [
@@ -97,11 +106,7 @@ describe('metrics', () => {
 
   it('counts a caller who has gone as 499 and cancelled', async () => {
     setup.provider.answer({ raw: [], finally: 'hang' });
-    const connection = await RawConnection.open(setup.host.port);
-    connection.write(
-      `GET /modules/shop/http/items/9 HTTP/1.1\r\nhost: 127.0.0.1:${setup.host.port}\r\n` +
-        'authorization: Bearer dev-system:root\r\n\r\n',
-    );
+    const connection = await hangOn('/modules/shop/http/items/9');
     await waitUntil('the call at the provider', () => setup.provider.requests.length === 1);
     expect((await read()).sum('modgate_in_flight', { module: 'shop' })).to.equal(1);
     connection.destroy();
@@ -164,6 +169,54 @@ describe('metrics', () => {
     expect(metrics.sum('modgate_endpoint_up', down)).to.equal(0);
     expect(metrics.sum('modgate_endpoint_up', { module: 'shop' })).to.equal(1);
   });
+
+  it('has a kind for each failure', async () => {
+    const of = async (failure: string) =>
+      (await read()).sum('modgate_failures_total', { module: 'tight', failure });
+    const endpoint = setup.provider.url;
+    const limits = { timeout_ms: 300, concurrency: 1, queue: 1, queue_ms: 5000 };
+    const more = { limits, retry: { attempts: 0 }, breaker: { failures: 1000 } };
+    setup.host.drop('tight.json', describeModule('tight', endpoint, ROUTES, more));
+    const target = '/modules/tight/http/items/1';
+    await waitUntil('the module', async () => (await get(target)).status === 200, 10_000);
+    setup.provider.answer({ body: 'none' });
+    await get(target);
+    expect(await of('protocol')).to.equal(1);
+    setup.provider.answer({ status: 418 });
+    await get(target);
+    expect(await of('status')).to.equal(1);
+    setup.provider.answer({ raw: [], finally: 'reset' });
+    await get(target);
+    expect(await of('unavailable')).to.equal(1);
+    setup.provider.answer({ raw: [], finally: 'hang' });
+    await get(target);
+    expect(await of('timeout')).to.equal(1);
+    expect(await of('overloaded')).to.equal(0);
+  });
+
+  it('shows what is in flight, what waits for its turn, and what found no place', async () => {
+    const limits = { timeout_ms: 20_000, concurrency: 1, queue: 1, queue_ms: 20_000 };
+    const { url } = setup.provider;
+    setup.host.drop('narrow.json', describeModule('narrow', url, ROUTES, { limits }));
+    const target = '/modules/narrow/http/items/1';
+    await waitUntil('the module', async () => (await get(target)).status === 200, 10_000);
+    const of = async (name: string, labels = {}) =>
+      (await read()).sum(name, { module: 'narrow', ...labels });
+    setup.provider.answer({ raw: [], finally: 'hang' });
+    const waiting = await Promise.all([hangOn(target), hangOn(target)]);
+    await waitUntil('the queue', async () => (await of('modgate_queued')) === 1, 10_000);
+    expect(await of('modgate_in_flight')).to.equal(1);
+    expect((await get(target)).status).to.equal(502);
+    expect(await of('modgate_failures_total', { failure: 'overloaded' })).to.equal(1);
+    for (const connection of waiting) connection.destroy();
+    await waitUntil('the callers to go', async () => (await of('modgate_in_flight')) === 0, 10_000);
+    setup.host.remove('narrow.json');
+    await waitUntil(
+      'the series to go',
+      async () => !(await read()).text.includes('narrow'),
+      15_000,
+    );
+  }).timeout(60_000);
 
   it('shows the state of every descriptor, and the event loop', async () => {
     const metrics = await read();
