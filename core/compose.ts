@@ -17,6 +17,7 @@ import { createRequestLog } from './http/request-log.js';
 import { createServer, type HostServer } from './http/server.js';
 import { openTls } from './http/tls/open-tls.js';
 import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
+import { CallArchive } from './observability/call-archive.js';
 import { describeListenerMetrics } from './observability/listener-metrics.js';
 import { createObservability } from './observability/observability.js';
 import { openTracing } from './observability/open-tracing.js';
@@ -95,6 +96,15 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
   });
   await host.start();
 
+  const archive =
+    config.keepCalls === 0
+      ? null
+      : new CallArchive({
+          store,
+          maxCalls: config.keepCalls,
+          maxHours: config.keepCallsHours,
+          log,
+        });
   const observability = createObservability(
     {
       list: () => host.list(),
@@ -104,6 +114,7 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
       refusedActors: () => actorRate?.refused ?? 0,
     },
     tracing,
+    archive,
   );
   const container = rootContainer.createChildContainer();
   container.register(GENERATIONS, { useValue: host });
@@ -115,7 +126,7 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
   });
   container.register(BRIDGE_OPERATIONS, { useValue: resolveBridgeOperations(container) });
   container.register(METRICS, { useValue: observability.metrics });
-  container.register(CALL_RECORDS, { useValue: observability.calls });
+  container.register(CALL_RECORDS, { useValue: observability.history });
   let isDraining = false;
   const app = createApp({
     log,
@@ -140,7 +151,12 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     },
     tracing,
   });
-  const server = createServer(app.callback(), config, tls.pair);
+  const server = createServer(app.callback(), config, tls.pair, (ids, status) =>
+    log.info(
+      { request_id: ids.requestId, correlation_id: ids.correlationId, status },
+      'what is no request was refused',
+    ),
+  );
   const listener = { connections: server.counts, certificate: tls.pair };
   observability.metrics.add(describeListenerMetrics(listener));
   return {
@@ -155,9 +171,9 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
       server.destroyConnections();
       server.server.close();
       await host.close();
+      await observability.close();
       await store.close();
       loopDelay.close();
-      await observability.close();
       await identity.close();
       await authentication.close();
       await tls.close();

@@ -4,6 +4,7 @@ import type { LogLevel } from './config/settings.js';
 import type { Log, LogWrite } from './contract/log.js';
 import { LineBatch } from './log/line-batch.js';
 import { redactFields } from './log/redact-fields.js';
+import { toTerminalLine } from './log/terminal-line.js';
 
 /** The host's own log: what plugins get, and the rest. */
 export interface Logger extends Log {
@@ -137,6 +138,7 @@ function endStream(stdout: Stdout): Promise<void> {
 
 async function openTerminal(): Promise<Sink> {
   const { default: pretty } = await import('pino-pretty');
-  const stream = pretty({ sync: true, translateTime: 'SYS:HH:MM:ss.l' });
-  return { stream, close: async () => {} };
+  const text = pretty({ sync: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true });
+  const write = (line: string) => text.write(toTerminalLine(line));
+  return { stream: { write }, close: async () => {} };
 }

@@ -72,6 +72,8 @@ describe('the configuration', () => {
       logLevel: 'info',
       logSuccessSample: 1,
       statusFiles: 'on',
+      keepCalls: 0,
+      keepCallsHours: 168,
       maxInFlight: 4096,
       shedDelayMs: 250,
     };

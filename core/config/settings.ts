@@ -75,6 +75,10 @@ export interface HostConfig {
   readonly logSuccessSample: number;
   /** Whether what became of each descriptor is written to `.status/` in the modules folder. */
   readonly statusFiles: 'on' | 'off';
+  /** Calls that are kept in the store at most; 0: only the last 10,000, in memory. */
+  readonly keepCalls: number;
+  /** How long calls are kept in the store. Hours. */
+  readonly keepCallsHours: number;
   /** Forwarded requests at a time; one more is `overloaded`. */
   readonly maxInFlight: number;
   /** The delay of the event loop past which forwarded requests are `overloaded`. Milliseconds. */
@@ -269,6 +273,18 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     default: 'on',
     unit: null,
     help: 'whether to write what became of each descriptor to .status/ in the modules folder',
+  },
+  keepCalls: {
+    kind: integer(0, 1_000_000),
+    default: '0',
+    unit: 'calls',
+    help: 'calls kept in the store at most; with 0 only the last 10,000, in memory',
+  },
+  keepCallsHours: {
+    kind: integer(1, 87_600),
+    default: '168',
+    unit: 'hours',
+    help: 'how long calls are kept in the store',
   },
   maxInFlight: {
     kind: integer(1),

@@ -19,6 +19,9 @@ import {
 import { createHostRoutes, type HostRoutesOptions } from './host-routes.js';
 import { type ModuleTarget, parseTarget } from './target.js';
 
+/** As spans name it; contract 4. */
+const BRIDGE_ROUTE = '/modules/{module}/http/console-bridge/{permission}';
+
 export interface AppOptions extends HostRoutesOptions, ExchangeOptions {
   readonly forward: Forward;
   readonly bridge: ConsoleBridge;
@@ -84,7 +87,14 @@ function refuseAbsoluteForm(target: string): void {
 function beginSpan(ctx: HostContext, tracing: RequestTracing | null): void {
   if (tracing === null) return;
   const { headers, requestId, trace } = ctx.state.exchange;
-  trace.span = tracing.begin({ method: ctx.req.method ?? '', headers, requestId, trace });
+  const hostRoute = trace.isForwarded ? null : BRIDGE_ROUTE;
+  trace.span = tracing.begin({
+    method: ctx.req.method ?? '',
+    hostRoute,
+    headers,
+    requestId,
+    trace,
+  });
   trace.traceId = trace.span.traceId;
 }
 

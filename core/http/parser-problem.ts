@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { HostError } from '../errors.js';
-import { createIds } from './ids.js';
+import { createIds, type RequestIds } from './ids.js';
 import { createProblem } from './problem.js';
 
 // What Node's parser and timers refuse before there is a request (contract 1.1: 400, 408 or 431).
@@ -16,11 +16,18 @@ const DETAILS: ReadonlyMap<number, string> = new Map([
   [431, 'the head of the request is too large'],
 ]);
 
+/** Told of each refusal that was answered: there is no request that would be in the log. */
+export type RefusalObserver = (ids: RequestIds, status: number) => void;
+
 /**
  * Answers what the parser refused with a Problem over the raw socket, behind the answers to the requests
  * that came before it, and closes the connection.
  */
-export function answerParserError(error: Error & { code?: string }, socket: Duplex): void {
+export function answerParserError(
+  error: Error & { code?: string },
+  socket: Duplex,
+  onRefused: RefusalObserver,
+): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -28,7 +35,7 @@ export function answerParserError(error: Error & { code?: string }, socket: Dupl
   const pending = pendingAnswers(socket).filter(({ req }) => req.complete);
   const last = pending.at(-1);
   if (last !== undefined) {
-    last.once('close', () => answerParserError(error, socket));
+    last.once('close', () => answerParserError(error, socket, onRefused));
     return;
   }
   // A second answer behind a half-written one would be read as part of it.
@@ -38,7 +45,7 @@ export function answerParserError(error: Error & { code?: string }, socket: Dupl
   }
   const status = STATUS_BY_CODE.get(error.code ?? '') ?? 400;
   const detail = DETAILS.get(status) ?? 'the request is not well-formed HTTP';
-  endWith(socket, new HostError('validation_failed', detail, { status }));
+  endWith(socket, new HostError('validation_failed', detail, { status }), onRefused);
 }
 
 /** For the answer to be read before the connection is gone. Milliseconds. */
@@ -59,20 +66,21 @@ function pendingAnswers(socket: Duplex): ServerResponse[] {
 }
 
 /** CONNECT asks for a tunnel, and this host is none. */
-export function answerConnect(_request: unknown, socket: Duplex): void {
+export function answerConnect(socket: Duplex, onRefused: RefusalObserver): void {
   const detail = 'the method CONNECT is not implemented';
-  endWith(socket, new HostError('validation_failed', detail, { status: 501 }));
+  endWith(socket, new HostError('validation_failed', detail, { status: 501 }), onRefused);
 }
 
 /** A caller that never closes its side must not hold the connection; one that is cut at once may lose the answer. */
-function endWith(socket: Duplex, error: HostError): void {
-  socket.end(formatAnswer(error));
+function endWith(socket: Duplex, error: HostError, onRefused: RefusalObserver): void {
+  const ids = createIds();
+  socket.end(formatAnswer(error, ids));
+  onRefused(ids, error.status);
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(cut));
 }
 
-function formatAnswer(error: HostError): string {
-  const ids = createIds();
+function formatAnswer(error: HostError, ids: RequestIds): string {
   const body = JSON.stringify(createProblem(error, ids));
   return [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,

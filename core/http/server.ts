@@ -7,7 +7,12 @@ import http, {
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import type { HostConfig } from '../config/settings.js';
-import { answerConnect, answerParserError, trackAnswer } from './parser-problem.js';
+import {
+  answerConnect,
+  answerParserError,
+  type RefusalObserver,
+  trackAnswer,
+} from './parser-problem.js';
 import type { FollowedPair } from './tls/followed-pair.js';
 import type { TlsPair } from './tls/tls-pair.js';
 
@@ -45,6 +50,7 @@ export function createServer(
   listener: RequestListener,
   limits: ServerLimits,
   tls: FollowedPair | null,
+  onRefused: RefusalObserver,
 ): HostServer {
   const server = tls === null ? createPlain(limits) : createSecure(limits, tls);
   // Above a count Node drops headers silently, which would slip past every rule on headers: they are
@@ -54,8 +60,8 @@ export function createServer(
   server.on('request', (request, response) => endUsedUp(request, response, limits));
   server.prependListener('request', trackAnswer);
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, listener);
-  server.on('clientError', answerParserError);
-  server.on('connect', answerConnect);
+  server.on('clientError', (error, socket) => answerParserError(error, socket, onRefused));
+  server.on('connect', (_request, socket) => answerConnect(socket, onRefused));
   return countConnections(server);
 }
 

@@ -26,8 +26,12 @@ export class DurationHistogram {
     this.#sumSeconds += seconds;
   }
 
-  /** In the order of the exposition format: cumulative buckets, sum, count. */
+  /**
+   * In the order of the exposition format: cumulative buckets, sum, count. Nothing where nothing was
+   * observed: where no route matched, no provider is ever asked.
+   */
   read(name: string, labels: Labels): Sample[] {
+    if (this.#counts.every((count) => count === 0)) return [];
     const samples: Sample[] = [];
     let count = 0;
     for (const [bucket, inBucket] of this.#counts.entries()) {

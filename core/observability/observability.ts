@@ -1,3 +1,6 @@
+import type { CallRecords } from '../operations/call-record.js';
+import type { CallArchive } from './call-archive.js';
+import { CallHistory } from './call-history.js';
 import { CallRing } from './call-ring.js';
 import type { RequestObserver } from './ended-request.js';
 import type { ObservedHost } from './host-metrics.js';
@@ -8,24 +11,33 @@ import type { Tracing } from './open-tracing.js';
 export interface Observability {
   readonly metrics: Metrics;
   readonly calls: CallRing;
+  /** What `GET /calls` reads: the ring, and what is kept in the store. */
+  readonly history: CallRecords;
   readonly observe: RequestObserver;
   close(): Promise<void>;
 }
 
-export function createObservability(host: ObservedHost, tracing: Tracing | null): Observability {
+/** @param archive `null` where no calls are kept in the store */
+export function createObservability(
+  host: ObservedHost,
+  tracing: Tracing | null,
+  archive: CallArchive | null = null,
+): Observability {
   const metrics = new Metrics(host);
   const calls = new CallRing();
   return {
     metrics,
     calls,
+    history: archive === null ? calls : new CallHistory(calls, archive),
     observe: (ended) => {
       metrics.count(ended);
       calls.add(ended);
+      archive?.add(ended);
       ended.trace.span?.end(ended.status);
     },
     close: async () => {
       metrics.close();
-      await tracing?.close();
+      await Promise.all([tracing?.close(), archive?.close()]);
     },
   };
 }

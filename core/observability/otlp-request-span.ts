@@ -1,17 +1,23 @@
 import {
   type Attributes,
   type Context,
+  createTraceState,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   type Tracer,
   trace as traceApi,
 } from '@opentelemetry/api';
-import { isProviderFailure } from '../contract/index.js';
+import { isProviderFailure, type Operation } from '../contract/index.js';
 import type { AttemptResult } from '../host/guarded-call.js';
 import { parseTraceparent } from '../lib/trace-context.js';
 import type { RequestSpan, TracedRequest } from '../operations/request-span.js';
+import { describeServer, nameMethod, readAuthority } from './otlp-attributes.js';
+
+/** Contract 5. */
+const METHODS = { admin_list: 'GET', admin_action: 'POST', configure: 'PUT' } as const;
 
 /** Where the span id stands in a valid `traceparent` (W3C Trace Context, 3.2.2). */
 const SPAN_ID = [36, 52] as const;
@@ -19,36 +25,31 @@ const LEAST_SERVER_ERROR = 500;
 const LEAST_ERROR = 400;
 const TRACEPARENT_IS_HOP_BY_HOP = /(?:^|,)\s*traceparent\s*(?:,|$)/i;
 
-/** Names and attributes follow OpenTelemetry's conventions for HTTP; a raw target is never among them. */
+/**
+ * Names and attributes follow OpenTelemetry's conventions for HTTP, but for `url.path`, `url.query` and
+ * `url.full`: what a caller puts into a raw target may be anything, so the template stands for it.
+ */
 export function beginRequestSpan(tracer: Tracer, request: TracedRequest): RequestSpan {
-  const { method, trace } = request;
   const parent = createParentContext(request);
-  const server = tracer.startSpan(
-    method,
-    {
-      kind: SpanKind.SERVER,
-      attributes: { 'http.request.method': method, 'modgate.request_id': request.requestId },
-    },
-    parent,
-  );
+  const kind = SpanKind.SERVER;
+  const server = tracer.startSpan(nameMethod(request.method).name, { kind }, parent);
   const context = traceApi.setSpan(parent, server);
   let attempt: Span | null = null;
   return {
     traceId: server.spanContext().traceId,
-    beginAttempt: () => {
-      attempt = tracer.startSpan(nameSpan(request), { kind: SpanKind.CLIENT }, context);
-      return formatSpan(attempt);
+    beginAttempt: (operation) => {
+      const asked = describeOperation(operation);
+      attempt = tracer.startSpan(nameSpan(asked), { kind: SpanKind.CLIENT }, context);
+      if (attempt.isRecording()) attempt.setAttributes(describeAsked(asked));
+      return formatSpan(attempt.spanContext());
     },
     endAttempt: (result) => {
-      attempt?.setAttributes({ ...describeRoute(request), ...describeAttempt(request) });
-      if (attempt !== null) endAttempt(attempt, result);
+      if (attempt?.isRecording()) describeAttempt(attempt, request, result);
+      attempt?.end();
       attempt = null;
     },
     end: (status) => {
-      server.updateName(nameSpan(request));
-      server.setAttributes({ ...describeRoute(request), 'http.response.status_code': status });
-      if (trace.failure !== null) server.setAttribute('error.type', trace.failure);
-      if (status >= LEAST_SERVER_ERROR) server.setStatus({ code: SpanStatusCode.ERROR });
+      if (server.isRecording()) describeRequest(server, request, status);
       server.end();
     },
   };
@@ -60,47 +61,78 @@ function createParentContext({ headers }: TracedRequest): Context {
   const parsed = parseTraceparent(header);
   if (parsed === null || header === undefined) return ROOT_CONTEXT;
   if (TRACEPARENT_IS_HOP_BY_HOP.test(headers.get('connection') ?? '')) return ROOT_CONTEXT;
+  const traceState = headers.get('tracestate');
   return traceApi.setSpanContext(ROOT_CONTEXT, {
     traceId: parsed.traceId,
     spanId: header.slice(...SPAN_ID),
     traceFlags: Number.parseInt(parsed.flags, 16),
     isRemote: true,
+    ...(traceState !== undefined && { traceState: createTraceState(traceState) }),
   });
 }
 
-function formatSpan(span: Span): string {
-  const { traceId, spanId, traceFlags } = span.spanContext();
+function formatSpan({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-/** `GET /items/{id}`; the method alone where no route matched. */
-function nameSpan({ method, trace }: TracedRequest): string {
-  return trace.route === null ? method : `${method} ${trace.route}`;
+/** What is asked of whom: the template, never the target. */
+interface Asked {
+  readonly method: string;
+  readonly template: string | null;
 }
 
-function describeRoute({ trace }: TracedRequest): Attributes {
-  return {
-    ...(trace.route !== null && { 'http.route': trace.route }),
-    ...(trace.module !== null && { 'modgate.module': trace.module }),
-  };
-}
-
-function describeAttempt({ method, trace }: TracedRequest): Attributes {
-  return {
-    'http.request.method': method === 'HEAD' ? 'GET' : method,
-    ...(trace.endpoint !== null && { 'modgate.endpoint': trace.endpoint }),
-    ...(trace.attempts > 1 && { 'http.request.resend_count': trace.attempts - 1 }),
-  };
-}
-
-function endAttempt(span: Span, { outcome, error }: AttemptResult): void {
-  if (outcome !== undefined) span.setAttribute('http.response.status_code', outcome.status);
-  const failure = outcome === undefined ? nameFailure(error) : nameStatus(outcome.status);
-  if (failure !== null) {
-    span.setAttribute('error.type', failure);
-    span.setStatus({ code: SpanStatusCode.ERROR });
+function describeOperation(operation: Operation): Asked {
+  if (operation.kind === 'http_route') {
+    return { method: operation.method, template: operation.declaredPath };
   }
-  span.end();
+  return { method: METHODS[operation.kind], template: operation.path };
+}
+
+/** `GET /items/{id}`; the method alone where no route matched. */
+function nameSpan({ method, template }: Asked): string {
+  const { name } = nameMethod(method);
+  return template === null ? name : `${name} ${template}`;
+}
+
+function describeAsked({ method, template }: Asked): Attributes {
+  return {
+    'http.request.method': method,
+    ...(template !== null && { 'url.template': template }),
+  };
+}
+
+function describeRequest(span: Span, request: TracedRequest, status: number): void {
+  const { method, headers, trace, hostRoute } = request;
+  const route = hostRoute ?? trace.route;
+  const failure = trace.failure ?? (status >= LEAST_SERVER_ERROR ? String(status) : null);
+  span.updateName(nameSpan({ method, template: route }));
+  span.setAttributes({
+    ...nameMethod(method).attributes,
+    ...readAuthority(headers.get('host')),
+    'url.scheme': 'http',
+    'http.response.status_code': status,
+    'modgate.request_id': request.requestId,
+    ...(route !== null && { 'http.route': route }),
+    ...(trace.module !== null && { 'modgate.module': trace.module }),
+    ...(failure !== null && { 'error.type': failure }),
+  });
+  if (status >= LEAST_SERVER_ERROR) span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+function describeAttempt(
+  span: Span,
+  { trace }: TracedRequest,
+  { outcome, error }: AttemptResult,
+): void {
+  const failure = outcome === undefined ? nameFailure(error) : nameStatus(outcome.status);
+  span.setAttributes({
+    ...(trace.module !== null && { 'modgate.module': trace.module }),
+    ...(trace.endpoint !== null && describeServer(trace.endpoint)),
+    ...(trace.attempts > 1 && { 'http.request.resend_count': trace.attempts - 1 }),
+    ...(outcome !== undefined && { 'http.response.status_code': outcome.status }),
+    ...(failure !== null && { 'error.type': failure }),
+  });
+  if (failure !== null) span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 function nameFailure(error: unknown): string {

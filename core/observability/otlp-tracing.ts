@@ -11,7 +11,9 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import type { Log } from '../contract/index.js';
-import type { OtlpProtocol, Tracing } from './open-tracing.js';
+import { withTimeout } from '../lib/with-timeout.js';
+import type { Tracing } from './open-tracing.js';
+import type { OtlpProtocol } from './otlp-environment.js';
 import { beginRequestSpan } from './otlp-request-span.js';
 
 const CLOSE_TIMEOUT_MS = 1000;
@@ -24,20 +26,22 @@ export async function createOtlpTracing(
   version: string,
   log: Log,
 ): Promise<Tracing> {
-  diag.setLogger(createDiagLogger(log), {
-    logLevel: DiagLogLevel.WARN,
-    suppressOverrideMessage: true,
-  });
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'modgate', 'service.version': version }))
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(await createExporter(protocol))],
   });
+  // Not before: from here on it speaks of the receiver alone.
+  diag.setLogger(createDiagLogger(log), {
+    logLevel: DiagLogLevel.WARN,
+    suppressOverrideMessage: true,
+  });
   const tracer = provider.getTracer('modgate', version);
   return {
     begin: (request) => beginRequestSpan(tracer, request),
-    close: () => Promise.race([provider.shutdown().catch(() => {}), delay(CLOSE_TIMEOUT_MS)]),
+    // A receiver that hangs or fails costs its spans, not the end of the host.
+    close: () => withTimeout(provider.shutdown(), CLOSE_TIMEOUT_MS).catch(() => {}),
   };
 }
 
@@ -60,8 +64,4 @@ function createDiagLogger(log: Log) {
   };
   const ignore = () => {};
   return { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

@@ -10,6 +10,17 @@ const PROVIDER_BOUNDS_SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
+/** The parser knows some 30 more, of which no module can have a route: they are one label, `other`. */
+const NAMED_METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+]);
+
 /** What is counted of one route of one module. */
 export class RouteCounts {
   /** By method, then by status. */
@@ -18,7 +29,8 @@ export class RouteCounts {
   readonly provider = new DurationHistogram(PROVIDER_BOUNDS_SECONDS);
 
   count({ method, status, durationMs, trace: { providerMs } }: EndedRequest): void {
-    const byStatus = getOrCreate(this.byMethod, method, createByStatus);
+    const label = NAMED_METHODS.has(method) ? method : 'other';
+    const byStatus = getOrCreate(this.byMethod, label, createByStatus);
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     this.host.observe(Math.max(0, durationMs - (providerMs ?? 0)));
     if (providerMs !== null) this.provider.observe(providerMs);

@@ -58,7 +58,7 @@ export async function askProvider<T>(question: ProviderQuestion<T>): Promise<T> 
           correlationId: request.correlationId,
         },
         headers,
-        nextTraceparent: () => span?.beginAttempt() ?? formatTraceparent(trace),
+        nextTraceparent: () => span?.beginAttempt(operation) ?? formatTraceparent(trace),
         onAttemptEnd: (result) => {
           span?.endAttempt(result);
           const { bodies } = request.trace;

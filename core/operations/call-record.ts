@@ -47,6 +47,9 @@ export interface CallPage {
 
 /** Where operations read what was called. */
 export interface CallRecords {
-  /** @returns `null` for a cursor that this host has not made. */
-  list(query: CallQuery): CallPage | null;
+  /**
+   * @returns `null` for a cursor that this host has not made.
+   * @throws StoreUnavailable for a cursor into a store that does not answer.
+   */
+  list(query: CallQuery): CallPage | null | Promise<CallPage | null>;
 }

@@ -2,8 +2,9 @@ import { injectable } from 'tsyringe';
 import { HostError } from '../errors.js';
 import { CALL_RECORDS, inject } from '../tokens.js';
 import { authoriseScope } from './authorise.js';
-import type { CallQuery, CallRecord, CallRecords } from './call-record.js';
+import type { CallPage, CallQuery, CallRecord, CallRecords } from './call-record.js';
 import type { CallerRequest } from './caller-request.js';
+import { refuseWithoutStore } from './console/store-refusal.js';
 import type { AnswerBody, Operation } from './operation.js';
 
 /** `GET /calls` (contract 9): what was called lately, newest first. */
@@ -17,10 +18,18 @@ export class ListCalls implements Operation<CallQuery> {
 
   async execute(query: CallQuery, request: CallerRequest): Promise<AnswerBody> {
     authoriseScope(request.actor, 'modgate.calls.read');
-    const page = this.#records.list(query);
+    const page = await this.#read(query);
     if (page === null) throw unknownCursor();
     const body = { calls: page.calls.map(describeCall), next_cursor: page.next };
     return Buffer.from(JSON.stringify(body));
+  }
+
+  async #read(query: CallQuery): Promise<CallPage | null> {
+    try {
+      return await this.#records.list(query);
+    } catch (error) {
+      return refuseWithoutStore(error);
+    }
   }
 }
 

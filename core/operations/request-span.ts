@@ -1,3 +1,4 @@
+import type { Operation } from '../contract/index.js';
 import type { AttemptResult } from '../host/guarded-call.js';
 import type { RequestTrace } from './request-trace.js';
 
@@ -6,7 +7,7 @@ export interface RequestSpan {
   /** 32 hex digits: the caller's, where it sent a valid `traceparent`. */
   readonly traceId: string;
   /** Begins the span of an attempt; its id is the parent in the `traceparent` that is returned. */
-  beginAttempt(): string;
+  beginAttempt(operation: Operation): string;
   /** Ends the span of the attempt that has begun last. */
   endAttempt(result: AttemptResult): void;
   end(status: number): void;
@@ -19,6 +20,8 @@ export interface RequestTracing {
 
 export interface TracedRequest {
   readonly method: string;
+  /** The template of a route of the host's own, such as the bridge; `null` for a module's. */
+  readonly hostRoute: string | null;
   readonly headers: { get(name: string): string | undefined };
   readonly requestId: string;
   /** Read when spans end: by then it is known what the request was. */

@@ -24,6 +24,9 @@ export function createLazyStore(open: () => Promise<Store>): Store {
     appendAudit: async (draft) => (await use()).appendAudit(draft),
     readAudit: (filter) => readLater(use, filter),
     verifyAudit: async () => (await use()).verifyAudit(),
+    appendCalls: async (calls) => (await use()).appendCalls(calls),
+    readCalls: async (filter) => (await use()).readCalls(filter),
+    pruneCalls: async (bounds) => (await use()).pruneCalls(bounds),
     onConfigChange: (listener) => listenLater(use, listener),
     close: async () => {
       if (opening !== null) await (await opening).close();

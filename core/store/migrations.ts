@@ -9,7 +9,10 @@ interface Migration {
 }
 
 /** Forward only, in order; what has been released is never changed. */
-const MIGRATIONS: readonly Migration[] = [{ version: 1, up: createFirstTables }];
+const MIGRATIONS: readonly Migration[] = [
+  { version: 1, up: createFirstTables },
+  { version: 2, up: createCallTable },
+];
 
 export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
 
@@ -114,4 +117,32 @@ async function createAuditTables(trx: Transaction<Tables>): Promise<void> {
     .on('audit_row')
     .columns(['module', 'id'])
     .execute();
+}
+
+async function createCallTable(trx: Transaction<Tables>): Promise<void> {
+  await trx.schema
+    .createTable('call_record')
+    .addColumn('id', 'text', (column) => column.primaryKey().notNull())
+    .addColumn('at', 'text', (column) => column.notNull())
+    .addColumn('request_id', 'text', (column) => column.notNull())
+    .addColumn('correlation_id', 'text', (column) => column.notNull())
+    .addColumn('trace_id', 'text')
+    .addColumn('module', 'text')
+    .addColumn('method', 'text', (column) => column.notNull())
+    .addColumn('route', 'text')
+    .addColumn('status', 'integer', (column) => column.notNull())
+    .addColumn('failure', 'text')
+    .addColumn('actor', 'text')
+    .addColumn('duration_ms', 'double precision', (column) => column.notNull())
+    .addColumn('provider_ms', 'double precision')
+    .addColumn('attempts', 'integer', (column) => column.notNull())
+    .addColumn('endpoint', 'text')
+    .execute();
+  for (const column of ['module', 'status'] as const) {
+    await trx.schema
+      .createIndex(`call_record_${column}`)
+      .on('call_record')
+      .columns([column, 'id'])
+      .execute();
+  }
 }

@@ -9,6 +9,15 @@ import {
 } from './audit-log.js';
 import type { AuditDraft, AuditRow } from './audit-row.js';
 import {
+  type CallBounds,
+  type CallFilter,
+  findCallBound,
+  insertCalls,
+  removeCalls,
+  type StoredCall,
+  selectCalls,
+} from './call-log.js';
+import {
   type ConfigWrite,
   ensureStoredSecret,
   type GeneratedField,
@@ -118,6 +127,20 @@ export class ReopeningStore implements Store {
 
   verifyAudit(): Promise<AuditVerdict> {
     return this.#use(({ query }) => verifyAuditRows(query));
+  }
+
+  appendCalls(calls: readonly StoredCall[]): Promise<void> {
+    return this.#use(({ transact }) => transact((trx) => insertCalls(trx, calls)));
+  }
+
+  readCalls(filter: CallFilter): Promise<StoredCall[]> {
+    return this.#use(({ query }) => selectCalls(query, filter));
+  }
+
+  async pruneCalls(bounds: CallBounds): Promise<void> {
+    const bound = await this.#use(({ query }) => findCallBound(query, bounds));
+    const removeSome = ({ transact }: OpenedDatabase) => transact((trx) => removeCalls(trx, bound));
+    while (await this.#use(removeSome));
   }
 
   onConfigChange(listener: ChangeListener): () => void {

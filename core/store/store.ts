@@ -1,11 +1,13 @@
 import type { AuditFilter, AuditVerdict } from './audit-log.js';
 import type { AuditDraft, AuditRow } from './audit-row.js';
+import type { CallBounds, CallFilter, StoredCall } from './call-log.js';
 import type { ConfigWrite, GeneratedField, StoredConfig } from './config-values.js';
 import type { ChangeListener } from './database.js';
 import type { StoreUnavailable } from './store-unavailable.js';
 
 export type { AuditFilter, AuditVerdict } from './audit-log.js';
 export type { AuditDraft, AuditedValue, AuditOutcome, AuditRow } from './audit-row.js';
+export type { CallBounds, CallFilter, StoredCall } from './call-log.js';
 export type {
   ConfigAddress,
   ConfigWrite,
@@ -20,7 +22,7 @@ export { StoreUnavailable } from './store-unavailable.js';
 export type WriteAudit = Omit<AuditDraft, 'outcome' | 'value'>;
 
 /**
- * Config values and the audit. Every operation throws StoreUnavailable while the store cannot answer; it
+ * Config values, the audit and, where ops ask for it, calls. Every operation throws StoreUnavailable while the store cannot answer; it
  * is opened anew in the background. Many may run at a time.
  */
 export interface Store {
@@ -50,6 +52,15 @@ export interface Store {
 
   /** Whether the chain is whole, as far as it can tell: docs/store.md. */
   verifyAudit(): Promise<AuditVerdict>;
+
+  /** Adds calls in one transaction; one that is there already is left as it is. */
+  appendCalls(calls: readonly StoredCall[]): Promise<void>;
+
+  /** Newest first. */
+  readCalls(filter: CallFilter): Promise<StoredCall[]>;
+
+  /** Removes what is beyond the bounds, in several short transactions. */
+  pruneCalls(bounds: CallBounds): Promise<void>;
 
   /**
    * Called after each write, of this host or another, and with `null` when any value may have changed: the

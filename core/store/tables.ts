@@ -6,6 +6,7 @@ export interface Tables {
   readonly config_value: ConfigValueTable;
   readonly audit_head: AuditHeadTable;
   readonly audit_row: AuditRowTable;
+  readonly call_record: CallTable;
 }
 
 export interface SchemaVersionTable {
@@ -41,6 +42,26 @@ export interface AuditHeadTable {
   singleton: 1;
   id: number;
   hash: string;
+}
+
+/** A forwarded request that has ended, without bodies. */
+export interface CallTable {
+  /** Sorts by time: see `callId`. */
+  id: string;
+  at: string;
+  request_id: string;
+  correlation_id: string;
+  trace_id: string | null;
+  module: string | null;
+  method: string;
+  route: string | null;
+  status: number;
+  failure: string | null;
+  actor: string | null;
+  duration_ms: number;
+  provider_ms: number | null;
+  attempts: number;
+  endpoint: string | null;
 }
 
 export interface AuditRowTable {

@@ -1,10 +1,10 @@
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { type RunningModgate, startModgate } from '../support/start-host.js';
 import { readDocumentedCommands, runDocumented } from './documented-commands.js';
+import { installModgate } from './install-modgate.js';
 
 const PAGE = 'docs/console-bridge.md';
 const OPERATIONS = [
@@ -15,10 +15,10 @@ const OPERATIONS = [
   'contributions_resolve',
   'modules_metadata',
 ];
-const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 
 describe(PAGE, () => {
-  const { PATH, MODGATE_STATE } = process.env;
+  const { MODGATE_STATE } = process.env;
+  let uninstall = () => {};
   let directory: string;
   let host: RunningModgate;
 
@@ -33,13 +33,14 @@ describe(PAGE, () => {
       ...['serve', '--env', 'development', '--port', '0'],
       ...['--modules', join(directory, 'modules.d'), '--state', state],
     ]);
-    process.env['PATH'] = `${installModgate(join(directory, 'bin'))}${delimiter}${PATH}`;
+    uninstall = installModgate(join(directory, 'bin'));
     process.env['MODGATE_STATE'] = state;
   });
 
   after(async () => {
-    restoreVariable('PATH', PATH);
-    restoreVariable('MODGATE_STATE', MODGATE_STATE);
+    uninstall();
+    if (MODGATE_STATE === undefined) delete process.env['MODGATE_STATE'];
+    else process.env['MODGATE_STATE'] = MODGATE_STATE;
     expect(await host.stop('SIGTERM')).to.deep.equal({ code: 0, signal: null });
     rmSync(directory, { recursive: true, force: true });
   });
@@ -63,18 +64,4 @@ describe(PAGE, () => {
 function nameCommand(command: string): string {
   const operation = /"operation": "(\w+)"/.exec(command)?.[1];
   return `${command.slice(0, 60).replaceAll('\n', ' ')}… ${operation ?? ''}`;
-}
-
-/** A folder with a `modgate` that is the one under test. */
-function installModgate(folder: string): string {
-  mkdirSync(folder);
-  const file = join(folder, 'modgate');
-  writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
-  chmodSync(file, 0o755);
-  return folder;
-}
-
-function restoreVariable(name: string, value: string | undefined): void {
-  if (value === undefined) delete process.env[name];
-  else process.env[name] = value;
 }

@@ -5,6 +5,7 @@ import { readCorpus } from './corpus.js';
 import { expectProblem } from './expect-problem.js';
 import { describeWideModule } from './modules.js';
 import { useHost } from './use-host.js';
+import { waitUntil } from './wait-until.js';
 
 interface Vector {
   readonly title: string;
@@ -38,7 +39,14 @@ describe('what the parser refuses', () => {
         for (const piece of vector.send) connection.write(fill(piece));
         const response = await connection.readFinal();
         expect(response.status, response.body.toString()).to.be.oneOf(vector.status);
-        expectProblem(response, response.status);
+        const { request_id, status } = expectProblem(response, response.status);
+        const isLogged = () =>
+          setup.host.logs().some((line) => {
+            const isMalformed = line['msg'] === 'what is no request was refused';
+            const isTheOne = line['request_id'] === request_id && line['status'] === status;
+            return isTheOne && (isMalformed || line['msg'] === 'request');
+          });
+        await waitUntil('the log line', isLogged, 10_000);
         expectClose(response);
         await connection.closed();
         expect(connection.unread, 'nothing behind the Problem').to.equal('');

@@ -3,9 +3,14 @@ import { Counter, Registry } from 'prom-client';
 import type { EndedRequest } from '../../core/observability/ended-request.js';
 import { createObservability } from '../../core/observability/observability.js';
 import { createRequestTrace } from '../../core/operations/request-trace.js';
+import { callId } from '../../core/store/call-log.js';
+import type { StoredCall } from '../../core/store/store.js';
+import { createSqliteBackend } from '../store/backend.js';
 
 const ROUNDS = 500_000;
 const MICROSECONDS_PER_MS = 1000;
+const BATCHES = 300;
+const BATCH = 100;
 
 const ended = createEnded();
 const host = {
@@ -29,6 +34,67 @@ for (const round of ['warm-up', 'measured']) {
   measure(`${round}: one counter of prom-client, for comparison`, () => child.inc());
 }
 metrics.close();
+await measureArchive();
+
+/** How long a batch of calls holds the event loop: SQLite is called synchronously. */
+async function measureArchive(): Promise<void> {
+  const backend = createSqliteBackend();
+  const store = await backend.open();
+  const holds: number[] = [];
+  const startedAt = performance.now();
+  let turnedAt = startedAt;
+  const turn = () => {
+    const now = performance.now();
+    holds.push(now - turnedAt);
+    turnedAt = now;
+  };
+  for (let batch = 0; batch < BATCHES; batch += 1) {
+    const calls = Array.from({ length: BATCH }, (_, index) => createCall(batch * BATCH + index));
+    const timer = setImmediate(function again() {
+      turn();
+      immediate = setImmediate(again);
+    });
+    let immediate = timer;
+    turnedAt = performance.now();
+    await store.appendCalls(calls);
+    turn();
+    clearImmediate(immediate);
+  }
+  const total = performance.now() - startedAt;
+  const longest = holds.filter((ms) => ms > 1).toSorted((a, b) => a - b);
+  const at = (share: number) => longest[Math.floor(longest.length * share)]?.toFixed(1) ?? '-';
+  const rate = Math.round((BATCHES * BATCH * MICROSECONDS_PER_MS) / total);
+  process.stdout.write(
+    `archive: ${rate} calls a second; a batch of ${BATCH} holds the loop ${at(0.5)} ms, p99 ${at(0.99)} ms\n`,
+  );
+  const prunedAt = performance.now();
+  await store.pruneCalls({ maxCalls: (BATCHES * BATCH) / 2, since: 0 });
+  process.stdout.write(
+    `archive: half removed in ${(performance.now() - prunedAt).toFixed(0)} ms\n`,
+  );
+  await backend.dispose();
+}
+
+function createCall(number: number): StoredCall {
+  const at = Date.now();
+  return {
+    id: callId(at, '00000000', number),
+    at: new Date(at).toISOString(),
+    request_id: `req_${number}`,
+    correlation_id: `corr_${number}`,
+    trace_id: 'a'.repeat(32),
+    module: 'shop',
+    method: 'GET',
+    route: '/items/{id}',
+    status: 200,
+    failure: null,
+    actor: 'service:crm',
+    duration_ms: 1.5,
+    provider_ms: 1.234,
+    attempts: 1,
+    endpoint: 'http://127.0.0.1:4100',
+  };
+}
 
 function measure(name: string, work: () => void): void {
   const { user, system } = process.cpuUsage();

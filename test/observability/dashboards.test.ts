@@ -34,6 +34,9 @@ const rules = groups.flatMap((group) => group.rules);
 
 const METRIC = /\b((?:modgate|nodejs|process)_[a-z0-9_]+)(?:\{([^}]*)\})?/g;
 const LABEL_OF_SELECTOR = /([a-z_]+)\s*(?:=~|!~|!=|=)/g;
+const VALUES_OF_SELECTOR = /([a-z_]+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/g;
+/** Labels whose every value is exposed at all times. */
+const CLOSED_LABELS = new Set(['state', 'quantile', 'result']);
 const LABELS_OF_SAMPLES = /by \(([^)]*)\)/g;
 const LABEL_OF_TEXT = /\{\{\s*(?:\$labels\.)?([a-z_]+)\s*\}\}/g;
 /** Prometheus adds these itself. */
@@ -86,6 +89,24 @@ describe('the dashboard and the alert rules', () => {
       judge(expr, Object.values(annotations));
     });
   }
+
+  it('ask for values of labels that there are', () => {
+    const expressions = [...panels.flatMap(({ targets = [] }) => targets), ...rules];
+    let judged = 0;
+    for (const [, name = '', selector = ''] of expressions.flatMap(({ expr }) => [
+      ...expr.matchAll(METRIC),
+    ])) {
+      for (const [, label = '', values = ''] of selector.matchAll(VALUES_OF_SELECTOR)) {
+        if (!CLOSED_LABELS.has(label)) continue;
+        const known = exposed.find(name).map(({ labels }) => labels[label]);
+        for (const value of values.split('|')) {
+          judged += 1;
+          expect(known, `${name} ${label}`).to.include(value);
+        }
+      }
+    }
+    expect(judged).to.be.above(6);
+  });
 
   it('show every metric of the host', () => {
     const asked = [...panels.flatMap(({ targets = [] }) => targets), ...rules]

@@ -5,33 +5,49 @@ export interface ExposedSample {
   readonly value: number;
 }
 
+export type MetricType = 'counter' | 'gauge' | 'histogram' | 'summary';
+
 export interface Exposition {
   readonly text: string;
   readonly samples: readonly ExposedSample[];
   /** Names of metrics that have a type. */
   readonly names: ReadonlySet<string>;
+  readonly types: ReadonlyMap<string, MetricType>;
   /** The samples of a name that have at least these labels. */
   find(name: string, labels?: Readonly<Record<string, string>>): readonly ExposedSample[];
   /** The sum of what `find` finds. */
   sum(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 
-const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
-const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
+interface Family {
+  readonly name: string;
+  readonly type: MetricType;
+  readonly samples: ExposedSample[];
+}
 
-/** @throws when a line is none of the format. */
+const HELP = /^# HELP ([a-zA-Z_:][\w:]*) ((?:[^\\]|\\\\|\\n)+)$/;
+const TYPE = /^# TYPE ([a-zA-Z_:][\w:]*) (counter|gauge|histogram|summary)$/;
+const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
+const LABEL = /^([a-zA-Z_]\w*)="((?:[^"\\]|\\\\|\\"|\\n)*)"(?:,(?=.)|$)/;
+const VALUE = /^(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|NaN|\+Inf|-Inf)$/i;
+const SUFFIXES: Readonly<Record<MetricType, readonly string[]>> = {
+  counter: [''],
+  gauge: [''],
+  histogram: ['_bucket', '_sum', '_count'],
+  summary: ['', '_sum', '_count'],
+};
+
+/**
+ * By the letter of https://prometheus.io/docs/instrumenting/exposition_formats/, and stricter: each
+ * metric has one HELP, one TYPE and then all its samples; no series comes twice; what counts does not
+ * fall below 0; buckets are whole.
+ * @throws at the first line that is none of the format.
+ */
 export function parseExposition(text: string): Exposition {
-  const samples: ExposedSample[] = [];
-  const names = new Set<string>();
-  for (const line of text.split('\n')) {
-    const type = /^# TYPE (\S+) (?:counter|gauge|histogram|summary)$/.exec(line);
-    if (type?.[1] !== undefined) names.add(type[1]);
-    if (line === '' || line.startsWith('#')) continue;
-    const [, name, labels = '', value] = SAMPLE.exec(line) ?? [];
-    if (name === undefined) throw new Error(`no sample: ${line}`);
-    const parsed = [...labels.matchAll(LABEL)].map(([, key, text]) => [key, text]);
-    samples.push({ name, labels: Object.fromEntries(parsed), value: Number(value) });
-  }
+  if (!text.endsWith('\n')) throw new Error('the last line does not end');
+  const families = readFamilies(text.slice(0, -1).split('\n'));
+  for (const family of families) judgeFamily(family);
+  const samples = families.flatMap((family) => family.samples);
   const find: Exposition['find'] = (name, labels = {}) =>
     samples.filter(
       (sample) =>
@@ -41,7 +57,8 @@ export function parseExposition(text: string): Exposition {
   return {
     text,
     samples,
-    names,
+    names: new Set(families.map(({ name }) => name)),
+    types: new Map(families.map(({ name, type }) => [name, type])),
     find,
     sum: (name, labels) => find(name, labels).reduce((sum, { value }) => sum + value, 0),
   };
@@ -54,4 +71,98 @@ export async function scrape(
   const response = await fetch(`${host.url}/metrics`, { headers });
   if (response.status !== 200) throw new Error(`/metrics answered ${response.status}`);
   return parseExposition(await response.text());
+}
+
+/** The series of a name and its labels, the same for the same labels in any order. */
+export function seriesOf({ name, labels }: ExposedSample): string {
+  return `${name}${JSON.stringify(Object.entries(labels).sort())}`;
+}
+
+function readFamilies(lines: readonly string[]): Family[] {
+  const families = new Map<string, Family>();
+  let helped: string | null = null;
+  let current: Family | null = null;
+  for (const line of lines) {
+    // prom-client puts an empty line between metrics.
+    if (line === '') continue;
+    const help = HELP.exec(line);
+    const type = TYPE.exec(line);
+    if (help !== null) {
+      helped = help[1] ?? '';
+      current = null;
+    } else if (type !== null) {
+      const name = type[1] ?? '';
+      if (name !== helped) throw new Error(`TYPE without its HELP: ${line}`);
+      if (families.has(name)) throw new Error(`a metric that comes twice: ${line}`);
+      current = { name, type: type[2] as MetricType, samples: [] };
+      families.set(name, current);
+    } else {
+      const sample = readSample(line);
+      if (current === null || !isOf(sample, current)) throw new Error(`no TYPE before: ${line}`);
+      current.samples.push(sample);
+    }
+  }
+  return [...families.values()];
+}
+
+function isOf(sample: ExposedSample, { name, type }: Family): boolean {
+  return SUFFIXES[type].some((suffix) => sample.name === `${name}${suffix}`);
+}
+
+function readSample(line: string): ExposedSample {
+  const [, name, labels = '', value = ''] = SAMPLE.exec(line) ?? [];
+  if (name === undefined) throw new Error(`no sample: ${line}`);
+  if (!VALUE.test(value)) throw new Error(`no value: ${line}`);
+  return { name, labels: readLabels(labels, line), value: toNumber(value) };
+}
+
+function toNumber(value: string): number {
+  return Number(value.replace(/^([+-]?)Inf$/i, '$1Infinity'));
+}
+
+function readLabels(text: string, line: string): Record<string, string> {
+  const labels: Record<string, string> = {};
+  let rest = text;
+  while (rest !== '') {
+    const [whole, name, value = ''] = LABEL.exec(rest) ?? [];
+    if (whole === undefined || name === undefined) throw new Error(`no label: ${line}`);
+    if (Object.hasOwn(labels, name)) throw new Error(`a label that comes twice: ${line}`);
+    labels[name] = value.replace(/\\(.)/g, (_, escaped) => (escaped === 'n' ? '\n' : escaped));
+    rest = rest.slice(whole.length);
+  }
+  return labels;
+}
+
+function judgeFamily(family: Family): void {
+  const { name, type, samples } = family;
+  const series = samples.map(seriesOf);
+  const twice = series.find((one, index) => series.indexOf(one) !== index);
+  if (twice !== undefined) throw new Error(`a series that comes twice: ${twice}`);
+  if (type === 'gauge') return;
+  if (type === 'counter' && !name.endsWith('_total')) throw new Error(`not …_total: ${name}`);
+  for (const sample of samples) {
+    if (!(sample.value >= 0)) throw new Error(`below 0: ${seriesOf(sample)}`);
+  }
+  if (type === 'histogram') judgeHistogram(family);
+}
+
+/** Of each set of labels: buckets ascend and never fall, the last is +Inf and the count. */
+function judgeHistogram({ name, samples }: Family): void {
+  const without = ({ labels: { le, ...labels } }: ExposedSample) =>
+    seriesOf({ name, labels, value: 0 });
+  for (const series of new Set(samples.map(without))) {
+    const of = (suffix: string) =>
+      samples.filter((one) => one.name === `${name}${suffix}` && without(one) === series);
+    const buckets = of('_bucket');
+    const bounds = buckets.map(({ labels }) => toNumber(labels['le'] ?? ''));
+    const counts = buckets.map(({ value }) => value);
+    const isWhole =
+      of('_sum').length === 1 &&
+      of('_count').length === 1 &&
+      bounds.at(-1) === Number.POSITIVE_INFINITY &&
+      counts.at(-1) === of('_count')[0]?.value &&
+      bounds.every((bound, index) => index === 0 || bound > (bounds[index - 1] ?? Number.NaN)) &&
+      counts.every((value, index) => index === 0 || value >= (counts[index - 1] ?? Number.NaN));
+    if (!isWhole) throw new Error(`no histogram: ${series}`);
+  }
 }

@@ -1,3 +1,4 @@
+import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { call, JSON_TYPE } from '../http/call.js';
 import { expectProblem } from '../http/expect-problem.js';
@@ -6,13 +7,34 @@ import { useHost } from '../http/use-host.js';
 import { waitUntil } from '../http/wait-until.js';
 import { RawConnection } from '../support/raw-http.js';
 import { startHost } from '../support/start-host.js';
-import { scrape } from './exposition.js';
+import { scrape, seriesOf } from './exposition.js';
 
 const ROUTES = [
   { method: 'GET', path: '/items/{id}', capability: 'shop.read' },
   { method: 'POST', path: '/items', capability: 'shop.write' },
 ];
 const MORE = { retry: { attempts: 0 }, breaker: { failures: 3, open_ms: 60_000 } };
+
+const INVENTED = 10_000;
+const CONNECTIONS = 8;
+
+/** Over a few connections, each one call after the other. */
+async function sendRandom(port: number, count: number, targetOf: (number: number) => string) {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const headers = { authorization: 'Bearer dev-system:root' };
+  let next = 0;
+  const sendOn = async () => {
+    while (next < count) {
+      const path = targetOf(next++);
+      await new Promise<void>((resolve, reject) => {
+        const received = (response: IncomingMessage) => response.resume().once('end', resolve);
+        httpGet({ agent, port, path, headers }, received).once('error', reject);
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, sendOn));
+  agent.destroy();
+}
 
 describe('metrics', () => {
   const setup = useHost((provider) => ({
@@ -23,6 +45,15 @@ describe('metrics', () => {
   }));
   const get = (target: string, more = {}) => call(setup.host, { target, ...more });
   const read = () => scrape(setup.host);
+  /** Sends a request, and leaves to the caller when to hang up. */
+  const hangOn = async (target: string) => {
+    const connection = await RawConnection.open(setup.host.port);
+    connection.write(
+      `GET ${target} HTTP/1.1\r\nhost: 127.0.0.1:${setup.host.port}\r\n` +
+        'authorization: Bearer dev-system:root\r\n\r\n',
+    );
+    return connection;
+  };
 
   it('counts every forwarded request that has ended, before its answer has arrived', async () => {
     const given: readonly (readonly [string, object, Record<string, string>])[] = [
@@ -31,6 +62,8 @@ describe('metrics', () => {
       ['/modules/shop/http/nope', {}, { route: '', method: 'GET', status: '404' }],
       ['/modules/shop/http/items/2', { method: 'PUT' }, { route: '', status: '404' }],
       ['/modules/shop/http/items/2', { method: 'OPTIONS' }, { route: '', method: 'OPTIONS' }],
+      ['/modules/shop/http/items/2', { method: 'PROPFIND' }, { route: '', method: 'other' }],
+      ['/modules/shop/http/items/2', { method: 'M-SEARCH' }, { route: '', method: 'other' }],
       [
         '/modules/shop/http/items/3',
         { as: 'dev-service:a' },
@@ -73,11 +106,7 @@ describe('metrics', () => {
 
   it('counts a caller who has gone as 499 and cancelled', async () => {
     setup.provider.answer({ raw: [], finally: 'hang' });
-    const connection = await RawConnection.open(setup.host.port);
-    connection.write(
-      `GET /modules/shop/http/items/9 HTTP/1.1\r\nhost: 127.0.0.1:${setup.host.port}\r\n` +
-        'authorization: Bearer dev-system:root\r\n\r\n',
-    );
+    const connection = await hangOn('/modules/shop/http/items/9');
     await waitUntil('the call at the provider', () => setup.provider.requests.length === 1);
     expect((await read()).sum('modgate_in_flight', { module: 'shop' })).to.equal(1);
     connection.destroy();
@@ -141,6 +170,54 @@ describe('metrics', () => {
     expect(metrics.sum('modgate_endpoint_up', { module: 'shop' })).to.equal(1);
   });
 
+  it('has a kind for each failure', async () => {
+    const of = async (failure: string) =>
+      (await read()).sum('modgate_failures_total', { module: 'tight', failure });
+    const endpoint = setup.provider.url;
+    const limits = { timeout_ms: 300, concurrency: 1, queue: 1, queue_ms: 5000 };
+    const more = { limits, retry: { attempts: 0 }, breaker: { failures: 1000 } };
+    setup.host.drop('tight.json', describeModule('tight', endpoint, ROUTES, more));
+    const target = '/modules/tight/http/items/1';
+    await waitUntil('the module', async () => (await get(target)).status === 200, 10_000);
+    setup.provider.answer({ body: 'none' });
+    await get(target);
+    expect(await of('protocol')).to.equal(1);
+    setup.provider.answer({ status: 418 });
+    await get(target);
+    expect(await of('status')).to.equal(1);
+    setup.provider.answer({ raw: [], finally: 'reset' });
+    await get(target);
+    expect(await of('unavailable')).to.equal(1);
+    setup.provider.answer({ raw: [], finally: 'hang' });
+    await get(target);
+    expect(await of('timeout')).to.equal(1);
+    expect(await of('overloaded')).to.equal(0);
+  });
+
+  it('shows what is in flight, what waits for its turn, and what found no place', async () => {
+    const limits = { timeout_ms: 20_000, concurrency: 1, queue: 1, queue_ms: 20_000 };
+    const { url } = setup.provider;
+    setup.host.drop('narrow.json', describeModule('narrow', url, ROUTES, { limits }));
+    const target = '/modules/narrow/http/items/1';
+    await waitUntil('the module', async () => (await get(target)).status === 200, 10_000);
+    const of = async (name: string, labels = {}) =>
+      (await read()).sum(name, { module: 'narrow', ...labels });
+    setup.provider.answer({ raw: [], finally: 'hang' });
+    const waiting = await Promise.all([hangOn(target), hangOn(target)]);
+    await waitUntil('the queue', async () => (await of('modgate_queued')) === 1, 10_000);
+    expect(await of('modgate_in_flight')).to.equal(1);
+    expect((await get(target)).status).to.equal(502);
+    expect(await of('modgate_failures_total', { failure: 'overloaded' })).to.equal(1);
+    for (const connection of waiting) connection.destroy();
+    await waitUntil('the callers to go', async () => (await of('modgate_in_flight')) === 0, 10_000);
+    setup.host.remove('narrow.json');
+    await waitUntil(
+      'the series to go',
+      async () => !(await read()).text.includes('narrow'),
+      15_000,
+    );
+  }).timeout(60_000);
+
   it('shows the state of every descriptor, and the event loop', async () => {
     const metrics = await read();
     const state = (module: string, name: string) =>
@@ -202,6 +279,35 @@ describe('metrics', () => {
     setup.host.remove('extra.json');
     await waitUntil('the labels to go', async () => !(await read()).text.includes('extra'));
   });
+
+  it('makes no series for paths, names and queries that callers invent', async () => {
+    const routes = [{ method: 'GET', path: '/a/{rest...}', capability: 'shop.read' }];
+    setup.host.drop('wide.json', describeModule('wide', setup.provider.url, routes));
+    await waitUntil('the module', async () => (await get('/modules/wide/http/a/b')).status === 200);
+    const known = [
+      '/modules/shop/http/items/1',
+      '/modules/shop/http/none',
+      '/modules/wide/http/none',
+      '/modules/none/http/x',
+    ];
+    for (const target of known) await get(target);
+    const isOwn = ({ name }: { readonly name: string }) => name.startsWith('modgate_');
+    const series = async () => (await read()).samples.filter(isOwn).map(seriesOf).toSorted();
+    const sum = async () => (await read()).sum('modgate_requests_total');
+    const [before, countBefore] = [await series(), await sum()];
+    await sendRandom(setup.host.port, INVENTED, (number) => {
+      const random = `${number.toString(36)}${Math.random().toString(36).slice(2)}`;
+      const targets = [
+        `/modules/shop/http/items/${random}`,
+        `/modules/wide/http/a/${random}/${number}?q=${random}`,
+        `/modules/shop/http/${random}`,
+        `/modules/x${random}/http/items/1`,
+      ];
+      return targets[number % targets.length] ?? '/';
+    });
+    expect((await sum()) - countBefore).to.equal(INVENTED);
+    expect(await series()).to.deep.equal(before);
+  }).timeout(120_000);
 
   it('counts retries', async () => {
     setup.host.drop('twice.json', describeModule('twice', 'http://127.0.0.1:1', ROUTES));

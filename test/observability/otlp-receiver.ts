@@ -1,10 +1,13 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { decodeExport, type KeyValue, type WireExport } from './otlp-wire.js';
 
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string;
+  readonly traceState: string;
   readonly name: string;
   /** 2 is a server's, 3 a client's. */
   readonly kind: number;
@@ -16,57 +19,49 @@ export interface ReceivedSpan {
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
+export interface ReceivedExport {
+  /** `POST /v1/traces application/json` */
+  readonly line: string;
+  readonly headers: IncomingHttpHeaders;
+  /** As it came, but for gzip. */
+  readonly body: Buffer;
+}
+
+/** How exports are answered: at once, with an error, or never. */
+export type ReceiverMood = 'takes' | 'fails' | 'hangs';
+
 export interface OtlpReceiver {
   readonly url: string;
-  /** What came by JSON. */
   readonly spans: readonly ReceivedSpan[];
-  /** `POST /v1/traces application/json` of each request. */
-  readonly requests: readonly string[];
-  /** The bodies as they came. */
-  readonly bodies: readonly Buffer[];
+  readonly exports: readonly ReceivedExport[];
+  /** From now on; what hangs is let go when the mood changes, and fails. */
+  mood: ReceiverMood;
   close(): Promise<void>;
 }
 
-interface KeyValue {
-  readonly key: string;
-  readonly value: Readonly<Record<string, unknown>>;
-}
+const JSON_TYPE = 'application/json';
+const PROTOBUF_TYPE = 'application/x-protobuf';
 
-interface WireSpan {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly name: string;
-  readonly kind: number;
-  readonly startTimeUnixNano: string;
-  readonly endTimeUnixNano: string;
-  readonly attributes?: readonly KeyValue[];
-  readonly status?: { readonly code?: number };
-}
-
-interface WireExport {
-  readonly resourceSpans: readonly {
-    readonly resource: { readonly attributes: readonly KeyValue[] };
-    readonly scopeSpans: readonly { readonly spans: readonly WireSpan[] }[];
-  }[];
-}
-
-/** Receives OTLP over HTTP, and decodes its JSON: https://opentelemetry.io/docs/specs/otlp/#otlphttp */
+/** Receives OTLP over HTTP, both encodings: https://opentelemetry.io/docs/specs/otlp/#otlphttp */
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
-  const requests: string[] = [];
-  const bodies: Buffer[] = [];
+  const exports: ReceivedExport[] = [];
+  let mood: ReceiverMood = 'takes';
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const type = request.headers['content-type'] ?? '';
-      const body = Buffer.concat(chunks);
-      requests.push(`${request.method} ${request.url} ${type}`);
-      bodies.push(body);
-      if (type === 'application/json') spans.push(...decodeSpans(JSON.parse(body.toString())));
-      response.writeHead(200, { 'content-type': type });
-      response.end(type === 'application/json' ? '{}' : '');
+      const body = unpack(Buffer.concat(chunks), request.headers['content-encoding']);
+      exports.push({
+        line: `${request.method} ${request.url} ${type}`,
+        headers: request.headers,
+        body,
+      });
+      if (mood === 'hangs') return;
+      if (mood === 'takes') spans.push(...listSpans(decodeBody(type, body)));
+      response.writeHead(mood === 'takes' ? 200 : 503, { 'content-type': type });
+      response.end(type === JSON_TYPE ? '{}' : '');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -74,8 +69,14 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   return {
     url: `http://127.0.0.1:${port}`,
     spans,
-    requests,
-    bodies,
+    exports,
+    get mood() {
+      return mood;
+    },
+    set mood(next) {
+      mood = next;
+      server.closeAllConnections();
+    },
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -84,25 +85,36 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   };
 }
 
-function decodeSpans({ resourceSpans }: WireExport): ReceivedSpan[] {
+function unpack(body: Buffer, encoding: string | undefined): Buffer {
+  return encoding === 'gzip' ? gunzipSync(body) : body;
+}
+
+function decodeBody(type: string, body: Buffer): WireExport {
+  if (type === JSON_TYPE) return JSON.parse(body.toString()) as WireExport;
+  if (type === PROTOBUF_TYPE) return decodeExport(body);
+  throw new Error(`an export of the type ${type}`);
+}
+
+function listSpans({ resourceSpans }: WireExport): ReceivedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap((scope) =>
       scope.spans.map((span) => ({
         traceId: span.traceId,
         spanId: span.spanId,
         parentSpanId: span.parentSpanId ?? '',
+        traceState: span.traceState ?? '',
         name: span.name,
         kind: span.kind,
         startedAt: BigInt(span.startTimeUnixNano),
         endedAt: BigInt(span.endTimeUnixNano),
-        attributes: decodeAttributes(span.attributes ?? []),
+        attributes: readAttributes(span.attributes ?? []),
         statusCode: span.status?.code ?? 0,
-        resource: decodeAttributes(resource.attributes),
+        resource: readAttributes(resource.attributes),
       })),
     ),
   );
 }
 
-function decodeAttributes(attributes: readonly KeyValue[]): Record<string, unknown> {
+function readAttributes(attributes: readonly KeyValue[]): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }

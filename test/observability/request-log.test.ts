@@ -1,8 +1,13 @@
 import { expect } from 'chai';
+import type { Log } from '../../core/contract/index.js';
+import { createRequestLog } from '../../core/http/request-log.js';
 import { call, JSON_TYPE } from '../http/call.js';
 import { describeModule } from '../http/modules.js';
 import { useHost } from '../http/use-host.js';
 import { waitUntil } from '../http/wait-until.js';
+import { silent } from '../store/backend.js';
+import type { RawHeader } from '../support/raw-http.js';
+import { createEnded } from './ended.js';
 
 const ROUTES = [
   { method: 'GET', path: '/items/{id}', capability: 'shop.read' },
@@ -90,6 +95,71 @@ describe('the log line of a request', () => {
     setup.provider.answer({ raw: [], finally: 'reset' });
     const line = await lineOf('reset', '/modules/shop/http/items/1');
     expect(line).to.include({ level: 'info', status: 502, failure: 'unavailable', attempts: 3 });
+  });
+});
+
+describe('what a caller sends', () => {
+  const setup = useHost((provider) => ({
+    'shop.json': describeModule('shop', provider.url, ROUTES, {
+      forward_headers: ['x-tenant'],
+      records: { capture_bytes: 1000 },
+    }),
+  }));
+
+  it('is not in the log, whatever becomes of the request', async () => {
+    const headers: RawHeader[] = [
+      JSON_TYPE,
+      ['cookie', 'canary-cookie'],
+      ['x-tenant', 'canary-tenant'],
+      ['x-api-key', 'canary-key'],
+      ['idempotency-key', 'canary-idempotency'],
+      ['user-agent', 'canary-agent'],
+      ['tracestate', 'canary=state'],
+    ];
+    const body = Buffer.from('{"text":"canary-body"}');
+    const post = (target: string, more: object = {}) =>
+      call(setup.host, { method: 'POST', target, headers, body, ...more });
+    await post('/modules/shop/http/items?q=canary-query');
+    await post('/modules/shop/http/canary-path');
+    await post('/modules/canary-module/http/items');
+    await post('/canary-host-path');
+    await post('/modules/shop/http/items', { body: Buffer.from('{"text":"canary-bad') });
+    await post('/modules/shop/http/items', { as: 'dev-user:' });
+    await post('/modules/shop/http/items', { as: 'canary-token' });
+    setup.provider.answer({ status: 500, body: '{"detail":"canary-answer"}' });
+    await post('/modules/shop/http/items');
+    setup.provider.answer({ headers: [['content-type', 'text/plain']], body: 'canary-answer' });
+    await post('/modules/shop/http/items');
+    const count = () => setup.host.logs().filter(({ msg }) => msg === 'request').length;
+    await waitUntil('the lines', () => count() === 9, 10_000);
+    expect(setup.host.output()).to.not.include('canary');
+  });
+});
+
+describe('the share of successes that is logged', () => {
+  const count = (successSample: number, status: number, isForwarded = true) => {
+    let lines = 0;
+    const log = { ...silent, info: () => lines++ } as unknown as Log;
+    const observe = createRequestLog(log, successSample);
+    for (let id = 0; id < 10_000; id += 1) {
+      const ended = createEnded(id, status);
+      ended.trace.isForwarded = isForwarded;
+      observe(ended);
+    }
+    return lines;
+  };
+
+  it('is what ops say, and everything by default', () => {
+    // Ten times the standard deviation: a right one fails once in the age of the universe.
+    expect(count(0.2, 200)).to.be.within(1600, 2400);
+    expect(count(1, 204)).to.equal(10_000);
+    expect(count(0, 200)).to.equal(0);
+  });
+
+  it('does not touch what was refused, failed or given up', () => {
+    for (const status of [400, 401, 403, 404, 499, 500, 502]) {
+      expect(count(0, status), String(status)).to.equal(10_000);
+    }
   });
 });
 

@@ -31,6 +31,7 @@ describe('the store on a PostgreSQL server', () => {
     expect(rows.map(({ tablename }) => tablename)).to.deep.equal([
       'audit_head',
       'audit_row',
+      'call_record',
       'config_module',
       'config_value',
       'schema_version',

@@ -1,0 +1,56 @@
+import type {
+  CallPage,
+  CallQuery,
+  CallRecord,
+  CallRecords,
+  CapturedBodies,
+} from '../operations/call-record.js';
+import { StoreUnavailable } from '../store/store.js';
+import type { CallArchive } from './call-archive.js';
+import type { CallRing } from './call-ring.js';
+
+/** More than the ring holds. */
+const ALL = Number.MAX_SAFE_INTEGER;
+/** What the cursors of the ring have, and those of the archive have not. */
+const RING_MARK = '-';
+
+/**
+ * The calls of the store, and those of this process alone while the store does not answer. Captured bodies
+ * are in memory only: they are added to what is still in the ring.
+ */
+export class CallHistory implements CallRecords {
+  readonly #ring: CallRing;
+  readonly #archive: CallArchive;
+
+  constructor(ring: CallRing, archive: CallArchive) {
+    this.#ring = ring;
+    this.#archive = archive;
+  }
+
+  async list(query: CallQuery): Promise<CallPage | null> {
+    if (query.cursor?.includes(RING_MARK)) return this.#ring.list(query);
+    try {
+      const page = await this.#archive.list(query);
+      return page && { ...page, calls: this.#addBodies(page.calls) };
+    } catch (error) {
+      // A page of the ring does not follow one of the store.
+      if (!(error instanceof StoreUnavailable) || query.cursor !== null) throw error;
+      return this.#ring.list(query);
+    }
+  }
+
+  #addBodies(calls: readonly CallRecord[]): readonly CallRecord[] {
+    const all = { module: null, status: null, since: null, limit: ALL, cursor: null };
+    const captured = new Map<string, CapturedBodies>();
+    for (const call of this.#ring.list(all)?.calls ?? []) {
+      if (call.captured !== null) captured.set(nameCall(call), call.captured);
+    }
+    if (captured.size === 0) return calls;
+    return calls.map((call) => ({ ...call, captured: captured.get(nameCall(call)) ?? null }));
+  }
+}
+
+/** Both were made of one request, at two looks on the clock. */
+function nameCall({ requestId, traceId, durationMs }: CallRecord): string {
+  return `${requestId} ${traceId} ${durationMs}`;
+}

@@ -1,0 +1,107 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { SETTINGS, settingFlag } from '../../core/config/settings.js';
+import { call } from '../http/call.js';
+import { describeModule } from '../http/modules.js';
+import { useHost } from '../http/use-host.js';
+import { waitUntil } from '../http/wait-until.js';
+import { scrape } from '../observability/exposition.js';
+import { type RunningModgate, startModgate } from '../support/start-host.js';
+import { readDocumentedCommands, runDocumented } from './documented-commands.js';
+import { installModgate } from './install-modgate.js';
+
+const PAGE = 'docs/observability.md';
+const ROUTES = [{ method: 'GET', path: '/items', capability: 'shop.read' }];
+const text = readFileSync(PAGE, 'utf8');
+
+/** Names in backquotes of a cell of a table. */
+const readNames = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+
+describe(PAGE, () => {
+  let directory: string;
+  let host: RunningModgate;
+  let uninstall = () => {};
+
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
+    cpSync('modules.d', join(directory, 'modules.d'), {
+      recursive: true,
+      filter: (path) => !path.includes('.status'),
+    });
+    host = await startModgate([
+      ...['serve', '--env', 'development', '--port', '0'],
+      ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],
+    ]);
+    uninstall = installModgate(join(directory, 'bin'));
+  });
+
+  after(async () => {
+    uninstall();
+    expect(await host.stop('SIGTERM')).to.deep.equal({ code: 0, signal: null });
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  for (const { command, output } of readDocumentedCommands(PAGE)) {
+    it(`runs as written: ${command.slice(0, 90).replaceAll('\n', ' ')}…`, async () => {
+      expect(await runDocumented(command, host.url)).to.equal(output);
+    });
+  }
+
+  it('has commands to run', () => {
+    expect(readDocumentedCommands(PAGE)).to.have.length.above(4);
+  });
+
+  it('names settings that there are, with their defaults', () => {
+    const flags = new Set(text.match(/--(?:log|keep)-[a-z-]+/g));
+    const known = Object.keys(SETTINGS).map(settingFlag);
+    expect([...flags]).to.include.members([
+      '--keep-calls',
+      '--keep-calls-hours',
+      '--log-level',
+      '--log-success-sample',
+    ]);
+    for (const flag of flags) expect(known).to.include(flag);
+    expect(SETTINGS.keepCallsHours.default).to.equal('168');
+  });
+});
+
+describe(`the tables of ${PAGE}`, () => {
+  const setup = useHost((provider) => ({
+    'shop.json': describeModule('shop', provider.url, ROUTES),
+    'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
+  }));
+
+  before(async () => {
+    await call(setup.host, { target: '/modules/shop/http/items' });
+    await call(setup.host, { target: '/modules/down/http/items' });
+  });
+
+  it('have every metric with its type and its labels, and no other', async () => {
+    const exposed = await scrape(setup.host);
+    const names = [...exposed.names].filter((name) => name.startsWith('modgate_'));
+    const expected = names.map((name) => {
+      const samples = exposed.samples.filter((one) => one.name.startsWith(name));
+      const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
+      labels.delete('le');
+      expect(samples, name).to.not.have.length(0);
+      return { name, type: exposed.types.get(name), labels: [...labels].sort() };
+    });
+    const documented = [...text.matchAll(/^\| `(modgate_\w+)` \| (\w+) \| ([^|]*)\|/gm)].map(
+      ([, name, type, labels]) => ({ name, type, labels: readNames(labels).sort() }),
+    );
+    expect(documented).to.have.deep.members(expected);
+  });
+
+  it('have every field of the line of a request, and the example has them in order', async () => {
+    const find = () => setup.host.logs().find(({ msg }) => msg === 'request');
+    await waitUntil('the line', () => find() !== undefined, 10_000);
+    const fields = Object.keys(find() ?? {});
+    const table = /\| field \| \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(text)?.[1] ?? '';
+    const documented = table.split('\n').flatMap((row) => readNames(row.split('|')[1]));
+    expect(documented).to.have.members(fields);
+    const example = /^\{"level".*$/m.exec(text)?.[0] ?? '{}';
+    expect(Object.keys(JSON.parse(example))).to.deep.equal(fields);
+  });
+});

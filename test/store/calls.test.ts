@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { callId } from '../../core/store/call-log.js';
+import type { CallFilter, Store, StoredCall } from '../../core/store/store.js';
+import { BACKENDS, type Backend } from './backend.js';
+
+const RUN = '0123abcd';
+const NOON = Date.parse('2026-01-31T12:00:00.000Z');
+const ALL: CallFilter = { module: null, status: null, since: null, beforeId: null, limit: 1000 };
+
+function createCall(number: number, more: Partial<StoredCall> = {}): StoredCall {
+  const at = NOON + number;
+  return {
+    id: callId(at, RUN, number),
+    at: new Date(at).toISOString(),
+    request_id: `r${number}`,
+    correlation_id: 'c',
+    trace_id: null,
+    module: 'shop',
+    method: 'GET',
+    route: '/items/{id}',
+    status: 200,
+    failure: null,
+    actor: null,
+    duration_ms: 1.234,
+    provider_ms: null,
+    attempts: 1,
+    endpoint: null,
+    ...more,
+  };
+}
+
+for (const { name, create, require } of BACKENDS) {
+  describe(`calls in ${name}`, () => {
+    let backend: Backend;
+    let store: Store;
+
+    before(async function () {
+      await require(this);
+    });
+
+    beforeEach(async () => {
+      backend = create();
+      store = await backend.open();
+    });
+
+    afterEach(() => backend.dispose());
+
+    const add = (count: number, from = 0) =>
+      store.appendCalls(Array.from({ length: count }, (_, index) => createCall(from + index)));
+    const read = async (filter: Partial<CallFilter> = {}) =>
+      (await store.readCalls({ ...ALL, ...filter })).map(({ request_id }) => request_id);
+
+    it('come back as they were, newest first', async () => {
+      const whole = createCall(2, {
+        trace_id: 'a'.repeat(32),
+        failure: 'timeout',
+        actor: 'service:crm',
+        provider_ms: 0.001,
+        endpoint: 'http://127.0.0.1:1',
+      });
+      const bare = createCall(1, { module: null, route: null });
+      await store.appendCalls([bare, whole]);
+      expect(await store.readCalls(ALL)).to.deep.equal([whole, bare]);
+    });
+
+    it('are the same when they are written twice', async () => {
+      await add(60);
+      await add(61);
+      expect(await read()).to.have.length(61);
+    });
+
+    it('are found by module, status, time and cursor', async () => {
+      await store.appendCalls([
+        createCall(1),
+        createCall(2, { module: 'other' }),
+        createCall(3, { status: 502 }),
+        createCall(4),
+      ]);
+      expect(await read({ module: 'shop' })).to.deep.equal(['r4', 'r3', 'r1']);
+      expect(await read({ status: 502 })).to.deep.equal(['r3']);
+      expect(await read({ since: NOON + 3 })).to.deep.equal(['r4', 'r3']);
+      expect(await read({ beforeId: createCall(3).id, limit: 1 })).to.deep.equal(['r2']);
+      expect(
+        await read({ module: 'shop', status: 200, since: NOON + 2, beforeId: createCall(9).id }),
+      ).to.deep.equal(['r4']);
+    });
+
+    it('are removed beyond a count, the oldest first, also when they are many', async () => {
+      await add(1300);
+      await store.pruneCalls({ maxCalls: 7, since: 0 });
+      expect(await read()).to.deep.equal(
+        [1299, 1298, 1297, 1296, 1295, 1294, 1293].map((n) => `r${n}`),
+      );
+      await store.pruneCalls({ maxCalls: 7, since: 0 });
+      expect(await read()).to.have.length(7);
+    });
+
+    it('are removed when they are old', async () => {
+      await add(10);
+      await store.pruneCalls({ maxCalls: null, since: NOON + 8 });
+      expect(await read()).to.deep.equal(['r9', 'r8']);
+      await store.pruneCalls({ maxCalls: 100, since: NOON + 9 });
+      expect(await read()).to.deep.equal(['r9']);
+    });
+
+    it('outlive the process', async () => {
+      await add(3);
+      await store.close();
+      store = await backend.open();
+      expect(await read()).to.have.length(3);
+    });
+  });
+}
