@@ -4,6 +4,7 @@ import { HostError } from '../errors.js';
 import type { CallerRequest } from '../operations/caller-request.js';
 import type { ConsoleBridge } from '../operations/console-bridge.js';
 import type { Forward } from '../operations/forward.js';
+import type { Answer } from '../operations/operation.js';
 import type { RequestTracing } from '../operations/request-span.js';
 import { authenticate } from './actor.js';
 import { createBodyProgress } from './body-progress.js';
@@ -115,13 +116,13 @@ function createModuleDispatch(
     beginSpan(ctx, options.tracing);
     const actor = await authenticate(ctx, options.authentication);
     const request = createCallerRequest(ctx, actor);
-    const body =
+    const answer =
       target === null || permission === null
         ? await options.forward.execute(target, request)
         : await crossBridge(ctx, options.bridge, target.module, permission, request);
     ctx.status = 200;
     ctx.set('content-type', 'application/json');
-    ctx.body = body;
+    ctx.body = answer.body;
   };
 }
 
@@ -136,7 +137,7 @@ async function crossBridge(
   module: string,
   permission: string,
   request: CallerRequest,
-): Promise<Buffer> {
+): Promise<Answer> {
   if (ctx.req.method !== 'POST') {
     throw new HostError('not_found', 'the console bridge takes POST alone', {
       nextActions: ['send a POST'],

@@ -1,10 +1,12 @@
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { HostError } from '../errors.js';
+import { decide } from '../operations/decision.js';
 import type { Explain } from '../operations/explain.js';
 import type { ListCalls } from '../operations/list-calls.js';
 import type { ListManifests } from '../operations/list-manifests.js';
 import type { ModuleStatus } from '../operations/module-status.js';
+import { Answer } from '../operations/operation.js';
 import type { ReadMetrics } from '../operations/read-metrics.js';
 import { type Authentication, authenticate } from './actor.js';
 import { createCallerRequest } from './caller-request.js';
@@ -28,55 +30,50 @@ export interface HostRoutesOptions {
   readonly unreadyReason: () => string | null;
 }
 
+const JSON_TYPE = 'application/json';
+
 /** The host's own routes (contract 7). Everything under `/modules/…/http/` is dispatched before them. */
 export function createHostRoutes(options: HostRoutesOptions): Middleware<HostState>[] {
   const router = new Router<HostState>({ strict: true, sensitive: true });
   router.get('/livez', (ctx) => {
-    answerJson(ctx, { status: 'ok' });
+    answerPublicJson(ctx, { status: 'ok' });
   });
   router.get('/readyz', (ctx) => {
     const reason = options.unreadyReason();
     if (reason !== null) throw new HostError('unavailable', reason);
-    answerJson(ctx, { status: 'ready' });
+    answerPublicJson(ctx, { status: 'ready' });
   });
   router.get('/.well-known/jwks.json', (ctx) => {
-    answerJson(ctx, options.identityKeys());
+    answerPublicJson(ctx, options.identityKeys());
   });
   router.get('/modules', async (ctx) => {
     const actor = await authenticate(ctx, options.authentication);
-    ctx.set('content-type', 'application/json');
-    ctx.body = await options.moduleStatus.execute(null, createCallerRequest(ctx, actor));
+    answerJson(ctx, await options.moduleStatus.execute(null, createCallerRequest(ctx, actor)));
   });
   router.get('/manifests', async (ctx) => {
     const actor = await authenticate(ctx, options.authentication);
-    ctx.set('content-type', 'application/json');
-    ctx.body = await options.listManifests.execute(null, createCallerRequest(ctx, actor));
+    answerJson(ctx, await options.listManifests.execute(null, createCallerRequest(ctx, actor)));
   });
   router.get('/explain', async (ctx) => {
     const actor = await authenticate(ctx, options.authentication);
-    ctx.set('content-type', 'application/json');
     const input = readExplainInput(ctx);
-    ctx.body = await options.explain.execute(input, createCallerRequest(ctx, actor));
+    answerJson(ctx, await options.explain.execute(input, createCallerRequest(ctx, actor)));
   });
   router.get('/calls', async (ctx) => {
     const actor = await authenticate(ctx, options.authentication);
-    ctx.set('content-type', 'application/json');
     const request = createCallerRequest(ctx, actor);
-    ctx.body = await options.listCalls.execute(readCallQuery(ctx), request);
+    answerJson(ctx, await options.listCalls.execute(readCallQuery(ctx), request));
   });
   router.get('/metrics', async (ctx) => {
     const actor = options.hasPublicMetrics ? null : await authenticate(ctx, options.authentication);
-    // A refused caller is told in JSON: the type is set last.
     const text = await options.readMetrics.execute(actor);
-    ctx.set('content-type', options.readMetrics.contentType);
-    ctx.body = text;
+    answer(ctx, options.readMetrics.contentType, text);
   });
   router.get('/problems/:code', (ctx) => {
     const code = ctx.params['code'] ?? '';
     if (!isProblemCode(code)) throw unknownPath();
-    ctx.set('content-type', 'text/html; charset=utf-8');
     ctx.set('content-security-policy', "default-src 'none'");
-    ctx.body = renderProblemPage(code);
+    answerPublic(ctx, 'text/html; charset=utf-8', renderProblemPage(code));
   });
   return [router.routes() as unknown as Middleware<HostState>, refuseUnrouted];
 }
@@ -98,7 +95,21 @@ function unknownPath(): HostError {
   });
 }
 
-function answerJson(ctx: HostContext, value: unknown): void {
-  ctx.set('content-type', 'application/json');
-  ctx.body = Buffer.from(JSON.stringify(value));
+function answerPublicJson(ctx: HostContext, value: unknown): void {
+  answerPublic(ctx, JSON_TYPE, JSON.stringify(value));
+}
+
+/** For the few routes that ask nobody who calls. */
+function answerPublic(ctx: HostContext, contentType: string, text: string): void {
+  answer(ctx, contentType, new Answer(decide(null, { kind: 'public' }), Buffer.from(text)));
+}
+
+function answerJson(ctx: HostContext, answered: Answer): void {
+  answer(ctx, JSON_TYPE, answered);
+}
+
+/** The type is set last: a refused caller is told in JSON. */
+function answer(ctx: HostContext, contentType: string, answered: Answer): void {
+  ctx.set('content-type', contentType);
+  ctx.body = answered.body;
 }

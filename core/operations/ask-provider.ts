@@ -4,11 +4,14 @@ import type { LiveModule } from '../host/live-module.js';
 import { ProviderStatus } from '../host/provider-status.js';
 import { createTraceContext, formatTraceparent, parseTraceparent } from '../lib/trace-context.js';
 import type { CallerRequest } from './caller-request.js';
+import { Decision } from './decision.js';
 import { createFailureError, createStatusError } from './provider-error.js';
 import { createProviderHeaders } from './provider-headers.js';
 import type { CallBodies } from './request-trace.js';
 
 export interface ProviderQuestion<T> {
+  /** That the caller may ask it. */
+  readonly decision: Decision;
   readonly module: LiveModule;
   readonly operation: Operation;
   readonly request: CallerRequest;
@@ -31,7 +34,8 @@ export interface ProviderQuestion<T> {
  * @throws HostError 502 (or the provider's own refusal, where that is passed on), CallerGone.
  */
 export async function askProvider<T>(question: ProviderQuestion<T>): Promise<T> {
-  const { module, operation, request, hopByHop, timeoutMs } = question;
+  const { decision, module, operation, request, hopByHop, timeoutMs } = question;
+  Decision.require(decision);
   const traceparent = hopByHop.has('traceparent') ? undefined : request.headers.get('traceparent');
   const callersTrace = parseTraceparent(traceparent);
   const { span } = request.trace;

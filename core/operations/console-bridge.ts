@@ -5,14 +5,15 @@ import { DIGEST } from '../host/identifiers.js';
 import type { Generation, LiveModule } from '../host/live-module.js';
 import { BRIDGE_OPERATIONS, GENERATIONS, inject, MODULE_RECORDS } from '../tokens.js';
 import type { CallerRequest } from './caller-request.js';
-import { authoriseGrant, authorisePermission } from './console/authorise-bridge.js';
+import { authorisePermission } from './console/authorise-bridge.js';
 import type { BridgeCall, BridgeOperation } from './console/bridge-operation.js';
 import type { BridgeOperations } from './console/bridge-operations.js';
 import type { BridgePayload } from './console/bridge-payload.js';
 import { type BridgeRequest, parseBridgeRequest } from './console/bridge-request.js';
 import { findByModuleId } from './console/find-by-module-id.js';
+import { decide } from './decision.js';
 import type { ModuleRecords } from './module-status.js';
-import type { AnswerBody, Operation } from './operation.js';
+import { Answer, type Operation } from './operation.js';
 import { readHopByHopNames } from './provider-headers.js';
 import { admitCall } from './rate-limit.js';
 
@@ -44,7 +45,7 @@ export class ConsoleBridge implements Operation<BridgeInput> {
     this.#operations = operations;
   }
 
-  async execute(input: BridgeInput, request: CallerRequest): Promise<AnswerBody> {
+  async execute(input: BridgeInput, request: CallerRequest): Promise<Answer> {
     readHopByHopNames(request);
     const { body } = input;
     const asked = parseBridgeRequest(body);
@@ -55,12 +56,12 @@ export class ConsoleBridge implements Operation<BridgeInput> {
     const module = this.#findModule(generation, input.module);
     if (module === null) throw unknownModule();
     request.trace.module = module.name;
-    authoriseGrant(module, asked);
+    const decision = decide(request.actor, { kind: 'grant', module, asked });
     admitCall(module, request.actor);
     const release = module.guard.hold();
     try {
-      const data = await this.#operate(asked, { module, request, body, generation });
-      return Buffer.concat([HEAD, data, TAIL]);
+      const data = await this.#operate(asked, { decision, module, request, body, generation });
+      return new Answer(decision, Buffer.concat([HEAD, data, TAIL]));
     } finally {
       release();
     }

@@ -2,8 +2,8 @@ import { injectable } from 'tsyringe';
 import type { Actor, Authenticator } from '../contract/index.js';
 import type { ModuleRecord } from '../host/module-record.js';
 import { AUTHENTICATORS, inject, MODULE_DOCUMENTS, MODULE_RECORDS } from '../tokens.js';
-import { authoriseScope } from './authorise.js';
 import type { CallerRequest } from './caller-request.js';
+import { decide } from './decision.js';
 import { explainRequest } from './explain/explain-request.js';
 import type {
   ExplainedPath,
@@ -11,7 +11,7 @@ import type {
   ModuleDocuments,
 } from './explain/explained-request.js';
 import type { ModuleRecords } from './module-status.js';
-import type { AnswerBody, Operation } from './operation.js';
+import { Answer, type Operation } from './operation.js';
 
 export interface ExplainInput {
   readonly method: string;
@@ -39,13 +39,16 @@ export class Explain implements Operation<ExplainInput> {
     this.#documents = documents;
   }
 
-  async execute(input: ExplainInput, request: CallerRequest): Promise<AnswerBody> {
-    authoriseScope(request.actor, 'modgate.explain');
+  async execute(input: ExplainInput, request: CallerRequest): Promise<Answer> {
+    const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.explain' });
     const { explainAs, ...explained } = input;
     const actor = explainAs === null ? request.actor : await this.#authenticate(explainAs);
     const records = this.#records.list().map(describeRecord);
     const context = { records, documents: this.#documents };
-    return Buffer.from(JSON.stringify(await explainRequest({ ...explained, actor }, context)));
+    return new Answer(
+      decision,
+      Buffer.from(JSON.stringify(await explainRequest({ ...explained, actor }, context))),
+    );
   }
 
   async #authenticate(token: string): Promise<Actor | null> {

@@ -6,11 +6,12 @@ import type { LiveModule, LiveRoute } from '../host/live-module.js';
 import type { RouteMatch } from '../lib/route-table.js';
 import { GENERATIONS, inject } from '../tokens.js';
 import { askProvider } from './ask-provider.js';
-import { authoriseCapability, authoriseModuleCaller } from './authorise.js';
+import { authoriseModuleCaller } from './authorise.js';
 import { readJudgedBody } from './body-policy.js';
 import type { CallerRequest } from './caller-request.js';
+import { decide } from './decision.js';
 import { createEnvelope } from './envelope.js';
-import type { AnswerBody, Operation } from './operation.js';
+import { Answer, type Operation } from './operation.js';
 import { readAnswerData } from './provider-answer.js';
 import { readHopByHopNames } from './provider-headers.js';
 import { admitCall } from './rate-limit.js';
@@ -32,7 +33,7 @@ export class Forward implements Operation<ForwardTarget | null> {
     this.#generations = generations;
   }
 
-  async execute(target: ForwardTarget | null, request: CallerRequest): Promise<AnswerBody> {
+  async execute(target: ForwardTarget | null, request: CallerRequest): Promise<Answer> {
     authoriseModuleCaller(request.actor);
     const found = target && this.#findRoute(target, request);
     if (!target || !found) throw notFound();
@@ -49,10 +50,11 @@ export class Forward implements Operation<ForwardTarget | null> {
     module: LiveModule,
     match: RouteMatch<LiveRoute>,
     request: CallerRequest,
-  ): Promise<AnswerBody> {
+  ): Promise<Answer> {
     const route = match.value;
     request.trace.route = route.declaredPath;
-    authoriseCapability(request.actor, route.capability);
+    const { capability } = route;
+    const decision = decide(request.actor, { kind: 'capability', capability });
     admitCall(module, request.actor);
 
     const hopByHop = readHopByHopNames(request);
@@ -68,6 +70,7 @@ export class Forward implements Operation<ForwardTarget | null> {
       body,
     };
     const data = await askProvider({
+      decision,
       module,
       operation,
       request,
@@ -83,13 +86,14 @@ export class Forward implements Operation<ForwardTarget | null> {
       ],
       judge: readAnswerData,
     });
-    return createEnvelope({
+    const envelope = createEnvelope({
       module: module.name,
       route,
       providerPath: target.providerPath,
       pathParams: match.params,
       data,
     });
+    return new Answer(decision, envelope);
   }
 
   #findRoute(

@@ -1,11 +1,11 @@
 import { injectable } from 'tsyringe';
 import { HostError } from '../errors.js';
 import { CALL_RECORDS, inject } from '../tokens.js';
-import { authoriseScope } from './authorise.js';
 import type { CallPage, CallQuery, CallRecord, CallRecords } from './call-record.js';
 import type { CallerRequest } from './caller-request.js';
 import { refuseWithoutStore } from './console/store-refusal.js';
-import type { AnswerBody, Operation } from './operation.js';
+import { decide } from './decision.js';
+import { Answer, type Operation } from './operation.js';
 
 /** `GET /calls` (contract 9): what was called lately, newest first. */
 @injectable()
@@ -16,12 +16,12 @@ export class ListCalls implements Operation<CallQuery> {
     this.#records = records;
   }
 
-  async execute(query: CallQuery, request: CallerRequest): Promise<AnswerBody> {
-    authoriseScope(request.actor, 'modgate.calls.read');
+  async execute(query: CallQuery, request: CallerRequest): Promise<Answer> {
+    const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.calls.read' });
     const page = await this.#read(query);
     if (page === null) throw unknownCursor();
     const body = { calls: page.calls.map(describeCall), next_cursor: page.next };
-    return Buffer.from(JSON.stringify(body));
+    return new Answer(decision, Buffer.from(JSON.stringify(body)));
   }
 
   async #read(query: CallQuery): Promise<CallPage | null> {

@@ -1,10 +1,10 @@
 import { injectable } from 'tsyringe';
 import type { GenerationSource } from '../host/generation-source.js';
 import { GENERATIONS, inject } from '../tokens.js';
-import { authoriseScope } from './authorise.js';
 import type { CallerRequest } from './caller-request.js';
+import { decide } from './decision.js';
 import { hideSensitiveDefaults } from './hide-sensitive-defaults.js';
-import type { AnswerBody, Operation } from './operation.js';
+import { Answer, type Operation } from './operation.js';
 
 /** `GET /manifests`: the manifest of every live module, by name; `digest` is that of the whole one. */
 @injectable()
@@ -15,14 +15,14 @@ export class ListManifests implements Operation<null> {
     this.#generations = generations;
   }
 
-  async execute(_input: null, request: CallerRequest): Promise<AnswerBody> {
-    authoriseScope(request.actor, 'modgate.modules.read');
+  async execute(_input: null, request: CallerRequest): Promise<Answer> {
+    const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.modules.read' });
     const modules = [...this.#generations.current.values()].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     );
     const manifests = modules.map(({ name, manifestDigest, manifest }) => {
       return { name, digest: manifestDigest, manifest: hideSensitiveDefaults(manifest) };
     });
-    return Buffer.from(JSON.stringify({ manifests }));
+    return new Answer(decision, Buffer.from(JSON.stringify({ manifests })));
   }
 }

@@ -2,9 +2,9 @@ import { injectable } from 'tsyringe';
 import type { EndpointStatus } from '../host/endpoint.js';
 import type { ModuleRecord } from '../host/module-record.js';
 import { inject, MODULE_RECORDS } from '../tokens.js';
-import { authoriseScope } from './authorise.js';
 import type { CallerRequest } from './caller-request.js';
-import type { AnswerBody, Operation } from './operation.js';
+import { decide } from './decision.js';
+import { Answer, type Operation } from './operation.js';
 
 export interface ModuleRecords {
   /** One a descriptor, in the order of their names. */
@@ -21,11 +21,11 @@ export class ModuleStatus implements Operation<null> {
     this.#records = records;
   }
 
-  async execute(_input: null, request: CallerRequest): Promise<AnswerBody> {
-    authoriseScope(request.actor, 'modgate.modules.read');
+  async execute(_input: null, request: CallerRequest): Promise<Answer> {
+    const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.modules.read' });
     const modules = this.#records.list().map(describeRecord);
     const ignored = this.#records.ignored;
-    return Buffer.from(JSON.stringify({ modules, ignored, workers: 1 }));
+    return new Answer(decision, Buffer.from(JSON.stringify({ modules, ignored, workers: 1 })));
   }
 }
 

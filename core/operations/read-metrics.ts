@@ -1,7 +1,10 @@
 import { injectable } from 'tsyringe';
 import type { Actor } from '../contract/index.js';
 import { inject, METRICS } from '../tokens.js';
-import { authoriseScope } from './authorise.js';
+import { decide } from './decision.js';
+import { Answer } from './operation.js';
+
+const REQUIREMENT = { kind: 'scope', scope: 'modgate.metrics.read' } as const;
 
 export interface MetricsSource {
   readonly contentType: string;
@@ -22,8 +25,8 @@ export class ReadMetrics {
   }
 
   /** @param actor `null` where everybody may read them: on a host that listens on loopback only */
-  async execute(actor: Actor | null): Promise<Buffer> {
-    if (actor !== null) authoriseScope(actor, 'modgate.metrics.read');
-    return Buffer.from(await this.#metrics.render());
+  async execute(actor: Actor | null): Promise<Answer> {
+    const decision = decide(actor, actor === null ? { kind: 'public' } : REQUIREMENT);
+    return new Answer(decision, Buffer.from(await this.#metrics.render()));
   }
 }

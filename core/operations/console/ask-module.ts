@@ -8,7 +8,7 @@ import type { BridgeCall } from './bridge-operation.js';
  * the provider's refusal of an input is the console's to show.
  */
 export function askModule<T>(
-  { module, request }: BridgeCall,
+  { decision, module, request }: BridgeCall,
   operation: AdminListOperation | AdminActionOperation,
   judge: (outcome: Outcome) => T,
   headers: Readonly<Record<string, string>> = {},
@@ -18,6 +18,7 @@ export function askModule<T>(
       ? ['admin_data_list', operation.entity]
       : ['admin_action_invoke', operation.action];
   return askProvider({
+    decision,
     module,
     operation,
     request,

@@ -1,8 +1,11 @@
 import type { Generation, LiveModule } from '../../host/live-module.js';
 import type { CallerRequest } from '../caller-request.js';
+import type { Decision } from '../decision.js';
 
 /** What every operation of the bridge gets beside its payload; the actor, the module and the grant are judged. */
 export interface BridgeCall {
+  /** That the caller may use the permission of the module. */
+  readonly decision: Decision;
   readonly module: LiveModule;
   /** The permission that was granted, as it stands in path and body. */
   readonly permission: string;
