@@ -2,6 +2,7 @@ import { isatty } from 'node:tty';
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import type { LogLevel } from './config/settings.js';
 import type { Log, LogWrite } from './contract/log.js';
+import { formatByStringify, formatTime } from './log/format-line.js';
 import { LineBatch } from './log/line-batch.js';
 import { redactFields } from './log/redact-fields.js';
 import { toTerminalLine } from './log/terminal-line.js';
@@ -48,13 +49,14 @@ export function createLog(level: LogLevel, sink: Sink): Logger {
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: formatTime,
       formatters: { level: (label) => ({ level: label }), log: redactFields },
       // redactFields has made plain data of it.
       serializers: { err: (error) => error },
     },
     sink.stream,
   );
+  formatByStringify(logger);
   return wrap(logger, () => sink.close());
 }
 

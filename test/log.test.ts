@@ -98,6 +98,20 @@ describe('the log', () => {
     expect(JSON.stringify(fieldsOf(fields))).to.include('[cut]');
   });
 
+  it('survives what JSON cannot hold', () => {
+    expect(fieldsOf({ big: 10n })).to.have.property('big');
+    expect(fieldsOf({ own: { toJSON: () => ({ big: 10n }) }, port: 1 })).to.include({ port: 1 });
+    expect(fieldsOf({ a: Number.NaN, b: undefined, c: null })).to.deep.equal({ a: null, c: null });
+  });
+
+  it('escapes fields and messages, and writes one line each', () => {
+    const { log, lines } = record();
+    log.child({ name: 'a"\n' }).info({ 'b"': '\n\u2028' }, '"\n');
+    log.info({}, 'empty');
+    expect(lines[0]).to.include({ name: 'a"\n', 'b"': '\n\u2028', msg: '"\n' });
+    expect(lines[1]).to.have.keys('level', 'time', 'msg');
+  });
+
   it('leaves the fields of the caller as they are', () => {
     const fields = { nested: { token: 's3cret' } };
     fieldsOf(fields);

@@ -153,7 +153,12 @@ export class Guard {
     this.#deadlines.add(deadline);
     let isFailed = false;
     try {
-      return await this.#takeTurn(call, judge, deadline);
+      if (!this.#bulkhead.tryEnter()) await this.#waitForTurn(deadline);
+      try {
+        return await this.#dispatcher.send(call, judge, deadline);
+      } finally {
+        this.#bulkhead.leave();
+      }
     } catch (error) {
       isFailed = !isPassedOn(error, this.#descriptor) && !isCancelled(error);
       throw error;
@@ -165,21 +170,10 @@ export class Guard {
     }
   }
 
-  async #takeTurn<T>(
-    call: GuardedCall,
-    judge: (outcome: Outcome) => T,
-    deadline: Deadline,
-  ): Promise<GuardedAnswer<T>> {
-    if (!this.#bulkhead.tryEnter()) {
-      // With no endpoint to go to there is nothing to wait for.
-      if (!this.#endpoints.isAdmitting) throw createOpenBreaker(this.#endpoints.waitMs);
-      await this.#bulkhead.wait(deadline);
-    }
-    try {
-      return await this.#dispatcher.send(call, judge, deadline);
-    } finally {
-      this.#bulkhead.leave();
-    }
+  async #waitForTurn(deadline: Deadline): Promise<void> {
+    // With no endpoint to go to there is nothing to wait for.
+    if (!this.#endpoints.isAdmitting) throw createOpenBreaker(this.#endpoints.waitMs);
+    await this.#bulkhead.wait(deadline);
   }
 
   #countEnd(isFailed: boolean): void {

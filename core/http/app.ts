@@ -116,13 +116,10 @@ function createModuleDispatch(
     beginSpan(ctx, options.tracing);
     const actor = await authenticate(ctx, options.authentication);
     const request = createCallerRequest(ctx, actor);
-    const answer =
+    exchange.answer =
       target === null || permission === null
         ? await options.forward.execute(target, request)
         : await crossBridge(ctx, options.bridge, target.module, permission, request);
-    ctx.status = 200;
-    ctx.set('content-type', 'application/json');
-    ctx.body = answer.body;
   };
 }
 

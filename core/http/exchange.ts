@@ -4,6 +4,7 @@ import { HostError } from '../errors.js';
 import { AbortSource } from '../lib/abort-source.js';
 import type { EndedRequest, RequestObserver } from '../observability/ended-request.js';
 import { CallerGone } from '../operations/caller-gone.js';
+import type { Answer } from '../operations/operation.js';
 import { ProviderError } from '../operations/provider-error.js';
 import { createRequestTrace, type RequestTrace } from '../operations/request-trace.js';
 import { CallerHeaders } from './caller-headers.js';
@@ -21,6 +22,8 @@ export class Exchange implements RequestIds {
   /** Aborted when the caller hangs up before the answer is complete. */
   readonly signal = new AbortSource();
   actor: Actor | null = null;
+  /** Of a 200, in JSON; `null` where Koa writes the answer. */
+  answer: Answer | null = null;
   /** `null` until the answer is decided. */
   ended: EndedRequest | null = null;
 
@@ -52,6 +55,8 @@ export interface ExchangeObservers {
   readonly onClosed: RequestObserver;
 }
 
+const COMMON_HEADERS = ['x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
+const OK_STATUS = 200;
 const CALLER_GONE_STATUS = 499;
 
 /** The outermost middleware: gives the request its ids, turns every error into a Problem, and reports. */
@@ -65,10 +70,10 @@ export function createExchangeMiddleware(options: ExchangeOptions): Middleware<H
       answerError(ctx, exchange, error, log);
     }
     const { req, res } = ctx;
-    if (isDraining()) res.setHeader('connection', 'close');
     if (!req.complete) res.once('finish', () => discardLeftover(req));
     exchange.ended = decideEnd(ctx, exchange);
     observers.onDecided(exchange.ended);
+    writeAnswer(ctx, exchange, isDraining());
     if (res.closed) observers.onClosed(exchange.ended);
   };
 }
@@ -77,10 +82,6 @@ function beginExchange(ctx: HostContext, observers: ExchangeObservers): Exchange
   const { req, res } = ctx;
   const exchange = new Exchange(new CallerHeaders(req));
   ctx.state.exchange = exchange;
-  res.setHeader('x-request-id', exchange.requestId);
-  res.setHeader('x-correlation-id', exchange.correlationId);
-  res.setHeader('x-content-type-options', 'nosniff');
-  res.setHeader('cache-control', 'no-store');
   // 'close' follows each answer, complete or not, exactly once.
   res.on('close', () => {
     if (!res.writableFinished) exchange.signal.abort(new CallerGone());
@@ -89,22 +90,43 @@ function beginExchange(ctx: HostContext, observers: ExchangeObservers): Exchange
   return exchange;
 }
 
-/** Koa writes the answer next. One that nobody waits for any more is none. */
+/** The answer is written next. One that nobody waits for any more is none. */
 function decideEnd(ctx: HostContext, exchange: Exchange): EndedRequest {
   const method = ctx.req.method ?? '';
   const isGone = ctx.respond === false || exchange.signal.aborted;
   if (isGone) exchange.trace.failure = 'cancelled';
-  const length = Number(ctx.res.getHeader('content-length') ?? 0);
+  const { answer } = exchange;
+  const length = answer?.body.length ?? Number(ctx.res.getHeader('content-length') ?? 0);
   return {
     requestId: exchange.requestId,
     correlationId: exchange.correlationId,
     actor: exchange.actor,
     trace: exchange.trace,
     method,
-    status: isGone ? CALLER_GONE_STATUS : ctx.res.statusCode,
+    status: isGone ? CALLER_GONE_STATUS : answer === null ? ctx.res.statusCode : OK_STATUS,
     bytesOut: isGone || method === 'HEAD' ? 0 : length,
     durationMs: performance.now() - exchange.startedAt,
   };
+}
+
+/**
+ * The answer of an operation is written here, with its head in one piece: to set one header after the
+ * other costs 5 µs more. What a route of the host has given to Koa is completed, and written by Koa.
+ */
+function writeAnswer(ctx: HostContext, exchange: Exchange, isLast: boolean): void {
+  const { req, res, respond } = ctx;
+  if (respond === false || exchange.signal.aborted) return;
+  const { answer, requestId, correlationId } = exchange;
+  const head = ['x-request-id', requestId, 'x-correlation-id', correlationId, ...COMMON_HEADERS];
+  if (isLast) head.push('connection', 'close');
+  if (answer === null) {
+    for (let at = 0; at < head.length; at += 2) res.setHeader(head[at] ?? '', head[at + 1] ?? '');
+    return;
+  }
+  ctx.respond = false;
+  head.push('content-type', 'application/json', 'content-length', String(answer.body.length));
+  res.writeHead(OK_STATUS, head);
+  res.end(req.method === 'HEAD' ? undefined : answer.body);
 }
 
 function answerError(ctx: HostContext, exchange: Exchange, error: unknown, log: Log): void {

@@ -56,9 +56,14 @@ const answersBySocket = new WeakMap<Duplex, Set<ServerResponse>>();
 /** Remembers whose turn it is on a connection: requests may be sent before their forerunners are answered. */
 export function trackAnswer(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
-  const answers = answersBySocket.get(socket) ?? new Set();
-  answersBySocket.set(socket, answers.add(response));
-  response.once('close', () => answers.delete(response));
+  const answers = answersBySocket.get(socket);
+  if (answers === undefined) answersBySocket.set(socket, new Set([response]));
+  else answers.add(response);
+  response.on('close', forgetAnswer);
+}
+
+function forgetAnswer(this: ServerResponse): void {
+  answersBySocket.get(this.req.socket)?.delete(this);
 }
 
 function pendingAnswers(socket: Duplex): ServerResponse[] {

@@ -15,27 +15,40 @@ export interface EnvelopeInput {
  * escapes survive, and nothing is serialised twice.
  */
 export function createEnvelope(input: EnvelopeInput): Buffer {
-  const head = Buffer.from(
-    `${routeHead(input.module, input.route)}${JSON.stringify(input.providerPath)},"path_params":${JSON.stringify(input.pathParams)},"data":`,
-  );
+  const head = readHead(input);
   return Buffer.concat([head, input.data, CLOSE], head.length + input.data.length + CLOSE.length);
 }
 
-const heads = new WeakMap<LiveRoute, string>();
+interface RouteHead {
+  /** The part that is the same for every call. */
+  readonly fixed: string;
+  /** All of it for a route without parameters, whose path is always the same. */
+  readonly literal: Buffer;
+}
 
-/** The part that is the same for every call of a route; goes away with the route. */
-function routeHead(module: string, route: LiveRoute): string {
+const heads = new WeakMap<LiveRoute, RouteHead>();
+
+function readHead({ module, route, providerPath, pathParams }: EnvelopeInput): Buffer {
   let head = heads.get(route);
   if (head === undefined) {
-    const fixed = JSON.stringify({
-      status: 'forwarded',
-      module_name: module,
-      method: route.method,
-      declared_path: route.declaredPath,
-      capability: route.capability,
-    });
-    head = `${fixed.slice(0, -1)},"provider_path":`;
+    head = createRouteHead(module, route);
     heads.set(route, head);
   }
-  return head;
+  if (!route.hasParams) return head.literal;
+  return Buffer.from(closeHead(head.fixed, providerPath, pathParams));
+}
+
+function createRouteHead(module: string, route: LiveRoute): RouteHead {
+  const fixed = JSON.stringify({
+    status: 'forwarded',
+    module_name: module,
+    method: route.method,
+    declared_path: route.declaredPath,
+    capability: route.capability,
+  });
+  return { fixed, literal: Buffer.from(closeHead(fixed, route.declaredPath, {})) };
+}
+
+function closeHead(fixed: string, providerPath: string, pathParams: object): string {
+  return `${fixed.slice(0, -1)},"provider_path":${JSON.stringify(providerPath)},"path_params":${JSON.stringify(pathParams)},"data":`;
 }

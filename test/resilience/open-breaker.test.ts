@@ -138,8 +138,8 @@ describe('an open breaker', () => {
       return answered === 200;
     });
     // The digest of the file itself is of its bytes.
-    const { file_digest: _, ...after } = await readModule(host, 'long');
-    expect(before).to.deep.include(after);
+    const after = { ...(await readModule(host, 'long')), file_digest: null };
+    expect(after).to.deep.equal({ ...before, file_digest: null });
   });
 
   it('is forgotten when the descriptor says something else', async () => {
