@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
 import { HostError } from '../errors.js';
 import { hasBody } from './body.js';
@@ -8,13 +9,23 @@ import type { HostContext, HostState } from './exchange.js';
  * host wants it; that the whole request comes in time is the server's to see to.
  */
 export function createBodyProgress(timeoutMs: number): Middleware<HostState> {
-  return (ctx, next) =>
-    hasBody(ctx.req) && !ctx.req.complete ? watchProgress(ctx, next, timeoutMs) : next();
+  return (ctx, next) => (hasBody(ctx.req) ? runWatched(ctx, next, timeoutMs) : next());
+}
+
+async function runWatched(
+  { req: request }: HostContext,
+  next: () => Promise<unknown>,
+  timeoutMs: number,
+): Promise<unknown> {
+  const running = next();
+  // A body that came with its head is parsed by then, and needs no timer.
+  await null;
+  return request.complete ? running : watchProgress(request, running, timeoutMs);
 }
 
 async function watchProgress(
-  { req: request }: HostContext,
-  next: () => Promise<unknown>,
+  request: IncomingMessage,
+  running: Promise<unknown>,
   timeoutMs: number,
 ): Promise<void> {
   let received = request.socket.bytesRead;
@@ -30,7 +41,7 @@ async function watchProgress(
     }, timeoutMs);
   });
   try {
-    await Promise.race([next(), stalled]);
+    await Promise.race([running, stalled]);
   } finally {
     clearTimeout(timer);
   }

@@ -144,7 +144,7 @@ describe('an OpenID provider', () => {
     try {
       expectProblem(await get(token), 401);
       expect((await get(signed)).status).to.equal(200);
-      expect(host.output()).to.include('answered with 503');
+      await waitUntil('a word about it', () => host.output().includes('answered with 503'), 15_000);
     } finally {
       openId.fail(false);
     }

@@ -132,7 +132,8 @@ describe('the listener with TLS', () => {
       chmodSync(path('server.key'), 0o640);
       return [];
     });
-    expect(open.output()).to.include('others than its owner may read the private key');
+    const warned = () => open.output().includes('others than its owner may read the private key');
+    await waitUntil('a warning', warned, 15_000);
     await open.stopAll();
   });
 

@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { parseIssuersFile } from '../../core/auth/issuers-file.js';
+import { parseTokenFile } from '../../core/auth/token-file.js';
+import { SETTINGS, settingFlag } from '../../core/config/settings.js';
+import { parseCertificateFile } from '../../core/http/tls/certificate-file.js';
+import { runModgate } from '../cli/run-modgate.js';
+import { readDocumentedCommands } from './documented-commands.js';
+import { installModgate } from './install-modgate.js';
+
+const PAGES = ['docs/authentication.md', 'docs/identity.md', 'docs/limits.md', 'docs/tls.md'];
+const SETTINGS_SHOWN = [
+  ...(['maxConnections', 'maxRequestsPerConnection', 'headTimeoutMs', 'bodyTimeoutMs'] as const),
+  ...(['requestTimeoutMs', 'idleTimeoutMs', 'maxHeaders'] as const),
+];
+
+interface YamlBlock {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Blocks name their file in their first line. */
+function readYamlBlocks(page: string): YamlBlock[] {
+  const blocks = readFileSync(page, 'utf8').matchAll(/```yaml\n# (\S+)[^\n]*\n([\s\S]*?)```/g);
+  return [...blocks].map(([, file = '', text = '']) => ({ file, text }));
+}
+
+const JUDGES: Readonly<Record<string, (block: YamlBlock) => unknown>> = {
+  'issuers.yaml': ({ file, text }) => parseIssuersFile(file, text, { LOGIN_SECRET: 'x' }),
+  'clients.yaml': ({ file, text }) => parseCertificateFile(file, text),
+  'tokens.yaml': ({ file, text }) => parseTokenFile(file, text),
+};
+
+for (const page of PAGES) {
+  describe(`the files of ${page}`, () => {
+    let folder: string;
+
+    before(() => {
+      folder = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
+    });
+
+    after(() => rmSync(folder, { recursive: true }));
+
+    for (const [index, block] of readYamlBlocks(page).entries()) {
+      it(`are good: ${index + 1}, ${block.file}`, async () => {
+        const judge = JUDGES[block.file];
+        if (judge !== undefined) {
+          await judge(block);
+          return;
+        }
+        expect(block.file).to.match(/^modules\.d\//);
+        const file = join(folder, 'module.yaml');
+        writeFileSync(file, block.text);
+        const { code, stdout } = await runModgate(['check', file]);
+        expect(code, stdout).to.equal(0);
+      });
+    }
+  });
+}
+
+describe('docs/authentication.md', () => {
+  let folder: string;
+  let restorePath = () => {};
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
+    restorePath = installModgate(join(folder, 'bin'));
+  });
+
+  after(() => {
+    restorePath();
+    rmSync(folder, { recursive: true });
+  });
+
+  const run = async (command: string) => {
+    const { stdout } = await promisify(execFile)('bash', ['-c', command], {
+      cwd: folder,
+    });
+    return stdout.trim();
+  };
+
+  it('has commands that do what it says, one after the other', async () => {
+    const [, create = ''] =
+      /```sh\n(modgate token create[^\n]*)\n```/.exec(readFileSync(PAGES[0] ?? '', 'utf8')) ?? [];
+    expect(await run(create)).to.equal('');
+    expect(readFileSync(join(folder, 'billing.token'), 'utf8')).to.match(/^mgt_\S{43}\n$/);
+    const commands = readDocumentedCommands('docs/authentication.md');
+    expect(commands).to.have.length(2);
+    for (const { command, output } of commands) {
+      expect(await run(command), command).to.equal(output);
+    }
+  });
+});
+
+describe('docs/limits.md', () => {
+  const text = readFileSync('docs/limits.md', 'utf8');
+
+  for (const name of SETTINGS_SHOWN) {
+    it(`tells the default of ${settingFlag(name)}`, () => {
+      const [, shown = ''] = new RegExp(`\`${settingFlag(name)}\` \\| ([\\d,]+)`).exec(text) ?? [];
+      expect(shown.replaceAll(',', '')).to.equal(SETTINGS[name].default);
+    });
+  }
+});
+
+describe('docs/tls.md', () => {
+  it('names metrics that there are', async () => {
+    const text = readFileSync('docs/tls.md', 'utf8');
+    const names = [...text.matchAll(/`(modgate_\w+)/g)].map(([, name]) => name ?? '');
+    expect(names).to.have.length(3);
+    const source = readFileSync('core/observability/listener-metrics.ts', 'utf8');
+    for (const name of names) expect(source).to.include(`'${name}'`);
+  });
+});
