@@ -34,6 +34,9 @@ const dist = resolve(process.argv[2] ?? 'dist');
 const { localAdapter } = await import(
   pathToFileURL(join(dist, 'plugins/local/local-adapter.js')).href
 );
+const { AbortSource } = await import(
+  pathToFileURL(join(dist, 'core/lib/abort-source.js')).href
+);
 const folder = mkdtempSync(join(tmpdir(), 'modgate-bench-'));
 const file = join(folder, 'module.mjs');
 writeFileSync(file, SOURCE);
@@ -133,7 +136,8 @@ function createInvocation(bytes) {
       correlationId: HEADERS['x-correlation-id'],
     },
     maxResponseBytes: 4_194_304,
-    signal: new AbortController().signal,
+    // As the host has it: a signal is made when it is asked for.
+    cancellation: new AbortSource(),
   };
 }
 

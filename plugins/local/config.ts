@@ -2,8 +2,8 @@ import { define, enums, type Infer, object, optional, refine } from 'superstruct
 import { fileReference } from '../../core/contract/index.js';
 import { environmentConfig } from '../supervision/environment-config.js';
 
-/** `memory_mb`, in MiB. */
-export const DEFAULT_MEMORY_MB = 128;
+/** `memory_mb`, in MiB: a bound, nothing is set aside. */
+export const DEFAULT_MEMORY_MB = 256;
 const MIN_MEMORY_MB = 16;
 const MAX_MEMORY_MB = 16_384;
 

@@ -6,6 +6,8 @@ import {
   Worker,
 } from 'node:worker_threads';
 import {
+  type AbortListener,
+  type Cancellation,
   type Invocation,
   type Log,
   type Outcome,
@@ -54,7 +56,8 @@ export interface ThreadOptions {
 interface PendingCall {
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (failure: ProviderFailure) => void;
-  readonly release: () => void;
+  readonly signal: Cancellation;
+  readonly listener: AbortListener;
 }
 
 /** One thread with one module in it, from its start to its end; it is never started again. */
@@ -101,21 +104,26 @@ export class ModuleThread {
   }
 
   call(invocation: Invocation): Promise<Outcome> {
-    const { id, headers, context, maxResponseBytes } = invocation;
-    const cancellation = invocation.cancellation ?? invocation.signal;
+    const { id, operation, headers, context, maxResponseBytes } = invocation;
+    const signal = invocation.cancellation ?? invocation.signal;
     this.#lastCall += 1;
     const call = this.#lastCall;
     return new Promise((resolve, reject) => {
-      const takeBack = {
-        handleEvent: () => this.#takeBack(call, failureOfAbort(cancellation.reason)),
+      const listener = {
+        handleEvent: () => this.#takeBack(call, failureOfAbort(signal.reason)),
       };
-      cancellation.addEventListener('abort', takeBack);
-      const release = () => cancellation.removeEventListener('abort', takeBack);
-      this.#calls.set(call, { resolve, reject, release });
+      signal.addEventListener('abort', listener);
+      this.#calls.set(call, { resolve, reject, signal, listener });
       const handedOver: Transferable[] = [];
-      const operation = sendOperation(invocation.operation, handedOver);
-      const sent = { id, headers, context, maxResponseBytes, operation };
-      this.#post({ kind: 'call', call, invocation: sent }, handedOver);
+      const sent = sendOperation(operation, handedOver);
+      this.#post(
+        {
+          kind: 'call',
+          call,
+          invocation: { id, operation: sent, headers, context, maxResponseBytes },
+        },
+        handedOver,
+      );
     });
   }
 
@@ -183,7 +191,7 @@ export class ModuleThread {
 
   #settle(call: number): PendingCall | undefined {
     const pending = this.#calls.get(call);
-    pending?.release();
+    pending?.signal.removeEventListener('abort', pending.listener);
     this.#calls.delete(call);
     return pending;
   }

@@ -21,7 +21,8 @@ export interface ThreadStart {
 }
 
 /** Everything of an invocation that can be sent. */
-export interface SentInvocation extends Omit<Invocation, 'signal' | 'cancellation' | 'operation'> {
+export interface SentInvocation
+  extends Omit<Invocation, 'signal' | 'cancellation' | 'endpoint' | 'operation'> {
   readonly operation: SentOperation;
 }
 

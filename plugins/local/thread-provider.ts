@@ -77,8 +77,8 @@ class ThreadSupervisor {
 
   async invoke(invocation: Invocation): Promise<Outcome> {
     const { operation } = invocation;
-    const cancellation = invocation.cancellation ?? invocation.signal;
-    if (cancellation.aborted) throw failureOfAbort(cancellation.reason);
+    const signal = invocation.cancellation ?? invocation.signal;
+    if (signal.aborted) throw failureOfAbort(signal.reason);
     this.check();
     const outcome = await this.#thread.call(invocation);
     if (operation.kind === 'configure') {

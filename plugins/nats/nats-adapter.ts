@@ -64,7 +64,11 @@ function createNatsProvider(link: NatsLink, id: string, balancing: Balancing): P
         },
       ),
 
-    invoke: (invocation) => link.request(requestFor(invocation), invocation),
+    invoke: async (invocation) => {
+      const { maxResponseBytes } = invocation;
+      const signal = invocation.cancellation ?? invocation.signal;
+      return link.request(requestFor(invocation), { maxResponseBytes, signal });
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type NatsConnection,
 } from '@nats-io/transport-node';
 import {
+  type Cancellation,
   type FailureCode,
   isProviderFailure,
   type Log,
@@ -33,7 +34,7 @@ export interface LinkOptions {
 
 export interface RequestLimits {
   readonly maxResponseBytes: number;
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
 }
 
 interface PendingCall {
@@ -93,8 +94,10 @@ export class NatsLink {
     this.#lastCall += 1;
     const reply = `${this.#inbox}.${this.#lastCall}`;
     return new Promise((resolve, reject) => {
-      const takeBack = () => this.#settle(reply)?.reject(failureOfAbort(signal.reason));
-      signal.addEventListener('abort', takeBack, { once: true });
+      const takeBack = {
+        handleEvent: () => this.#settle(reply)?.reject(failureOfAbort(signal.reason)),
+      };
+      signal.addEventListener('abort', takeBack);
       const release = () => signal.removeEventListener('abort', takeBack);
       this.#calls.set(reply, { subject, maxResponseBytes, resolve, reject, release });
       try {

@@ -43,7 +43,7 @@ export const processAdapter = defineAdapter({
       socketPath,
       startTimeoutMs: config.start_timeout_ms ?? DEFAULT_START_TIMEOUT_MS,
       prepare: async (signal) => {
-        if (configured !== null) expectSuccess(await http.invoke({ ...configured, signal }));
+        if (configured !== null) expectSuccess(await http.invoke(repeat(configured, signal)));
       },
     });
     context.scope.defer(() => supervisor.close());
@@ -63,6 +63,14 @@ export const processAdapter = defineAdapter({
     });
   },
 });
+
+/** Field by field: an invocation of the host makes what it has when that is read. */
+function repeat(
+  { id, operation, headers, context, maxResponseBytes }: Invocation,
+  signal: AbortSignal,
+): Invocation {
+  return { id, operation, headers, context, maxResponseBytes, signal };
+}
 
 interface SuperviseOptions {
   readonly hasHealth: boolean;
@@ -88,7 +96,7 @@ function supervise(
       return http.check(signal, endpoint);
     },
     invoke: async (invocation) => {
-      if (!supervisor.isUp) await supervisor.ready(invocation.signal);
+      if (!supervisor.isUp) await supervisor.ready(invocation.cancellation ?? invocation.signal);
       const outcome = await http.invoke(invocation);
       if (invocation.operation.kind === 'configure' && isSuccess(outcome)) onConfigured(invocation);
       return outcome;

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Log, ProviderFailure } from '../../core/contract/index.js';
+import { type Cancellation, type Log, ProviderFailure } from '../../core/contract/index.js';
 import { type Connector, createConnector } from '../http/connector.js';
 import { failureOfAbort } from '../http/failures.js';
 import { RestartPauses } from '../supervision/restart-pauses.js';
@@ -55,7 +55,7 @@ export class ProcessSupervisor {
    * Waits for a child that is starting.
    * @throws ProviderFailure `unavailable` when there is none and none starts, the signal's when it is aborted.
    */
-  async ready(signal: AbortSignal): Promise<void> {
+  async ready(signal: Cancellation): Promise<void> {
     if (signal.aborted) throw failureOfAbort(signal.reason);
     while (!this.#isUp) {
       if (this.#trouble !== null) throw new ProviderFailure('unavailable', this.#trouble);
@@ -154,7 +154,7 @@ export class ProcessSupervisor {
     for (const notice of [...this.#waiting]) notice();
   }
 
-  #nextChange(signal: AbortSignal): Promise<void> {
+  #nextChange(signal: Cancellation): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = () => {
         this.#waiting.delete(notice);
@@ -164,12 +164,14 @@ export class ProcessSupervisor {
         settle();
         resolve();
       };
-      const stop = () => {
-        settle();
-        reject(failureOfAbort(signal.reason));
+      const stop = {
+        handleEvent: () => {
+          settle();
+          reject(failureOfAbort(signal.reason));
+        },
       };
       this.#waiting.add(notice);
-      signal.addEventListener('abort', stop, { once: true });
+      signal.addEventListener('abort', stop);
     });
   }
 }

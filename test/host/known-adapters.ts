@@ -2,11 +2,15 @@ import { object } from 'superstruct';
 import type { DescriptorAdapter, DescriptorAdapters } from '../../core/host/descriptor.js';
 import { httpConfig, unixConfig } from '../../plugins/http/config.js';
 import { localConfig } from '../../plugins/local/config.js';
+import { natsConfig } from '../../plugins/nats/config.js';
+import { processConfig } from '../../plugins/process/config.js';
 
 const KNOWN: readonly DescriptorAdapter[] = [
   { kind: 'http', config: httpConfig, supports: { manifest: true } },
   { kind: 'unix', config: unixConfig, supports: { manifest: true } },
   { kind: 'local', config: localConfig, supports: { manifest: true } },
+  { kind: 'process', config: processConfig, supports: { manifest: true } },
+  { kind: 'nats', config: natsConfig, supports: { manifest: true } },
   { kind: 'mute', config: object({}), supports: {} },
 ];
 
