@@ -91,6 +91,7 @@ function beginSpan(ctx: HostContext, tracing: RequestTracing | null): void {
   const hostRoute = trace.isForwarded ? null : BRIDGE_ROUTE;
   trace.span = tracing.begin({
     method: ctx.req.method ?? '',
+    scheme: ctx.secure ? 'https' : 'http',
     hostRoute,
     headers,
     requestId,

@@ -93,12 +93,10 @@ export class CallArchive {
       await this.#write();
       await this.#prune();
     } catch (error) {
-      // Of a store that is away the store itself tells.
-      if (!(error instanceof StoreUnavailable)) {
-        this.#options.log.error({ err: error }, 'calls cannot be kept in the store');
-      }
+      if (error instanceof StoreUnavailable) this.#warn(error.message);
+      else this.#options.log.error({ err: error }, 'calls cannot be kept in the store');
     }
-    this.#warnOfLost();
+    if (this.#lost > 0) this.#warn('the store is too slow');
     if (this.#waiting.length > 0) {
       this.#timer ??= setTimeout(() => void this.#writeSoon(), WRITE_INTERVAL_MS).unref();
     }
@@ -147,10 +145,12 @@ export class CallArchive {
     await store.pruneCalls({ maxCalls: isCount ? maxCalls : null, since });
   }
 
-  #warnOfLost(): void {
+  /** Once in a while: a full disk is full for long. */
+  #warn(reason: string): void {
     const now = performance.now();
-    if (this.#lost === 0 || now - this.#warnedAt < WARN_INTERVAL_MS) return;
-    this.#options.log.warn({ calls: this.#lost }, 'calls were not kept: the store is too slow');
+    if (now - this.#warnedAt < WARN_INTERVAL_MS) return;
+    const fields = { reason, waiting: this.#waiting.length, lost: this.#lost };
+    this.#options.log.warn(fields, 'calls are not kept in the store');
     this.#warnedAt = now;
     this.#lost = 0;
   }

@@ -32,20 +32,22 @@ export function nameMethod(method: string): {
 
 /** Where an attempt went; what is no URL has no address and no port. */
 export function describeServer(endpoint: string): Attributes {
-  const attributes = { 'modgate.endpoint': endpoint };
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
-  const defaultPort = DEFAULT_PORTS.get(url?.protocol ?? '');
-  if (url === null || defaultPort === undefined) return attributes;
-  return { ...attributes, ...address(url, defaultPort) };
+  return {
+    'modgate.endpoint': endpoint,
+    ...(URL.canParse(endpoint) && describeAddress(new URL(endpoint))),
+  };
 }
 
 /** Whom the caller meant: of a `host` header, which was judged before. */
-export function readAuthority(host: string | undefined): Attributes {
-  if (host === undefined || !URL.canParse(`http://${host}`)) return {};
-  return address(new URL(`http://${host}`), 80);
+export function readAuthority(scheme: 'http' | 'https', host: string | undefined): Attributes {
+  const url = `${scheme}://${host}`;
+  if (host === undefined || !URL.canParse(url)) return {};
+  return describeAddress(new URL(url)) ?? {};
 }
 
-function address({ hostname, port }: URL, defaultPort: number): Attributes {
+function describeAddress({ protocol, hostname, port }: URL): Attributes | null {
+  const defaultPort = DEFAULT_PORTS.get(protocol);
+  if (defaultPort === undefined) return null;
   return {
     'server.address': hostname.replace(/^\[(.*)\]$/, '$1'),
     'server.port': port === '' ? defaultPort : Number(port),

@@ -102,14 +102,14 @@ function describeAsked({ method, template }: Asked): Attributes {
 }
 
 function describeRequest(span: Span, request: TracedRequest, status: number): void {
-  const { method, headers, trace, hostRoute } = request;
+  const { method, scheme, headers, trace, hostRoute } = request;
   const route = hostRoute ?? trace.route;
   const failure = trace.failure ?? (status >= LEAST_SERVER_ERROR ? String(status) : null);
   span.updateName(nameSpan({ method, template: route }));
   span.setAttributes({
     ...nameMethod(method).attributes,
-    ...readAuthority(headers.get('host')),
-    'url.scheme': 'http',
+    ...readAuthority(scheme, headers.get('host')),
+    'url.scheme': scheme,
     'http.response.status_code': status,
     'modgate.request_id': request.requestId,
     ...(route !== null && { 'http.route': route }),

@@ -20,6 +20,8 @@ export interface RequestTracing {
 
 export interface TracedRequest {
   readonly method: string;
+  /** How the caller reached the host. */
+  readonly scheme: 'http' | 'https';
   /** The template of a route of the host's own, such as the bridge; `null` for a module's. */
   readonly hostRoute: string | null;
   readonly headers: { get(name: string): string | undefined };

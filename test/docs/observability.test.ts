@@ -8,6 +8,7 @@ import { describeModule } from '../http/modules.js';
 import { useHost } from '../http/use-host.js';
 import { waitUntil } from '../http/wait-until.js';
 import { scrape } from '../observability/exposition.js';
+import { describeTlsMetrics } from '../observability/tls-metrics.js';
 import { type RunningModgate, startModgate } from '../support/start-host.js';
 import { readDocumentedCommands, runDocumented } from './documented-commands.js';
 import { installModgate } from './install-modgate.js';
@@ -91,7 +92,7 @@ describe(`the tables of ${PAGE}`, () => {
     const documented = [...text.matchAll(/^\| `(modgate_\w+)` \| (\w+) \| ([^|]*)\|/gm)].map(
       ([, name, type, labels]) => ({ name, type, labels: readNames(labels).sort() }),
     );
-    expect(documented).to.have.deep.members(expected);
+    expect(documented).to.have.deep.members([...expected, ...describeTlsMetrics()]);
   });
 
   it('have every field of the line of a request, and the example has them in order', async () => {

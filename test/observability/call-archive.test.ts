@@ -107,7 +107,8 @@ describe('the archive of calls', () => {
     store.failure = new StoreUnavailable('locked');
     for (let id = 0; id < 20_300; id += 1) archive.add(createEnded(id));
     await waitUntil('the warning', () => warnings.length > 0, WAIT_MS);
-    expect(warnings).to.deep.equal([{ calls: 300 }]);
+    const reason = 'the store is locked by another process';
+    expect(warnings).to.deep.equal([{ reason, waiting: 20_000, lost: 300 }]);
     store.failure = null;
     await archive.close();
     expect(store.batches.flat()).to.have.length(20_000);
