@@ -4,6 +4,7 @@ import { HostError } from '../errors.js';
 import type { Explain } from '../operations/explain.js';
 import type { ListCalls } from '../operations/list-calls.js';
 import type { ListManifests } from '../operations/list-manifests.js';
+import type { ListPlugins } from '../operations/list-plugins.js';
 import type { ModuleStatus } from '../operations/module-status.js';
 import type { ReadMetrics } from '../operations/read-metrics.js';
 import { type Authentication, authenticate } from './actor.js';
@@ -17,6 +18,7 @@ export interface HostRoutesOptions {
   readonly authentication: Authentication;
   readonly moduleStatus: ModuleStatus;
   readonly listManifests: ListManifests;
+  readonly listPlugins: ListPlugins;
   readonly explain: Explain;
   readonly listCalls: ListCalls;
   readonly readMetrics: ReadMetrics;
@@ -51,6 +53,11 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
     const actor = await authenticate(ctx, options.authentication);
     ctx.set('content-type', 'application/json');
     ctx.body = await options.listManifests.execute(null, createCallerRequest(ctx, actor));
+  });
+  router.get('/plugins', async (ctx) => {
+    const actor = await authenticate(ctx, options.authentication);
+    ctx.set('content-type', 'application/json');
+    ctx.body = await options.listPlugins.execute(null, createCallerRequest(ctx, actor));
   });
   router.get('/explain', async (ctx) => {
     const actor = await authenticate(ctx, options.authentication);
