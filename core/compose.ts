@@ -4,14 +4,15 @@ import { container as rootContainer } from 'tsyringe';
 import { createAuthenticators } from './auth/authenticators.js';
 import { isLoopbackAddress } from './auth/loopback.js';
 import { readVersion } from './cli/read-version.js';
+import { settingFlag } from './config/settings.js';
 import { ConfigError, type HostConfig } from './config.js';
 import type { Log } from './contract/index.js';
 import { Host } from './host/host.js';
 import { HostPressure } from './host/host-pressure.js';
 import { LoopDelay } from './host/loop-delay.js';
 import { readModuleDocument } from './host/module-documents.js';
-import { findPluginFolders } from './host/plugin-folders.js';
-import { readPlugins } from './host/plugins.js';
+import { openPlugins } from './host/open-plugins.js';
+import { PluginWatcher } from './host/plugin-watcher.js';
 import { createApp } from './http/app.js';
 import { createRequestLog } from './http/request-log.js';
 import { createServer, type HostServer } from './http/server.js';
@@ -27,6 +28,7 @@ import { Explain } from './operations/explain.js';
 import { Forward } from './operations/forward.js';
 import { ListCalls } from './operations/list-calls.js';
 import { ListManifests } from './operations/list-manifests.js';
+import { ListPlugins } from './operations/list-plugins.js';
 import { ModuleStatus } from './operations/module-status.js';
 import { ActorRate } from './operations/rate-limit.js';
 import { ReadMetrics } from './operations/read-metrics.js';
@@ -44,6 +46,7 @@ import {
   METRICS,
   MODULE_DOCUMENTS,
   MODULE_RECORDS,
+  PLUGINS,
   STORE,
 } from './tokens.js';
 
@@ -67,10 +70,10 @@ export interface ComposedHost {
  */
 export async function composeHost(config: HostConfig, log: Log): Promise<ComposedHost> {
   refuseUnfitTimeouts(config);
-  const authentication = await createAuthenticators(config, log);
+  const plugins = await openPlugins(config, settingFlag('plugins'), log);
+  const authentication = await createAuthenticators(config, log, plugins);
   const tls = await openTls(config, log);
   const actorRate = ActorRate.create(config.actorRate, config.actorBurst);
-  const plugins = await readPlugins(findPluginFolders(config.plugins));
   const tracing = await openTracing(process.env, readVersion(), log);
   const loopDelay = new LoopDelay();
   const store = createStore(config, log);
@@ -95,6 +98,8 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     log,
   });
   await host.start();
+  const pluginWatcher = new PluginWatcher(plugins, log, () => host.rescan());
+  pluginWatcher.start();
 
   const archive =
     config.keepCalls === 0
@@ -119,6 +124,7 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
   const container = rootContainer.createChildContainer();
   container.register(GENERATIONS, { useValue: host });
   container.register(MODULE_RECORDS, { useValue: host });
+  container.register(PLUGINS, { useValue: plugins });
   container.register(STORE, { useValue: store });
   container.register(AUTHENTICATORS, { useValue: authentication.chain });
   container.register(MODULE_DOCUMENTS, {
@@ -138,6 +144,7 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     bridge: resolveOperation(container, ConsoleBridge),
     moduleStatus: resolveOperation(container, ModuleStatus),
     listManifests: resolveOperation(container, ListManifests),
+    listPlugins: resolveOperation(container, ListPlugins),
     explain: resolveOperation(container, Explain),
     listCalls: resolveOperation(container, ListCalls),
     readMetrics: resolveOperation(container, ReadMetrics),
@@ -160,7 +167,8 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
   const listener = { connections: server.counts, certificate: tls.pair };
   observability.metrics.add(describeListenerMetrics(listener));
   return {
-    reload: () => host.rescan(),
+    // First, so that what lacked a plugin finds the one that is there now.
+    reload: () => void pluginWatcher.look(true).then(() => host.rescan()),
     listen: () => listen(server, config),
     drain: async () => {
       isDraining = true;
@@ -170,6 +178,7 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     close: async () => {
       server.destroyConnections();
       server.server.close();
+      pluginWatcher.close();
       await host.close();
       await observability.close();
       await store.close();

@@ -4,6 +4,7 @@ import type { GenerationSource } from './host/generation-source.js';
 import type { CallRecords } from './operations/call-record.js';
 import type { BridgeOperations } from './operations/console/bridge-operations.js';
 import type { ModuleDocuments } from './operations/explain/explained-request.js';
+import type { PluginStatuses } from './operations/list-plugins.js';
 import type { ModuleRecords } from './operations/module-status.js';
 import type { MetricsSource } from './operations/read-metrics.js';
 import type { Store } from './store/store.js';
@@ -21,6 +22,7 @@ export const MODULE_DOCUMENTS = createToken<ModuleDocuments>('module-documents')
 export const CALL_RECORDS = createToken<CallRecords>('call-records');
 export const METRICS = createToken<MetricsSource>('metrics');
 export const MODULE_RECORDS = createToken<ModuleRecords>('module-records');
+export const PLUGINS = createToken<PluginStatuses>('plugins');
 export const STORE = createToken<Store>('store');
 
 /** tsyringe's `inject`, with a token that does not fit its parameter being a compile error. */

@@ -45,6 +45,9 @@ describe('the configuration', () => {
     const expected: HostConfig = {
       modules: resolve('modules.d'),
       plugins: null,
+      pluginIntegrity: 'warn',
+      pluginDigests: null,
+      authenticators: null,
       state: resolve('.modgate'),
       store: null,
       host: '127.0.0.1',

@@ -64,6 +64,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/token.js'),
   },
   {
+    name: 'plugins',
+    summary: 'list plugins with their states, or digest their files',
+    load: () => import('./commands/plugins.js'),
+  },
+  {
     name: 'new',
     summary: 'write the files of a new module or plugin',
     load: () => import('./commands/new.js'),

@@ -1,3 +1,4 @@
+import { findErrorOwner } from '../host/error-owner.js';
 import type { Logger } from '../log.js';
 import { type CommandContext, EXIT } from './command-module.js';
 
@@ -19,8 +20,9 @@ export function waitForStop(exit: CommandContext['exit']): Promise<StopSignal> {
 }
 
 /**
- * Logs an error that nobody caught, and ends with 1: what it left behind is unknown. Waits for the log, as
- * that line says why the host is gone.
+ * An error that nobody caught goes to whose code left it: a module, a plugin. One of the host's own is
+ * logged, and ends it with 1: what it left behind is unknown. Waits for the log, as that line says why the
+ * host is gone.
  */
 export function endOnStrayError(log: Logger, exit: CommandContext['exit']): void {
   let isEnding = false;
@@ -31,8 +33,43 @@ export function endOnStrayError(log: Logger, exit: CommandContext['exit']): void
     await log.close();
     exit(EXIT.failure);
   };
-  process.on('uncaughtException', (error) => void end(error, 'an error was not caught'));
-  process.on('unhandledRejection', (error) => void end(error, 'a rejection was not handled'));
+  const judge = (error: unknown, message: string) => {
+    const owner = findErrorOwner();
+    if (owner === null) void end(error, message);
+    else owner.onStray(error);
+  };
+  process.on('uncaughtException', (error) => judge(error, 'an error was not caught'));
+  process.on('unhandledRejection', (error) => judge(error, 'a rejection was not handled'));
+  ownMicrotasks();
+  refuseExit();
+}
+
+/** Node.js 20 has forgotten whose a microtask was by the time that it has thrown. */
+function ownMicrotasks(): void {
+  const { queueMicrotask } = globalThis;
+  globalThis.queueMicrotask = (callback) => {
+    const owner = typeof callback === 'function' ? findErrorOwner() : null;
+    if (owner === null) return queueMicrotask(callback);
+    queueMicrotask(() => {
+      try {
+        callback();
+      } catch (error) {
+        owner.onStray(error);
+      }
+    });
+  };
+}
+
+/** The host alone ends the process. For anybody else's code it is an error to try. */
+function refuseExit(): void {
+  const { exit } = process;
+  process.exit = (code) => {
+    const owner = findErrorOwner();
+    if (owner === null) return exit.call(process, code);
+    const error = new Error('process.exit belongs to the host');
+    owner.onStray(error);
+    throw error;
+  };
 }
 
 /** By default a SIGHUP ends a process; here it asks for a reload. */

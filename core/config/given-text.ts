@@ -8,12 +8,17 @@ export interface GivenText {
   readonly source: string;
   /** Where relative paths start. */
   readonly directory: string;
+  /** What a configuration file has instead of a text, for the kinds that take it. */
+  readonly value?: unknown;
 }
 
 /** @throws ConfigError that names the source and what was expected, never the text. */
 export function parseSetting(name: SettingName, given: GivenText): unknown {
   const { kind } = SETTINGS[name];
-  const value = kind.parse(given.text, given.directory);
+  const value =
+    given.value === undefined
+      ? kind.parse(given.text, given.directory)
+      : kind.parseValue?.(given.value, given.directory);
   if (value !== undefined) return value;
   throw new ConfigError(`${given.source} must be ${kind.expected}${explainText(given.text)}`);
 }

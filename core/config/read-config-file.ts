@@ -57,7 +57,10 @@ function readEntry(
   source: string,
   directory: string,
 ): GivenText {
-  const { fileType, expected } = SETTINGS[name].kind;
+  const { fileType, expected, parseValue } = SETTINGS[name].kind;
+  if (parseValue !== undefined && typeof value === 'object') {
+    return { text: '', source, directory, value };
+  }
   if (typeof value !== fileType) {
     throw new ConfigError(`${source} must be ${expected}, written as a ${fileType}`);
   }

@@ -11,6 +11,8 @@ export interface SettingKind<T> {
   readonly fileType: 'string' | 'number' | 'boolean';
   /** `undefined` when the text is none of this kind. Relative paths are resolved in `directory`. */
   parse(text: string, directory: string): T | undefined;
+  /** For what a configuration file can say and a text cannot: a list. `undefined` for what is none. */
+  parseValue?(value: unknown, directory: string): T | undefined;
 }
 
 export function path(placeholder: 'dir' | 'file'): SettingKind<string> {

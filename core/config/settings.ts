@@ -1,3 +1,7 @@
+import { INTEGRITY_POLICIES, type IntegrityPolicy } from '../host/integrity-policy.js';
+import type { PluginSource } from '../host/plugin-sources.js';
+import { type AuthenticatorChoice, authenticatorList } from './authenticator-list.js';
+import { pluginList } from './plugin-list.js';
 import {
   address,
   choice,
@@ -20,8 +24,12 @@ export const ENVIRONMENTS = ['development', 'production'] as const;
 export interface HostConfig {
   /** The folder of descriptors. */
   readonly modules: string;
-  /** The folder of plugins beside the ones that modgate ships. */
-  readonly plugins: string | null;
+  /** Folders of plugins and npm packages, beside the plugins that modgate ships. */
+  readonly plugins: readonly PluginSource[] | null;
+  /** What becomes of a plugin whose files do not have their digests. */
+  readonly pluginIntegrity: IntegrityPolicy;
+  /** The file of digests that ops keep apart from the plugins. */
+  readonly pluginDigests: string | null;
   /** The folder for data that must last. */
   readonly state: string;
   /** The store of config values and audit: `postgres://…`; `null`: SQLite under `state`. */
@@ -36,6 +44,8 @@ export interface HostConfig {
   readonly tokens: string | null;
   /** The file of the issuers of signed and of opaque tokens. */
   readonly issuers: string | null;
+  /** The chain, in the order in which it is asked; `null`: every one that is configured. */
+  readonly authenticators: readonly AuthenticatorChoice[] | null;
   /** Lets dev tokens be used beyond loopback. */
   readonly allowDevAuthAnywhere: boolean;
   /** The certificate of the listener, PEM with its chain; `null`: plain HTTP. */
@@ -107,10 +117,22 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     help: 'folder of descriptors, one module a file',
   },
   plugins: {
-    kind: path('dir'),
+    kind: pluginList,
     default: null,
     unit: null,
     help: 'folder of plugins, beside the ones that modgate ships',
+  },
+  pluginIntegrity: {
+    kind: choice('policy', INTEGRITY_POLICIES),
+    default: 'warn',
+    unit: null,
+    help: 'what to do with plugins whose files do not have their digests: off, warn or enforce',
+  },
+  pluginDigests: {
+    kind: path('file'),
+    default: null,
+    unit: null,
+    help: 'file of the digests that the files of plugins must have; by default those of plugin.json',
   },
   state: {
     kind: path('dir'),
@@ -153,6 +175,12 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     default: null,
     unit: null,
     help: 'file of the issuers of tokens (JWT, introspection); reloaded when it changes',
+  },
+  authenticators: {
+    kind: authenticatorList,
+    default: null,
+    unit: null,
+    help: 'names of the authenticators to ask, in this order; by default all that are configured',
   },
   allowDevAuthAnywhere: {
     kind: onOff,

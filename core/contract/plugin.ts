@@ -1,13 +1,18 @@
 import type { ProviderAdapter } from './adapter.js';
+import type { AuthenticatorFactory } from './authenticator.js';
 
 /**
  * The default export of a plugin's entry. The entry is imported once, when a descriptor first names one of
- * its kinds, and must end its import within 5 s; it is never imported anew, a new version needs a restart.
- *
+ * its kinds or a host starts with one of its authenticators, and must end its import within 5 s; it is
+ * never imported anew, a new version needs a restart.
+ * It is rehearsed in a worker thread first, so it runs twice, and must do nothing but define things.
  */
 export interface Plugin {
-  /** Their kinds must be those of `kinds` in `plugin.json`. */
+  /** Their kinds must be exactly those of `kinds` in `plugin.json`; empty where there are none. */
   // Each adapter judges its own config: the host only ever passes on what that struct accepted.
   // biome-ignore lint/suspicious/noExplicitAny: config types differ from adapter to adapter
   readonly adapters: readonly ProviderAdapter<any>[];
+  /** Their names must be those of `authenticators` in `plugin.json`. Default: none. */
+  // biome-ignore lint/suspicious/noExplicitAny: likewise
+  readonly authenticators?: readonly AuthenticatorFactory<any>[];
 }

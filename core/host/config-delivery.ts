@@ -8,6 +8,7 @@ import {
 import type { Configuration, Delivered } from './config-courier.js';
 import { Deadline } from './deadline.js';
 import type { Descriptor } from './descriptor.js';
+import type { ErrorOwner } from './error-owner.js';
 import { checkOutcome } from './outcome-check.js';
 
 export interface ConfigTarget {
@@ -17,6 +18,8 @@ export interface ConfigTarget {
   readonly path: string | null;
   /** `null` for a provider that names none. */
   readonly endpoint: string | null;
+  /** Who answers for the provider's code; `null`: the host. */
+  readonly owner: ErrorOwner | null;
 }
 
 /**
@@ -41,11 +44,11 @@ export async function deliverConfig(
 }
 
 async function invoke(
-  { provider, descriptor: { module, limits }, endpoint }: ConfigTarget,
+  { provider, descriptor: { module, limits }, endpoint, owner }: ConfigTarget,
   operation: ConfigureOperation,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const deadline = new Deadline(limits.timeoutMs, signal);
+  const deadline = new Deadline(limits.timeoutMs, signal, owner);
   const id = randomUUID();
   const requestId = `req_${id}`;
   const invocation = {

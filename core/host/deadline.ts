@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Cancellation, ProviderFailure } from '../contract/index.js';
 import { AbortSource } from '../lib/abort-source.js';
+import { type ErrorOwner, runOwned } from './error-owner.js';
 
 /**
  * The one clock of an exchange, over all its waiting and all its attempts. It is aborted with the failure
@@ -11,12 +12,15 @@ import { AbortSource } from '../lib/abort-source.js';
 export class Deadline extends AbortSource {
   readonly #timeoutMs: number;
   readonly #callerSignal: Cancellation;
+  readonly #owner: ErrorOwner | null;
   readonly #timer: NodeJS.Timeout;
   readonly #endsAt: number;
   #interrupt: ((reason: unknown) => void) | null = null;
 
-  constructor(timeoutMs: number, callerSignal: Cancellation) {
+  /** @param owner who answers for what throws when it is aborted */
+  constructor(timeoutMs: number, callerSignal: Cancellation, owner: ErrorOwner | null = null) {
     super();
+    this.#owner = owner;
     this.#timeoutMs = timeoutMs;
     this.#callerSignal = callerSignal;
     this.#endsAt = performance.now() + timeoutMs;
@@ -83,7 +87,7 @@ export class Deadline extends AbortSource {
   }
 
   override abort(reason: ProviderFailure): void {
-    super.abort(reason);
+    runOwned(this.#owner, () => super.abort(reason));
     if (this.#interrupt !== null) setImmediate(this.#interrupt, this.reason);
   }
 }

@@ -12,6 +12,7 @@ import type { Descriptor } from './descriptor.js';
 import { Dispatcher } from './dispatcher.js';
 import { Endpoint, type EndpointStatus } from './endpoint.js';
 import { EndpointSet } from './endpoint-set.js';
+import type { ErrorOwner } from './error-owner.js';
 import { createOpenBreaker } from './guard-failure.js';
 import type { GuardedAnswer, GuardedCall } from './guarded-call.js';
 import { startHealthChecks } from './health-checks.js';
@@ -43,6 +44,8 @@ export interface GuardOptions {
   readonly pressure: HostPressure | null;
   /** `null`: the provider is not told who calls in a signed token. */
   readonly identity: IdentitySigner | null;
+  /** Who answers for the provider's code; absent: nobody but the host. */
+  readonly owner?: ErrorOwner | null;
 }
 
 const DEFAULT_BALANCING: Balancing = { strategy: 'round_robin', hashHeader: null, health: null };
@@ -60,6 +63,7 @@ export class Guard {
   readonly rates: RateLimits;
   readonly #descriptor: Descriptor;
   readonly #pressure: HostPressure | null;
+  readonly #owner: ErrorOwner | null;
   readonly #endpoints: EndpointSet;
   readonly #bulkhead: Bulkhead;
   readonly #dispatcher: Dispatcher;
@@ -70,11 +74,12 @@ export class Guard {
   #holds = 0;
   #onIdle: (() => void) | null = null;
 
-  constructor({ provider, descriptor, log, scope, pressure, identity }: GuardOptions) {
+  constructor({ provider, descriptor, log, scope, pressure, identity, owner }: GuardOptions) {
     const { strategy, hashHeader, health } = provider.balancing?.() ?? DEFAULT_BALANCING;
     this.hashHeader = hashHeader;
     this.#descriptor = descriptor;
     this.#pressure = pressure;
+    this.#owner = owner ?? null;
     this.#endpoints = new EndpointSet(createEndpoints(provider, descriptor, log), strategy);
     this.rates = new RateLimits(descriptor.rate);
     this.#bulkhead = new Bulkhead(descriptor.limits);
@@ -86,7 +91,11 @@ export class Guard {
       identity,
     });
     if (health !== null) {
-      startHealthChecks(this.#endpoints.all, { provider, checks: health, log }, scope);
+      startHealthChecks(
+        this.#endpoints.all,
+        { provider, checks: health, log, owner: this.#owner },
+        scope,
+      );
     }
   }
 
@@ -149,7 +158,7 @@ export class Guard {
       this.#countEnd(true);
       throw error;
     }
-    const deadline = new Deadline(call.timeoutMs, call.signal);
+    const deadline = new Deadline(call.timeoutMs, call.signal, this.#owner);
     this.#deadlines.add(deadline);
     let isFailed = false;
     try {

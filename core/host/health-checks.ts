@@ -1,5 +1,6 @@
 import { type HealthChecks, type Log, type Provider, ProviderFailure } from '../contract/index.js';
 import type { Endpoint } from './endpoint.js';
+import { type ErrorOwner, runOwned } from './error-owner.js';
 import type { ModuleScope } from './module-scope.js';
 
 /** Checks of many modules that started together spread out by it. A share of the interval, either way. */
@@ -9,6 +10,8 @@ export interface HealthCheckOptions {
   readonly provider: Provider;
   readonly checks: HealthChecks;
   readonly log: Log;
+  /** Who answers for what throws when a check is aborted. */
+  readonly owner: ErrorOwner | null;
 }
 
 /** Checks each endpoint from now on until the scope closes. */
@@ -47,7 +50,7 @@ class EndpointWatch {
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-    this.#controller.abort(new ProviderFailure('cancelled', 'the module was closed'));
+    this.#abort(this.#controller, new ProviderFailure('cancelled', 'the module was closed'));
   }
 
   async #round(): Promise<void> {
@@ -67,7 +70,7 @@ class EndpointWatch {
     this.#controller = controller;
     const { signal } = controller;
     const late = new ProviderFailure('timeout', `no answer within ${checks.timeoutMs} ms`);
-    const timer = setTimeout(() => controller.abort(late), checks.timeoutMs).unref();
+    const timer = setTimeout(() => this.#abort(controller, late), checks.timeoutMs).unref();
     try {
       await rejectOnAbort(provider.check(signal, this.#endpoint.name ?? undefined), signal);
       return null;
@@ -76,6 +79,10 @@ class EndpointWatch {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #abort(controller: AbortController, reason: ProviderFailure): void {
+    runOwned(this.#options.owner, () => controller.abort(reason));
   }
 
   #record(failure: Error | null): void {

@@ -4,7 +4,7 @@ import { isProviderFailure } from '../contract/index.js';
 import type { Fault } from '../lib/fault.js';
 import type { Descriptor } from './descriptor.js';
 import type { DocumentSource, Finding, Locate } from './finding.js';
-import { createFinding, InvalidFile } from './finding.js';
+import { createFileFinding, createFinding, InvalidFile } from './finding.js';
 import { parseManifest } from './manifest.js';
 import { manifestDigest } from './manifest-digest.js';
 import { ManifestUnavailable } from './manifest-unavailable.js';
@@ -94,12 +94,29 @@ async function readUrl(url: string, signal: AbortSignal): Promise<Document> {
 
 async function askProvider(input: ManifestInput): Promise<Document> {
   const file = `provider of ${input.descriptor.module}`;
+  let value: unknown;
   try {
-    return { value: await input.askProvider(input.signal), file, locate: () => null };
+    value = await input.askProvider(input.signal);
   } catch (error) {
     const why = isProviderFailure(error) ? ` (${error.failure})` : '';
     throw new ManifestUnavailable(`the provider gave no manifest${why}`, { cause: error });
   }
+  return { value: toPlainValue(value, file), file, locate: () => null };
+}
+
+/** What an adapter hands over may have loops, getters, a depth or a size that no file could have. */
+function toPlainValue(value: unknown, file: string): unknown {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    text = undefined;
+  }
+  if (text === undefined) {
+    const message = 'the manifest must be a value that JSON can hold';
+    throw new InvalidFile([createFileFinding(file, 'no-json', message)]);
+  }
+  return readStructuredText(file, text, 'json').value;
 }
 
 function judgePin(digest: string, input: ManifestInput): void {

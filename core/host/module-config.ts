@@ -11,6 +11,7 @@ import {
   readEffective,
 } from './config-fields.js';
 import type { Descriptor } from './descriptor.js';
+import type { ErrorOwner } from './error-owner.js';
 
 export interface ModuleConfigOptions {
   readonly descriptor: Descriptor;
@@ -20,6 +21,8 @@ export interface ModuleConfigOptions {
   readonly takesConfig: boolean;
   readonly store: Store;
   readonly log: Log;
+  /** Who answers for the provider's code; absent: nobody but the host. */
+  readonly owner?: ErrorOwner | null;
   /** Ends the delivery. */
   readonly signal: AbortSignal;
 }
@@ -74,13 +77,13 @@ export class ModuleConfig {
 
   /** Each endpoint is a process of its own that needs its configuration, whatever the others do. */
   #createCouriers(): ConfigCourier[] {
-    const { provider, descriptor, manifest, takesConfig, log } = this.#options;
+    const { provider, descriptor, manifest, takesConfig, log, owner } = this.#options;
     if (!takesConfig) return [];
     const path = manifest.config?.delivery_path ?? null;
     const named = provider.endpoints?.().map(({ id }) => id) ?? [];
     const endpoints = named.length > 0 ? named : [null];
     return endpoints.map((endpoint) => {
-      const target = { provider, descriptor, path, endpoint };
+      const target = { provider, descriptor, path, endpoint, owner: owner ?? null };
       return new ConfigCourier({
         deliver: (configuration, signal) => deliverConfig(target, configuration, signal),
         onTrouble: (reason, { revision }) => {

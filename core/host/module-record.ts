@@ -43,6 +43,8 @@ export interface ModuleRecord {
   readonly fileDigest: string | null;
   /** What the file says now, when that is not what serves because it is bad; else `null`. */
   readonly rejected: RejectedDigests | null;
+  /** How many errors the code of the module left uncaught, over all its versions. */
+  readonly strays: number;
 }
 
 /** As far as each could be known. */

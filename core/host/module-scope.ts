@@ -1,5 +1,6 @@
 import type { Log, Scope } from '../contract/index.js';
 import { withTimeout } from '../lib/with-timeout.js';
+import { type ErrorOwner, runOwned } from './error-owner.js';
 
 // An undo that hangs must not hold up the others, nor the host's exit.
 const UNDO_TIMEOUT_MS = 2000;
@@ -9,20 +10,21 @@ export interface ModuleScope extends Scope {
   close(): Promise<void>;
 }
 
-export function createModuleScope(log: Log): ModuleScope {
+/** @param owner who answers for what is run when it closes; `null`: nobody but the host */
+export function createModuleScope(log: Log, owner: ErrorOwner | null = null): ModuleScope {
   const controller = new AbortController();
   const undos: (() => void | Promise<void>)[] = [];
   let closed: Promise<void> | null = null;
 
   const run = async (undo: () => void | Promise<void>) => {
     try {
-      await withTimeout(undo(), UNDO_TIMEOUT_MS);
+      await withTimeout(runOwned(owner, undo), UNDO_TIMEOUT_MS);
     } catch (error) {
       log.warn({ err: error }, 'an undo of the module failed');
     }
   };
   const closeAll = async () => {
-    controller.abort();
+    runOwned(owner, () => controller.abort());
     for (let undo = undos.pop(); undo !== undefined; undo = undos.pop()) await run(undo);
   };
   return {

@@ -4,6 +4,8 @@ import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import type { Store } from '../store/store.js';
 import type { Probation } from './descriptor.js';
 import type { DirectoryFile } from './directory.js';
+import { nameError } from './error-owner.js';
+import { FaultBackoff } from './fault-backoff.js';
 import { formatFinding } from './finding.js';
 import type { HostPressure } from './host-pressure.js';
 import type { LastGoodStore } from './last-good.js';
@@ -50,6 +52,18 @@ export interface SlotContext extends DescriptorContext {
 const ROLLED_BACK_HINT = 'change the descriptor or a file that it names to try again';
 const MANIFEST_BACKOFF: BackoffBounds = { firstMs: 200, maxMs: 10_000 };
 
+const FAULTED_HINT =
+  'the log has the error; the module is opened again by and by, or at once when one of its files changes';
+
+/** A version whose code left an error uncaught: what state it is in nobody knows. */
+interface Faulted {
+  readonly version: ModuleVersion;
+  /** Whether it was still to get its manifest. */
+  readonly isPending: boolean;
+  /** What the slot would say of itself but for the fault. */
+  otherwise: { readonly state: ModuleState; readonly trouble: Trouble | null };
+}
+
 interface Serving {
   readonly version: ModuleVersion;
   readonly live: LiveModule;
@@ -92,6 +106,11 @@ export class ModuleSlot {
   /** What was rolled back, and is not to be tried again until the file says something else. */
   #rejectedDigest: string | null = null;
   #firstTry: Promise<void> = Promise.resolve();
+  /** Until it is opened again, its version goes on serving as well as it can. */
+  #faulted: Faulted | null = null;
+  readonly #faultBackoff = new FaultBackoff();
+  /** Errors left uncaught by all versions. */
+  #strays = 0;
 
   constructor(file: string, context: SlotContext) {
     this.#file = file;
@@ -142,6 +161,7 @@ export class ModuleSlot {
       hint: this.#trouble?.hint ?? null,
       attempts: this.#attempts,
       live: this.live,
+      strays: this.#strays,
     };
   }
 
@@ -201,6 +221,12 @@ export class ModuleSlot {
       return;
     }
     if (wanted.inputDigest !== this.#rejectedDigest) this.#rejectedDigest = null;
+    if (this.#faulted?.version.prepared.inputDigest === wanted.inputDigest) {
+      const faulted = this.#faulted;
+      if (!faulted.isPending) faulted.otherwise = { state: 'live', trouble: null };
+      await this.#reopen(faulted);
+      return;
+    }
     if (this.#serves(wanted)) {
       this.#dropPending();
       this.#setState('live', null);
@@ -251,12 +277,79 @@ export class ModuleSlot {
 
   async #open(wanted: PreparedDescriptor): Promise<void> {
     try {
-      const version = await openVersion(wanted, this.#context);
+      const version = await this.#openVersion(wanted);
       if (wanted.manifest === null) this.#awaitManifest(version);
       else await this.#swap(version, wanted.manifest, 'live', null);
     } catch (error) {
       await this.#fallBack(explainTrouble(error));
     }
+  }
+
+  async #openVersion(prepared: PreparedDescriptor): Promise<ModuleVersion> {
+    const version = await openVersion(prepared, this.#context);
+    const { strays } = version;
+    this.#strays += strays.count;
+    strays.onError = () => {
+      this.#strays += 1;
+      if (strays.count === 1) this.#markFaulted(version);
+    };
+    return version;
+  }
+
+  /** An error was left uncaught. What had one before it serves faults when it does. */
+  #markFaulted(version: ModuleVersion): void {
+    const isServing = this.#serving?.version === version;
+    const isPending = this.#pending === version;
+    if (!isServing && !isPending) return;
+    const error = nameError(version.strays.first?.error);
+    if (isServing && this.#probation !== null) {
+      this.#rollBack(`an error was left uncaught on probation: ${error}`);
+      return;
+    }
+    if (isPending) this.#pending = null;
+    const otherwise = { state: this.#state, trouble: this.#trouble };
+    this.#faulted = { version, isPending, otherwise };
+    this.#reopenLater(this.#faulted);
+    const reason = `the code of the module left an error uncaught: ${error}`;
+    this.#setState('faulted', { reason, hint: FAULTED_HINT });
+  }
+
+  #reopenLater(faulted: Faulted): void {
+    const reopen = () => void this.#reopen(faulted);
+    const timer = setTimeout(reopen, this.#faultBackoff.next());
+    faulted.version.scope.defer(() => clearTimeout(timer));
+  }
+
+  /** Opens what faulted once more, beside it, and lets it go. */
+  async #reopen(faulted: Faulted): Promise<void> {
+    if (this.#faulted !== faulted) return;
+    try {
+      const version = await this.#openVersion(faulted.version.prepared);
+      if (this.#faulted !== faulted) return void version.scope.close();
+      this.#takeOver(faulted, version);
+    } catch (error) {
+      if (this.#faulted !== faulted) return;
+      const { reason, hint } = explainTrouble(error);
+      this.#setState('faulted', { reason: `cannot be opened again: ${reason}`, hint });
+      this.#reopenLater(faulted);
+    }
+  }
+
+  #takeOver(faulted: Faulted, version: ModuleVersion): void {
+    const { live } = this;
+    const { state, trouble } = faulted.otherwise;
+    const isServing = this.#serving?.version === faulted.version;
+    this.#faulted = null;
+    if (isServing && live !== null) {
+      const { manifest, manifestDigest: digest } = live;
+      this.#serve({ version, live: version.createLive({ manifest, digest }) });
+    }
+    this.#setState(state, trouble);
+    if (faulted.isPending) {
+      if (!isServing) this.#discard(faulted.version);
+      this.#awaitManifest(version);
+    }
+    if (version.strays.first !== null) this.#markFaulted(version);
   }
 
   #awaitManifest(version: ModuleVersion): void {
@@ -315,11 +408,13 @@ export class ModuleSlot {
       this.#serve(next);
     }
     this.#setState(state, trouble, changed);
+    if (version.strays.first !== null) this.#markFaulted(version);
     if (state === 'live' && this.#probation === null) this.#keepLastGood();
   }
 
   #serveOnProbation(next: Serving, before: Serving, probation: Probation): void {
     this.#endProbation();
+    this.#forgetFault(before.version);
     this.#serving = next;
     this.#context.onLiveChange(null);
     const end = watchProbation(next.version.guard, probation, {
@@ -327,22 +422,22 @@ export class ModuleSlot {
         this.#endProbation();
         this.#keepLastGood();
       },
-      onFailed: (figures) => this.#rollBack(figures, probation),
+      onFailed: (figures) => this.#rollBack(describeFailure(figures, probation)),
     });
     this.#probation = { before, end };
   }
 
-  #rollBack(figures: ProbationFigures, { maxErrorRate }: Probation): void {
+  #rollBack(reason: string): void {
     const rejected = this.#serving?.version ?? null;
     if (this.#probation === null || rejected === null) return;
+    this.#probation.end();
     this.#serving = this.#probation.before;
     this.#probation = null;
     this.#context.onLiveChange(rejected);
     this.#rejectedDigest = rejected.prepared.inputDigest;
-    this.#setState('rolled_back', {
-      reason: `${figures.failed} of ${figures.calls} calls failed on probation, more than the share of ${maxErrorRate}`,
-      hint: ROLLED_BACK_HINT,
-    });
+    this.#setState('rolled_back', { reason, hint: ROLLED_BACK_HINT });
+    const { version } = this.#serving;
+    if (version.strays.first !== null) this.#markFaulted(version);
     this.#keepLastGood();
   }
 
@@ -380,7 +475,7 @@ export class ModuleSlot {
       if (manifest === null) return;
       const prepared = await prepareDescriptor(entry, this.#context, manifest);
       if (!this.#context.isFree(prepared.descriptor.module, this)) return;
-      const version = await openVersion(prepared, this.#context);
+      const version = await this.#openVersion(prepared);
       this.#name ??= prepared.descriptor.module;
       this.#serve({ version, live: version.createLive(manifest) });
     } catch (error) {
@@ -395,16 +490,26 @@ export class ModuleSlot {
     this.#endProbation();
     const previous = this.#serving?.version ?? null;
     this.#serving = next;
+    if (previous !== next?.version) this.#forgetFault(previous);
     if (previous === null && next === null) return;
     this.#context.onLiveChange(previous === next?.version ? null : previous);
   }
 
   #dropPending(): void {
-    const pending = this.#pending;
+    const pending = this.#pending ?? (this.#faulted?.isPending ? this.#faulted.version : null);
     this.#pending = null;
-    if (pending === null || pending === this.#serving?.version) return;
-    // Its calls are none: it never served.
-    void pending.scope.close();
+    if (pending !== null && pending !== this.#serving?.version) this.#discard(pending);
+  }
+
+  /** Its calls are none: it never served. */
+  #discard(version: ModuleVersion): void {
+    this.#forgetFault(version);
+    void version.scope.close();
+  }
+
+  /** What is to serve no more need not be opened again. */
+  #forgetFault(version: ModuleVersion | null): void {
+    if (this.#faulted?.version === version) this.#faulted = null;
   }
 
   #tell(): void {
@@ -430,6 +535,10 @@ export class ModuleSlot {
   }
 
   #setState(state: ModuleState, trouble: Trouble | null, changed: readonly string[] = []): void {
+    if (this.#faulted !== null && state !== 'faulted') {
+      this.#faulted.otherwise = { state, trouble };
+      return;
+    }
     const before = this.record;
     if (state !== this.#state) this.#since = new Date();
     this.#state = state;
@@ -444,4 +553,8 @@ export class ModuleSlot {
       rejected?.file !== before.rejected?.file;
     if (isNews) this.#context.onRecordChange(this.record, changed);
   }
+}
+
+function describeFailure(figures: ProbationFigures, { maxErrorRate }: Probation): string {
+  return `${figures.failed} of ${figures.calls} calls failed on probation, more than the share of ${maxErrorRate}`;
 }

@@ -3,6 +3,9 @@ import type { Log, Provider } from '../contract/index.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import type { Store } from '../store/store.js';
+import { Deadline } from './deadline.js';
+import type { Descriptor } from './descriptor.js';
+import { type ErrorOwner, runOwned } from './error-owner.js';
 import { formatFinding } from './finding.js';
 import { Guard } from './guard.js';
 import type { HostPressure } from './host-pressure.js';
@@ -10,7 +13,9 @@ import { createLiveModule, type LiveModule } from './live-module.js';
 import { type ReadManifest, readManifest } from './manifest-source.js';
 import { ModuleConfig } from './module-config.js';
 import { createModuleScope, type ModuleScope } from './module-scope.js';
+import { ownProvider } from './owned-provider.js';
 import { configDigestOf, type PreparedDescriptor } from './prepared-descriptor.js';
+import { StrayErrors } from './stray-errors.js';
 
 export interface VersionContext {
   readonly log: Log;
@@ -23,6 +28,13 @@ export interface VersionContext {
   readonly identity?: IdentitySigner;
 }
 
+/**
+ * Kinds whose code is the host's own: an error that it leaves uncaught is the host's. To keep an owner
+ * through each call costs Node.js 20 a tenth of the CPU time of a request, and with these kinds alone that
+ * is not paid.
+ */
+const OWN_KINDS: ReadonlySet<string> = new Set(['http', 'unix']);
+
 // A module that hangs while it opens must not hold up the changes of others for long.
 const OPEN_TIMEOUT_MS = 5000;
 
@@ -31,13 +43,15 @@ export interface ModuleVersion {
   readonly prepared: PreparedDescriptor;
   readonly guard: Guard;
   readonly scope: ModuleScope;
+  /** What its code left uncaught. */
+  readonly strays: StrayErrors;
   /**
    * Asks for the manifest where the descriptor says.
    * @throws InvalidFile for a manifest that is bad; ManifestUnavailable for one that may come later.
    */
   askManifest(): Promise<ReadManifest>;
   /** Binds the version to a manifest: it can then serve. */
-  createLive(manifest: ReadManifest): LiveModule;
+  createLive(manifest: Pick<ReadManifest, 'manifest' | 'digest'>): LiveModule;
 }
 
 /**
@@ -50,30 +64,48 @@ export async function openVersion(
 ): Promise<ModuleVersion> {
   const { descriptor, adapter, references } = prepared;
   const log = withModule(context.log, descriptor.module);
-  const scope = createModuleScope(log);
+  const strays = new StrayErrors(log, 'the code of the module left an error uncaught');
+  const owner = OWN_KINDS.has(descriptor.provider.kind) ? null : strays;
+  const scope = createModuleScope(log, owner);
   try {
-    const opened = adapter.open(descriptor.provider.config, {
-      module: descriptor.module,
-      scope,
-      log,
-      stateDir: join(context.stateDir, 'modules', encodeURIComponent(descriptor.module)),
-      secret: references.secret,
-      file: references.file,
-      path: references.path,
-    });
-    const provider = await withTimeout(opened, OPEN_TIMEOUT_MS);
+    const opened = await openInTime(descriptor.provider.kind, owner, () =>
+      adapter.open(descriptor.provider.config, {
+        module: descriptor.module,
+        scope,
+        log,
+        stateDir: join(context.stateDir, 'modules', encodeURIComponent(descriptor.module)),
+        secret: references.secret,
+        file: references.file,
+        path: references.path,
+      }),
+    );
+    const provider = ownProvider(opened, descriptor.provider.kind, owner);
     if (descriptor.identity) await context.identity?.prepare();
-    return createVersion(prepared, provider, scope, { ...context, log });
+    return createVersion(prepared, { provider, scope, strays, owner }, { ...context, log });
   } catch (error) {
     await scope.close();
     throw error;
   }
 }
 
+async function openInTime(
+  kind: string,
+  owner: ErrorOwner | null,
+  open: () => Provider | Promise<Provider>,
+): Promise<unknown> {
+  const tooLate = `the adapter of kind '${kind}' did not open within ${OPEN_TIMEOUT_MS} ms`;
+  return withTimeout(runOwned(owner, open), OPEN_TIMEOUT_MS, tooLate);
+}
+
+interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'strays'> {
+  readonly provider: Provider;
+  /** Who answers for its code; `null`: the host. */
+  readonly owner: ErrorOwner | null;
+}
+
 function createVersion(
   prepared: PreparedDescriptor,
-  provider: Provider,
-  scope: ModuleScope,
+  { provider, scope, strays, owner }: OpenedProvider,
   { log, store, pressure, identity }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
@@ -84,6 +116,7 @@ function createVersion(
     scope,
     pressure: pressure ?? null,
     identity: (descriptor.identity ? identity : null) ?? null,
+    owner,
   });
   // A version that served with its last good manifest is bound anew when its own comes.
   let endBinding = new AbortController();
@@ -92,13 +125,14 @@ function createVersion(
     prepared,
     guard,
     scope,
+    strays,
     askManifest: async () => {
       const manifest = await readManifest({
         descriptor,
         file,
         locate,
         baseDir,
-        askProvider: (signal) => provider.manifest(signal),
+        askProvider: (signal) => askForManifest(provider, descriptor, signal, owner),
         signal: scope.signal,
       });
       for (const warning of manifest.warnings) log.warn({ file }, formatFinding(warning));
@@ -109,7 +143,7 @@ function createVersion(
       endBinding = new AbortController();
       const { signal } = endBinding;
       const takesConfig = prepared.adapter.supports.configure === true;
-      const options = { descriptor, manifest, provider, takesConfig, store, log, signal };
+      const options = { descriptor, manifest, provider, takesConfig, store, log, owner, signal };
       const config = new ModuleConfig(options);
       config.start();
       return createLiveModule({
@@ -122,6 +156,21 @@ function createVersion(
       });
     },
   };
+}
+
+/** An adapter that never answers must not keep the module from being asked for again. */
+async function askForManifest(
+  provider: Provider,
+  { limits }: Descriptor,
+  signal: AbortSignal,
+  owner: ErrorOwner | null,
+): Promise<unknown> {
+  const deadline = new Deadline(limits.timeoutMs, signal, owner);
+  try {
+    return await deadline.race(provider.manifest(deadline.signal));
+  } finally {
+    deadline.end();
+  }
 }
 
 function withModule(log: Log, module: string): Log {

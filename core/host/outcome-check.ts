@@ -1,22 +1,48 @@
 import { type Outcome, ProviderFailure } from '../contract/index.js';
 
+/** All names and values of an answer, in characters: four times what Node admits of a request. */
+const MAX_HEADERS_LENGTH = 65_536;
+/** RFC 9110 5.6.2, in lower case. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+/** RFC 9110 5.5: what would end a line, or a string in C, is no value. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
+
 /**
- * An adapter may be anybody's: its answer is judged before it is believed.
+ * An adapter may be anybody's: its answer is judged before it is believed, and copied, so that it cannot
+ * change afterwards.
  * @throws ProviderFailure `protocol`.
  */
 export function checkOutcome(outcome: Outcome, maxBytes: number): Outcome {
+  if (typeof outcome !== 'object' || outcome === null) throw malformed('without an outcome');
   const { status, headers, body } = outcome;
   if (!Number.isInteger(status) || status < 100 || status > 599) {
-    throw new ProviderFailure('protocol', 'the adapter answered without a valid status');
+    throw malformed('without a valid status');
   }
-  if (typeof headers !== 'object' || headers === null) {
-    throw new ProviderFailure('protocol', 'the adapter answered without headers');
-  }
+  if (typeof headers !== 'object' || headers === null) throw malformed('without headers');
+  checkHeaders(headers);
   if (body !== null && !(body instanceof Uint8Array)) {
-    throw new ProviderFailure('protocol', 'the adapter answered with a body that is not bytes');
+    throw malformed('with a body that is not bytes');
   }
   if (body !== null && body.length > maxBytes) {
     throw new ProviderFailure('protocol', 'the answer is longer than limits.response_bytes');
   }
-  return outcome;
+  return { status, headers, body };
+}
+
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  let length = 0;
+  for (const name of Object.keys(headers)) {
+    const value: unknown = headers[name];
+    if (!HEADER_NAME.test(name)) throw malformed('with a header name that is none in lower case');
+    if (typeof value !== 'string') throw malformed('with a header that is not a string');
+    if (CONTROL.test(value)) throw malformed('with a control character in a header');
+    length += name.length + value.length;
+  }
+  if (length > MAX_HEADERS_LENGTH)
+    throw malformed(`with more than ${MAX_HEADERS_LENGTH} of headers`);
+}
+
+function malformed(what: string): ProviderFailure {
+  return new ProviderFailure('protocol', `the adapter answered ${what}`);
 }

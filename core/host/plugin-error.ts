@@ -1,9 +1,11 @@
 /** How far a plugin got before it could not be used. */
 export type PluginStage =
+  | 'find'
   | 'manifest'
   | 'contract'
   | 'entry'
   | 'clash'
+  | 'integrity'
   | 'import'
   | 'export'
   | 'kinds';
@@ -14,6 +16,8 @@ export class PluginError extends Error {
   /** As its `plugin.json` says, else the name of its folder. */
   readonly plugin: string;
   readonly stage: PluginStage;
+  /** What reads on after the plugin's name. */
+  readonly trouble: string;
   /** The message without the hint. */
   readonly reason: string;
   readonly hint: string | null;
@@ -28,6 +32,7 @@ export class PluginError extends Error {
   ) {
     const reason = `plugin '${plugin}' ${trouble}`;
     super(hint === null ? reason : `${reason} (${hint})`, options);
+    this.trouble = trouble;
     this.reason = reason;
     this.plugin = plugin;
     this.stage = stage;

@@ -1,158 +1,228 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { ProviderAdapter } from '../contract/index.js';
+import type { AuthenticatorFactory, Log, ProviderAdapter } from '../contract/index.js';
 import { suggestName } from '../lib/nearest-name.js';
 import type { AdapterSource } from './adapter-source.js';
+import { PluginEntry, type PluginTrust, readStamp } from './plugin-entry.js';
 import { PluginError } from './plugin-error.js';
-import { importPlugin } from './plugin-import.js';
-import {
-  PLUGIN_FILE,
-  type PluginManifest,
-  type RefusedPlugin,
-  readPluginManifest,
-} from './plugin-manifest.js';
+import { isRefused } from './plugin-manifest.js';
+import { type FoundPlugin, findPlugins, type PluginSource } from './plugin-sources.js';
+import type { PluginStatus } from './plugin-status.js';
 
-/**
- * - `known`: judged by its `plugin.json`, none of its code has run
- * - `loaded`: imported
- * - `refused`: cannot be used; `reason` and `hint` say why
- */
-export type PluginState = 'known' | 'loaded' | 'refused';
-
-/** A plugin as ops see it. */
-export interface PluginStatus {
-  readonly name: string;
-  readonly version: string | null;
-  readonly folder: string;
-  readonly kinds: readonly string[];
-  readonly state: PluginState;
-  readonly reason: string | null;
-  readonly hint: string | null;
-}
+export type { PluginState, PluginStatus } from './plugin-status.js';
 
 export interface PluginRegistry extends AdapterSource {
-  /** In the order of the folders, by name within each. */
+  /** In the order of the sources, by name within each. */
   list(): readonly PluginStatus[];
+  /** The names of all authenticators. */
+  authenticators(): readonly string[];
+  /**
+   * Imports on first use.
+   * @throws an Error that names plugin, stage and hint when the authenticator cannot be loaded.
+   */
+  authenticator(name: string): Promise<AuthenticatorFactory>;
+  /**
+   * Looks for plugins once more. What has been imported stays as it is; what is new, gone, or changed
+   * before any of its code was kept, is read again.
+   * @param force also what was refused and has not changed
+   * @returns whether anything is different now.
+   */
+  refresh(force?: boolean): Promise<boolean>;
+  /** Compares the files of all with their digests, without any of their code. */
+  verify(): Promise<void>;
 }
 
-type ReadPlugin = PluginManifest | RefusedPlugin;
+export interface PluginOptions extends Partial<PluginTrust> {}
+
+const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * Reads `<folder>/<plugin>/plugin.json` of all folders, in their order, and runs no code. Of two plugins
- * with one name or kind the first keeps it and the other is refused: the shipped ones come first, so
- * that no plugin takes `http` over by being dropped into a folder.
+ * Reads `<folder>/<plugin>/plugin.json` of all sources, in their order, and runs no code. Of two plugins
+ * with one name, kind or authenticator the first keeps it and the other is refused: the shipped ones come
+ * first, so that no plugin takes `http` over by being dropped into a folder.
+ * @param sources a text is the path of a folder
  * @throws the error of `readdir` for a folder that cannot be read.
  */
-export async function readPlugins(folders: readonly string[]): Promise<PluginRegistry> {
-  const paths = (await Promise.all(folders.map(listPluginFolders))).flat();
-  const plugins = refuseClashes(await Promise.all(paths.map(readPluginManifest)));
-  return createRegistry(plugins);
+export async function readPlugins(
+  sources: readonly (PluginSource | string)[],
+  { integrity = 'off', digests = {}, log = SILENT_LOG }: PluginOptions = {},
+): Promise<PluginRegistry> {
+  const trust: PluginTrust = { integrity, digests, log };
+  const registry = new Registry(sources.map(toSource), trust);
+  await registry.refresh();
+  return registry;
 }
 
-async function listPluginFolders(folder: string): Promise<string[]> {
-  const paths = (await readdir(folder)).toSorted().map((name) => join(folder, name));
-  const isPlugin = await Promise.all(paths.map((path) => exists(join(path, PLUGIN_FILE))));
-  return paths.filter((_path, index) => isPlugin[index]);
+function toSource(source: PluginSource | string): PluginSource {
+  return typeof source === 'string' ? { kind: 'folder', path: source } : source;
 }
 
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    // Anything else, such as a lack of permission, is told when the file is read.
-    return code !== 'ENOENT' && code !== 'ENOTDIR';
+class Registry implements PluginRegistry {
+  readonly #sources: readonly PluginSource[];
+  readonly #trust: PluginTrust;
+  #entries: readonly PluginEntry[] = [];
+  #clashes: ReadonlyMap<PluginEntry, PluginError> = new Map();
+  #byKind: ReadonlyMap<string, PluginEntry> = new Map();
+  #byAuthenticator: ReadonlyMap<string, PluginEntry> = new Map();
+  #refreshing: Promise<boolean> | null = null;
+
+  constructor(sources: readonly PluginSource[], trust: PluginTrust) {
+    this.#sources = sources;
+    this.#trust = trust;
   }
-}
 
-function refuseClashes(plugins: readonly ReadPlugin[]): ReadPlugin[] {
-  const byName = new Map<string, PluginManifest>();
-  const byKind = new Map<string, PluginManifest>();
-  return plugins.map((plugin) => {
-    if (isRefused(plugin)) return plugin;
-    const error = findClash(plugin, byName, byKind);
-    if (error !== null) return { ...plugin, error };
-    byName.set(plugin.name, plugin);
-    for (const kind of plugin.kinds) byKind.set(kind, plugin);
-    return plugin;
-  });
-}
-
-function findClash(
-  plugin: PluginManifest,
-  byName: ReadonlyMap<string, PluginManifest>,
-  byKind: ReadonlyMap<string, PluginManifest>,
-): PluginError | null {
-  const namesake = byName.get(plugin.name);
-  if (namesake !== undefined) {
-    const trouble = `in ${plugin.folder} has the name of the one in ${namesake.folder}`;
-    return new PluginError(plugin.name, 'clash', trouble, 'remove one of them');
+  kinds(): readonly string[] {
+    return [...this.#byKind.keys()];
   }
-  const taken = plugin.kinds.find((kind) => byKind.has(kind));
-  if (taken === undefined) return null;
-  const trouble = `has the kind '${taken}' of plugin '${byKind.get(taken)?.name}', which keeps it`;
-  return new PluginError(plugin.name, 'clash', trouble, 'remove one of them');
-}
 
-function createRegistry(plugins: readonly ReadPlugin[]): PluginRegistry {
-  const byKind = indexByKind(plugins);
-  const imports = new Map<ReadPlugin, Promise<ReadonlyMap<string, ProviderAdapter>>>();
-  const loaded = new Set<ReadPlugin>();
-  const failures = new Map<ReadPlugin, PluginError>();
+  authenticators(): readonly string[] {
+    return [...this.#byAuthenticator.keys()];
+  }
 
-  const load = async (plugin: PluginManifest) => {
-    try {
-      const adapters = await importPlugin(plugin);
-      loaded.add(plugin);
-      return adapters;
-    } catch (error) {
-      if (error instanceof PluginError) failures.set(plugin, error);
-      throw error;
+  async adapter(kind: string): Promise<ProviderAdapter> {
+    const entry = this.#byKind.get(kind);
+    if (entry === undefined) throw this.#refuseUnknown('kind of provider', kind, this.kinds());
+    const adapter = (await this.#load(entry)).adapters.get(kind);
+    if (adapter !== undefined) return adapter;
+    throw this.#refuseUnknown('kind of provider', kind, entry.read.kinds);
+  }
+
+  async authenticator(name: string): Promise<AuthenticatorFactory> {
+    const entry = this.#byAuthenticator.get(name);
+    if (entry === undefined) {
+      throw this.#refuseUnknown('authenticator', name, this.authenticators());
     }
-  };
-
-  return {
-    kinds: () => [...byKind.keys()],
-
-    async adapter(kind) {
-      const plugin = byKind.get(kind);
-      if (plugin === undefined) throw createUnknownKind(kind, [...byKind.keys()]);
-      if (isRefused(plugin)) throw plugin.error;
-      const importing = imports.get(plugin) ?? load(plugin);
-      imports.set(plugin, importing);
-      const adapter = (await importing).get(kind);
-      if (adapter === undefined) throw createUnknownKind(kind, plugin.kinds);
-      return adapter;
-    },
-
-    list: () =>
-      plugins.map((plugin) => {
-        const { name, version, folder, kinds } = plugin;
-        const error = isRefused(plugin) ? plugin.error : (failures.get(plugin) ?? null);
-        const state = error !== null ? 'refused' : loaded.has(plugin) ? 'loaded' : 'known';
-        const reason = error?.reason ?? null;
-        return { name, version, folder, kinds, state, reason, hint: error?.hint ?? null };
-      }),
-  };
-}
-
-/** A kind belongs to the first plugin that can be used, and if there is none to the first refused one. */
-function indexByKind(plugins: readonly ReadPlugin[]): ReadonlyMap<string, ReadPlugin> {
-  const byKind = new Map<string, ReadPlugin>();
-  const refused = plugins.filter(isRefused);
-  const usable = plugins.filter((plugin) => !isRefused(plugin));
-  for (const plugin of [...usable, ...refused]) {
-    for (const kind of plugin.kinds) if (!byKind.has(kind)) byKind.set(kind, plugin);
+    const factory = (await this.#load(entry)).authenticators.get(name);
+    if (factory !== undefined) return factory;
+    throw this.#refuseUnknown('authenticator', name, entry.read.authenticators);
   }
-  return byKind;
+
+  list(): readonly PluginStatus[] {
+    return this.#entries.map((entry) => entry.describe(this.#clashes.get(entry) ?? null));
+  }
+
+  async verify(): Promise<void> {
+    await Promise.all(this.#entries.map((entry) => entry.verify()));
+  }
+
+  /** One at a time: two would not agree on which entries there are. */
+  async refresh(force = false): Promise<boolean> {
+    while (this.#refreshing !== null) await this.#refreshing.catch(() => {});
+    this.#refreshing = this.#refresh(force).finally(() => {
+      this.#refreshing = null;
+    });
+    return this.#refreshing;
+  }
+
+  async #refresh(force: boolean): Promise<boolean> {
+    const found = await findPlugins(this.#sources);
+    const byFolder = new Map(this.#entries.map((entry) => [entry.read.folder, entry]));
+    const entries = await Promise.all(
+      found.map((one) => this.#keepOrRead(one, byFolder.get(one.folder) ?? null, force)),
+    );
+    // Their code goes on running: a module that it serves must not be told that it has no kind.
+    const gone = this.#entries.filter(
+      (entry) => entry.isImported && !found.some(({ folder }) => folder === entry.read.folder),
+    );
+    const before = JSON.stringify(this.list());
+    const isAnew = entries.some((entry) => !this.#entries.includes(entry) && !isMissing(entry));
+    this.#index([...entries, ...gone]);
+    return isAnew || before !== JSON.stringify(this.list());
+  }
+
+  async #keepOrRead(
+    found: FoundPlugin,
+    known: PluginEntry | null,
+    force: boolean,
+  ): Promise<PluginEntry> {
+    if (known !== null && !('error' in found)) {
+      if (known.isImported || known.isLoading) return known;
+      const isSame = known.stamp === (await readStamp(found.folder));
+      if (isSame && !(force && known.describe(null).state === 'refused')) return known;
+    }
+    return PluginEntry.read(found, this.#trust);
+  }
+
+  /** What has been imported keeps its names, whatever comes before it now. */
+  #index(entries: readonly PluginEntry[]): void {
+    const imported = entries.filter(({ isImported }) => isImported);
+    const others = entries.filter(({ isImported }) => !isImported);
+    this.#entries = entries;
+    this.#clashes = findClashes([...imported, ...others]);
+    const usable = entries.filter((entry) => !this.#isRefused(entry));
+    const refused = entries.filter((entry) => this.#isRefused(entry));
+    this.#byKind = indexBy([...usable, ...refused], ({ read }) => read.kinds);
+    this.#byAuthenticator = indexBy([...usable, ...refused], ({ read }) => read.authenticators);
+  }
+
+  #isRefused(entry: PluginEntry): boolean {
+    return isRefused(entry.read) || this.#clashes.has(entry);
+  }
+
+  #load(entry: PluginEntry) {
+    const clash = this.#clashes.get(entry);
+    return clash === undefined ? entry.load() : Promise.reject(clash);
+  }
+
+  /** A plugin that cannot be read says nothing of its kinds: it may be the one that is looked for. */
+  #refuseUnknown(what: string, name: string, known: readonly string[]): Error {
+    const suspects = this.list().filter(
+      ({ kinds, authenticators }) => kinds.length + authenticators.length === 0,
+    );
+    const suspect = suspects[0];
+    const hint = suspect?.reason ?? suggestName(name, known);
+    return new Error(`no plugin has that ${what}${hint === null ? '' : ` (${hint})`}`);
+  }
 }
 
-function isRefused(plugin: ReadPlugin): plugin is RefusedPlugin {
-  return 'error' in plugin;
+function isMissing({ read }: PluginEntry): boolean {
+  return isRefused(read) && read.error.stage === 'find';
 }
 
-function createUnknownKind(kind: string, kinds: readonly string[]): Error {
-  const hint = suggestName(kind, kinds);
-  return new Error(`no plugin has that kind of provider${hint === null ? '' : ` (${hint})`}`);
+function findClashes(entries: readonly PluginEntry[]): ReadonlyMap<PluginEntry, PluginError> {
+  const clashes = new Map<PluginEntry, PluginError>();
+  const taken = new Map<string, PluginEntry>();
+  for (const entry of entries) {
+    const { read } = entry;
+    if (isRefused(read)) continue;
+    const claims = listClaims(entry);
+    const clash = claims.find(({ id }) => taken.has(id));
+    const owner = clash === undefined ? undefined : taken.get(clash.id);
+    if (clash !== undefined && owner !== undefined) {
+      const trouble = clash.describe(owner);
+      clashes.set(entry, new PluginError(read.name, 'clash', trouble, 'remove one of them'));
+    } else {
+      for (const { id } of claims) taken.set(id, entry);
+    }
+  }
+  return clashes;
+}
+
+/** What no two plugins can have. */
+function listClaims({ read }: PluginEntry) {
+  const nameClaim = {
+    id: `plugin ${read.name}`,
+    describe: (owner: PluginEntry) =>
+      `in ${read.folder} has the name of the one in ${owner.read.folder}`,
+  };
+  const claim = (word: string) => (name: string) => ({
+    id: `${word} ${name}`,
+    describe: (owner: PluginEntry) =>
+      `has the ${word} '${name}' of plugin '${owner.read.name}', which keeps it`,
+  });
+  return [
+    nameClaim,
+    ...read.kinds.map(claim('kind')),
+    ...read.authenticators.map(claim('authenticator')),
+  ];
+}
+
+/** A name belongs to the first plugin that can be used, and if there is none to the first refused one. */
+function indexBy(
+  entries: readonly PluginEntry[],
+  listNames: (entry: PluginEntry) => readonly string[],
+): ReadonlyMap<string, PluginEntry> {
+  const index = new Map<string, PluginEntry>();
+  for (const entry of entries) {
+    for (const name of listNames(entry)) if (!index.has(name)) index.set(name, entry);
+  }
+  return index;
 }

@@ -1,3 +1,4 @@
+import { askAuthenticators } from '../auth/ask-authenticators.js';
 import type { Actor, Authenticator, Credentials } from '../contract/index.js';
 import { HostError } from '../errors.js';
 import type { ActorRate } from '../operations/rate-limit.js';
@@ -20,7 +21,8 @@ const CREDENTIALS = /^([A-Za-z][A-Za-z0-9._-]*) +(.+)$/;
 /**
  * Who calls: what the `authorization` header says, else what the certificate of the connection says
  * (contract 3).
- * @throws HostError 401 when there are no credentials, two of them, or none that anybody knows; 429.
+ * @throws HostError 401 when there are no credentials, two of them, or none that anybody knows; 503 when
+ * nobody can say; 429.
  */
 export async function authenticate(
   { state, req }: HostContext,
@@ -39,11 +41,8 @@ export async function authenticate(
 }
 
 async function askChain(headers: CallerHeaders, chain: readonly Authenticator[]): Promise<Actor> {
-  const credentials = readCredentials(headers);
-  for (const authenticator of chain) {
-    const actor = await authenticator.authenticate(credentials);
-    if (actor !== null) return actor;
-  }
+  const actor = await askAuthenticators(chain, readCredentials(headers));
+  if (actor !== null) return actor;
   throw unauthorized('the credentials are not valid', 'not valid');
 }
 

@@ -5,6 +5,7 @@ import { decide } from '../operations/decision.js';
 import type { Explain } from '../operations/explain.js';
 import type { ListCalls } from '../operations/list-calls.js';
 import type { ListManifests } from '../operations/list-manifests.js';
+import type { ListPlugins } from '../operations/list-plugins.js';
 import type { ModuleStatus } from '../operations/module-status.js';
 import { Answer } from '../operations/operation.js';
 import type { ReadMetrics } from '../operations/read-metrics.js';
@@ -19,6 +20,7 @@ export interface HostRoutesOptions {
   readonly authentication: Authentication;
   readonly moduleStatus: ModuleStatus;
   readonly listManifests: ListManifests;
+  readonly listPlugins: ListPlugins;
   readonly explain: Explain;
   readonly listCalls: ListCalls;
   readonly readMetrics: ReadMetrics;
@@ -53,6 +55,10 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   router.get('/manifests', async (ctx) => {
     const actor = await authenticate(ctx, options.authentication);
     answerJson(ctx, await options.listManifests.execute(null, createCallerRequest(ctx, actor)));
+  });
+  router.get('/plugins', async (ctx) => {
+    const actor = await authenticate(ctx, options.authentication);
+    answerJson(ctx, await options.listPlugins.execute(null, createCallerRequest(ctx, actor)));
   });
   router.get('/explain', async (ctx) => {
     const actor = await authenticate(ctx, options.authentication);

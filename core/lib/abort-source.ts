@@ -28,14 +28,17 @@ export class AbortSource implements Cancellation {
     return this.#controller.signal;
   }
 
-  /** The first reason stays; listeners are told once, in the order in which they came. */
+  /**
+   * The first reason stays; listeners are told once, in the order in which they came. One that throws keeps
+   * nobody from being told, as with an AbortSignal.
+   */
   abort(reason: unknown): void {
     if (this.#aborted) return;
     this.#aborted = true;
     this.#reason = reason;
     // Whoever has left in the meantime is not told.
     for (let next = this.#listeners.shift(); next; next = this.#listeners.shift()) {
-      next.handleEvent();
+      tell(next);
     }
     this.#controller?.abort(reason);
   }
@@ -47,5 +50,15 @@ export class AbortSource implements Cancellation {
   removeEventListener(_type: 'abort', listener: AbortListener): void {
     const index = this.#listeners.indexOf(listener);
     if (index !== -1) this.#listeners.splice(index, 1);
+  }
+}
+
+function tell(listener: AbortListener): void {
+  try {
+    listener.handleEvent();
+  } catch (error) {
+    process.nextTick(() => {
+      throw error;
+    });
   }
 }

@@ -77,6 +77,13 @@ export function describeHostMetrics(host: ObservedHost): ScrapedMetric[] {
       () => readStates(host.list()),
     ),
     {
+      name: 'modgate_stray_errors_total',
+      help: 'Errors that the code of a module left uncaught; any of them makes it faulted.',
+      type: 'counter',
+      aggregator: 'sum',
+      read: () => readStrays(host.list()),
+    },
+    {
       name: 'modgate_reload_total',
       help: 'Changes of descriptors that were applied (success) or refused (failure).',
       type: 'counter',
@@ -110,6 +117,14 @@ function readEndpoints(module: string, guard: Guard): Sample[] {
     labels: { module, endpoint },
     value: Number(state === 'up'),
   }));
+}
+
+function readStrays(records: readonly ModuleRecord[]): Sample[] {
+  const byName = new Map<string, number>();
+  for (const { name, strays } of records) {
+    if (name !== null) byName.set(name, (byName.get(name) ?? 0) + strays);
+  }
+  return [...byName].map(([module, value]) => ({ labels: { module }, value }));
 }
 
 /** Two files can ask for one name, and many can have none: what is counted are descriptors. */

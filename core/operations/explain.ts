@@ -1,4 +1,5 @@
 import { injectable } from 'tsyringe';
+import { askAuthenticators } from '../auth/ask-authenticators.js';
 import type { Actor, Authenticator } from '../contract/index.js';
 import type { ModuleRecord } from '../host/module-record.js';
 import { AUTHENTICATORS, inject, MODULE_DOCUMENTS, MODULE_RECORDS } from '../tokens.js';
@@ -51,12 +52,8 @@ export class Explain implements Operation<ExplainInput> {
     );
   }
 
-  async #authenticate(token: string): Promise<Actor | null> {
-    for (const authenticator of this.#authenticators) {
-      const actor = await authenticator.authenticate({ scheme: 'bearer', token });
-      if (actor !== null) return actor;
-    }
-    return null;
+  #authenticate(token: string): Promise<Actor | null> {
+    return askAuthenticators(this.#authenticators, { scheme: 'bearer', token });
   }
 }
 

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../config/config-error.js';
 import { requireFolder } from '../../config/require-folder.js';
-import { findPluginFolders } from '../../host/plugin-folders.js';
-import { readPlugins } from '../../host/plugins.js';
+import { openPlugins, PLUGIN_SETTINGS } from '../../host/open-plugins.js';
 import type { BlastRadius } from '../check/blast-radius.js';
 import { checkPath } from '../check/check-files.js';
 import { type CheckReport, summarize } from '../check/check-report.js';
@@ -49,7 +48,7 @@ export function define(command: Command): void {
     .addHelpText('after', EXPLANATION);
   addTokenOption(command);
   addAuthorityOption(command);
-  addSettings(command, ['modules', 'plugins']);
+  addSettings(command, ['modules', ...PLUGIN_SETTINGS]);
 }
 
 /** Judges descriptors and manifests as a host would. */
@@ -71,11 +70,10 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
 }
 
 async function check(command: Command, context: CommandContext): Promise<CheckReport> {
-  const { config, sources } = await readSettings(['modules', 'plugins'], command, context);
+  const { config, sources } = await readSettings(['modules', ...PLUGIN_SETTINGS], command, context);
   const [path] = command.args;
   if (path === undefined) await requireFolder(config.modules, sources.modules);
-  if (config.plugins !== null) await requireFolder(config.plugins, sources.plugins);
-  const plugins = await readPlugins(findPluginFolders(config.plugins));
+  const plugins = await openPlugins(config, sources.plugins);
   return checkPath(path ?? config.modules, { plugins, environment: context.environment });
 }
 

@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../../config/config-error.js';
 import { requireFolder } from '../../config/require-folder.js';
 import { SETTINGS, settingFlag } from '../../config/settings.js';
-import { findPluginFolders } from '../../host/plugin-folders.js';
-import { readPlugins } from '../../host/plugins.js';
+import { openPlugins, PLUGIN_SETTINGS } from '../../host/open-plugins.js';
 import type { Explanation } from '../../operations/explain/explanation.js';
 import { reportFailure } from '../command-failure.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
@@ -101,10 +100,9 @@ async function readFiles(
   command: Command,
   context: CommandContext,
 ): Promise<Answer> {
-  const { config } = await readSettings(['modules', 'plugins'], command, context);
+  const { config } = await readSettings(['modules', ...PLUGIN_SETTINGS], command, context);
   await requireFolder(config.modules, settingFlag('modules'));
-  if (config.plugins !== null) await requireFolder(config.plugins, settingFlag('plugins'));
-  const plugins = await readPlugins(findPluginFolders(config.plugins));
+  const plugins = await openPlugins(config, settingFlag('plugins'));
   const explanation = await explainFromFiles(question, config.modules, {
     plugins,
     environment: context.environment,

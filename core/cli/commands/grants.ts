@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { refuseInvalidFile } from '../../config/refuse-invalid-file.js';
 import { requireFolder } from '../../config/require-folder.js';
-import { findPluginFolders } from '../../host/plugin-folders.js';
-import { readPlugins } from '../../host/plugins.js';
+import { openPlugins, PLUGIN_SETTINGS } from '../../host/open-plugins.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { formatGrants } from '../grants/format-grants.js';
 import type { GrantsReport } from '../grants/grants-report.js';
@@ -20,7 +19,7 @@ export function define(command: Command): void {
     .argument('<module>', 'the name that the descriptor configures')
     .addHelpText('after', EXPLANATION);
   addJsonOption(command, 'all of it');
-  addSettings(command, ['modules', 'plugins']);
+  addSettings(command, ['modules', ...PLUGIN_SETTINGS]);
 }
 
 /** Shows what consoles are granted, what the manifest declares, and what of each lacks the other. */
@@ -33,10 +32,9 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
 }
 
 async function read(command: Command, context: CommandContext): Promise<GrantsReport> {
-  const { config, sources } = await readSettings(['modules', 'plugins'], command, context);
+  const { config, sources } = await readSettings(['modules', ...PLUGIN_SETTINGS], command, context);
   await requireFolder(config.modules, sources.modules);
-  if (config.plugins !== null) await requireFolder(config.plugins, sources.plugins);
-  const plugins = await readPlugins(findPluginFolders(config.plugins));
+  const plugins = await openPlugins(config, sources.plugins);
   const [module = ''] = command.args;
   try {
     return await readGrants(module, config.modules, { plugins, environment: context.environment });

@@ -64,5 +64,7 @@ async function drain(host: ComposedHost, signal: StopSignal, log: Logger): Promi
 
 async function requireFolders({ config, sources }: ServeConfig): Promise<void> {
   await requireFolder(config.modules, sources.modules);
-  if (config.plugins !== null) await requireFolder(config.plugins, sources.plugins);
+  for (const source of config.plugins ?? []) {
+    if (source.kind === 'folder') await requireFolder(source.path, sources.plugins);
+  }
 }

@@ -66,14 +66,14 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
 
 /** @throws CommandFailure for a plugin that a host would refuse as well. */
 async function loadPlugin(folder: string) {
-  const plugin = await readPluginManifest(folder);
+  const plugin = await readPluginManifest(folder, 'folder');
   if ('error' in plugin) throw new CommandFailure(plugin.error.message);
   return { plugin, adapters: await importAdapters(plugin) };
 }
 
 async function importAdapters(plugin: PluginManifest) {
   try {
-    return await importPlugin(plugin);
+    return (await importPlugin(plugin)).adapters;
   } catch (error) {
     if (error instanceof PluginError) throw new CommandFailure(error.message, { cause: error });
     throw error;

@@ -1,0 +1,86 @@
+import type { AuthenticatorChoice } from '../config/authenticator-list.js';
+import { ConfigError } from '../config/config-error.js';
+import type { Authenticator, AuthenticatorFactory, Log } from '../contract/index.js';
+import { runOwned } from '../host/error-owner.js';
+import { InvalidFile } from '../host/finding.js';
+import { createModuleScope, type ModuleScope } from '../host/module-scope.js';
+import { resolveReferences } from '../host/references.js';
+import { judgeByStruct } from '../lib/struct-faults.js';
+import { withTimeout } from '../lib/with-timeout.js';
+import { createAuthenticatorOwner, guardAuthenticator } from './guarded-authenticator.js';
+
+/** The host does not start without it, nor does it wait for ever. */
+const OPEN_TIMEOUT_MS = 5000;
+
+export interface PluginAuthenticator {
+  readonly authenticator: Authenticator;
+  readonly scope: ModuleScope;
+}
+
+/** What the host takes authenticators of plugins from. */
+export interface AuthenticatorSource {
+  authenticator(name: string): Promise<AuthenticatorFactory>;
+}
+
+/**
+ * Loads and opens an authenticator of a plugin.
+ * @throws ConfigError that names it, whatever is wrong: without it nobody would be known.
+ */
+export async function openPluginAuthenticator(
+  choice: AuthenticatorChoice,
+  source: AuthenticatorSource,
+  log: Log,
+): Promise<PluginAuthenticator> {
+  const { name } = choice;
+  const owner = createAuthenticatorOwner(log, name);
+  const scope = createModuleScope(log, owner);
+  try {
+    const factory = await source.authenticator(name);
+    const { config, references } = await readOwnConfig(choice, factory);
+    const { secret, file, path } = references;
+    const opening = runOwned(owner, () => factory.open(config, { scope, log, secret, file, path }));
+    const tooLate = `it did not open within ${OPEN_TIMEOUT_MS} ms`;
+    const opened: unknown = await withTimeout(opening, OPEN_TIMEOUT_MS, tooLate);
+    const authenticator = { name, authenticate: bindAuthenticate(opened) };
+    return { authenticator: guardAuthenticator(authenticator, log, owner), scope };
+  } catch (error) {
+    await scope.close();
+    if (error instanceof ConfigError) throw error;
+    const reason = error instanceof Error ? error.message : 'it threw something that is no error';
+    throw new ConfigError(`authenticator '${name}' cannot be used: ${reason}`, { cause: error });
+  }
+}
+
+async function readOwnConfig(
+  { name, config, directory }: AuthenticatorChoice,
+  factory: AuthenticatorFactory,
+) {
+  const prefix = ['config'];
+  const { value, faults } = judgeByStruct(config, factory.config, prefix);
+  const [fault] = faults;
+  if (fault !== undefined) {
+    const hint = fault.hint === null ? '' : ` (${fault.hint})`;
+    throw new ConfigError(`authenticator '${name}': ${fault.message}${hint}`);
+  }
+  try {
+    const references = await resolveReferences({
+      struct: factory.config,
+      config: value,
+      baseDir: directory,
+      env: process.env,
+      source: { file: `authenticator '${name}'`, locate: () => null, prefix },
+    });
+    return { config: value, references };
+  } catch (error) {
+    if (error instanceof InvalidFile) throw new ConfigError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function bindAuthenticate(opened: unknown): Authenticator['authenticate'] {
+  const { authenticate } = (opened ?? {}) as Partial<Authenticator>;
+  if (typeof authenticate !== 'function') {
+    throw new Error("'open' must give an object with the function 'authenticate'");
+  }
+  return authenticate.bind(opened) as Authenticator['authenticate'];
+}

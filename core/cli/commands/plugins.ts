@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import { ConfigError } from '../../config/config-error.js';
+import { openPlugins, PLUGIN_SETTINGS } from '../../host/open-plugins.js';
+import { reportFailure } from '../command-failure.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { askForText, parseAnswer } from '../host-answer.js';
+import { createHostClient } from '../host-client.js';
+import { addTokenOption, parseHostUrl, readToken } from '../host-options.js';
+import { addJsonOption, wantsJson } from '../json-option.js';
+import { PLUGINS_PATH, type PluginListEntry, pluginList } from '../plugin-list.js';
+import { digestPlugins } from '../plugins/digest-plugins.js';
+import { formatPlugins } from '../plugins/format-plugins.js';
+import { addSettings, readSettings } from '../setting-options.js';
+
+const EXPLANATION = `
+Without --url the folders are read and no code of a plugin runs: a plugin is
+known, or refused for what its plugin.json, its entry or its files are. A host
+knows more: what was loaded, and what failed when it was. Ends with 0 whatever
+the states are, but for --check.
+
+modgate plugins digest <dir...>  prints the digests of the files of plugins:
+what --plugin-digests reads, or with --own what a plugin.json holds.`;
+
+export function define(command: Command): void {
+  command
+    .argument('[action]', 'digest: print the digests of the files of plugins')
+    .argument('[dirs...]', 'with digest: the folders of the plugins')
+    .option('--url <url>', 'ask a running host')
+    .option('--check', 'end with 1 when a plugin is refused or faulted')
+    .option('--own', "with digest: the member 'digests' of the plugin's own plugin.json")
+    .addHelpText('after', EXPLANATION);
+  addTokenOption(command);
+  addJsonOption(command, 'all of it');
+  addSettings(command, PLUGIN_SETTINGS);
+}
+
+/** Lists plugins with their states, or prints the digests of their files. */
+export function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const [action, ...folders] = command.args;
+  if (action === undefined) return list(command, context);
+  if (action === 'digest') return digest(folders, command, context);
+  throw new ConfigError("the action must be 'digest', or none to list the plugins");
+}
+
+async function digest(
+  folders: readonly string[],
+  command: Command,
+  context: CommandContext,
+): Promise<ExitCode> {
+  if (folders.length === 0) throw new ConfigError("'digest' needs the folder of a plugin");
+  const { own = false } = command.opts<{ own?: boolean }>();
+  if (own && folders.length > 1) throw new ConfigError('--own takes one folder');
+  const printed = await digestPlugins(folders, own);
+  await context.print(`${JSON.stringify(printed, null, 2)}\n`);
+  return EXIT.ok;
+}
+
+function list(command: Command, context: CommandContext): Promise<ExitCode> {
+  return reportFailure(async () => {
+    const plugins = await readList(command, context);
+    const text = wantsJson(command) ? `${JSON.stringify({ plugins })}\n` : formatPlugins(plugins);
+    await context.print(text);
+    const isBad = plugins.some(({ state }) => state === 'refused' || state === 'faulted');
+    const { check = false } = command.opts<{ check?: boolean }>();
+    return check && isBad ? EXIT.failure : EXIT.ok;
+  });
+}
+
+async function readList(
+  command: Command,
+  context: CommandContext,
+): Promise<readonly PluginListEntry[]> {
+  const { url } = command.opts<{ url?: string }>();
+  if (url === undefined) {
+    const { config, sources } = await readSettings(PLUGIN_SETTINGS, command, context);
+    const plugins = await openPlugins(config, sources.plugins);
+    await plugins.verify();
+    return plugins.list();
+  }
+  const token = readToken(command, context.environment);
+  const client = createHostClient({ url: parseHostUrl(url, '--url'), token });
+  return parseAnswer(client, await askForText(client, PLUGINS_PATH), pluginList).plugins;
+}

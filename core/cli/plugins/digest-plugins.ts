@@ -1,0 +1,43 @@
+import { ConfigError } from '../../config/config-error.js';
+import { requireFolder } from '../../config/require-folder.js';
+import { digestFiles, type FileDigests, UndigestedPlugin } from '../../host/plugin-digests.js';
+import { PLUGIN_FILE, readPluginManifest } from '../../host/plugin-manifest.js';
+
+/**
+ * The digests of the files of plugins, by the names of the plugins; with `isOwn` the member of one
+ * `plugin.json`, which cannot hold a digest of its own.
+ * @throws ConfigError for a folder that is none, or holds no plugin that can be read.
+ */
+export async function digestPlugins(
+  folders: readonly string[],
+  isOwn: boolean,
+): Promise<Readonly<Record<string, unknown>>> {
+  const digests: Record<string, FileDigests> = {};
+  for (const folder of folders) {
+    await requireFolder(folder, 'the folder of a plugin');
+    const files = await digest(folder);
+    if (isOwn) return { digests: omitOwnFile(files) };
+    digests[await readName(folder)] = files;
+  }
+  return digests;
+}
+
+async function digest(folder: string): Promise<FileDigests> {
+  try {
+    return await digestFiles(folder);
+  } catch (error) {
+    if (!(error instanceof UndigestedPlugin)) throw error;
+    throw new ConfigError(`${folder} cannot be digested: ${error.message}`, { cause: error });
+  }
+}
+
+/** What is wrong beside the name does not matter: a `plugin.json` may be about to get its digests. */
+async function readName(folder: string): Promise<string> {
+  const plugin = await readPluginManifest(folder, 'folder');
+  if ('error' in plugin && plugin.version === null) throw new ConfigError(plugin.error.message);
+  return plugin.name;
+}
+
+function omitOwnFile(files: FileDigests): FileDigests {
+  return Object.fromEntries(Object.entries(files).filter(([path]) => path !== PLUGIN_FILE));
+}

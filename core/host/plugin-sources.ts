@@ -1,0 +1,82 @@
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PluginError } from './plugin-error.js';
+import { PLUGIN_FILE, type PluginOrigin, type RefusedPlugin } from './plugin-manifest.js';
+
+/** Where plugins are looked for: a folder of them, or one package of npm's. */
+export type PluginSource =
+  | { readonly kind: 'folder'; readonly path: string }
+  | {
+      readonly kind: 'package';
+      readonly name: string;
+      /** Its `node_modules` is looked for here, then in every folder above. */
+      readonly directories: readonly string[];
+    };
+
+/** A plugin that is there, or a package that is not. */
+export type FoundPlugin =
+  | { readonly folder: string; readonly origin: PluginOrigin }
+  | RefusedPlugin;
+
+export const SHIPPED_PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
+
+/**
+ * In the order of the sources, by name within a folder.
+ * @throws the error of `readdir` for a folder that cannot be read.
+ */
+export async function findPlugins(sources: readonly PluginSource[]): Promise<FoundPlugin[]> {
+  const found = await Promise.all(
+    sources.map((source) =>
+      source.kind === 'folder' ? listFolder(source.path) : findPackage(source),
+    ),
+  );
+  const folders = new Set<string>();
+  // One that is named twice is there once.
+  return found.flat().filter(({ folder }) => folders.size < folders.add(folder).size);
+}
+
+async function listFolder(folder: string): Promise<FoundPlugin[]> {
+  const origin = resolve(folder) === SHIPPED_PLUGINS ? 'shipped' : 'folder';
+  const paths = (await readdir(folder)).toSorted().map((name) => join(folder, name));
+  const isPlugin = await Promise.all(paths.map((path) => exists(join(path, PLUGIN_FILE))));
+  return paths.filter((_path, index) => isPlugin[index]).map((path) => ({ folder: path, origin }));
+}
+
+async function findPackage({
+  name,
+  directories,
+}: Extract<PluginSource, { kind: 'package' }>): Promise<FoundPlugin[]> {
+  for (const directory of directories) {
+    for (const parent of listParents(resolve(directory))) {
+      const folder = join(parent, 'node_modules', name);
+      // By its real path, as Node imports it: with a linked package that is elsewhere.
+      if (await exists(folder)) return [{ folder: await realpath(folder), origin: 'package' }];
+    }
+  }
+  return [refuseMissing(name, directories)];
+}
+
+function refuseMissing(name: string, directories: readonly string[]): RefusedPlugin {
+  const trouble = `is no package that is installed under ${[...new Set(directories.map((path) => resolve(path)))].join(' or ')}`;
+  const error = new PluginError(name, 'find', trouble, `npm install ${name}`);
+  const folder = join(resolve(directories[0] ?? '.'), 'node_modules', name);
+  return { origin: 'package', folder, name, version: null, kinds: [], authenticators: [], error };
+}
+
+function* listParents(directory: string): Generator<string> {
+  yield directory;
+  const parent = dirname(directory);
+  if (parent !== directory) yield* listParents(parent);
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Anything else, such as a lack of permission, is told when the file is read.
+    return code !== 'ENOENT' && code !== 'ENOTDIR';
+  }
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { adapterSource, writePlugin } from '../isolation/write-plugin.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+import { createWorkplace, type Workplace } from './run-in.js';
+
+interface Entry {
+  readonly name: string;
+  readonly state: string;
+  readonly integrity: string;
+  readonly origin: string;
+  readonly reason: string | null;
+}
+
+const READER = 'dev-service:ops:modgate.plugins.read';
+const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+
+describe('modgate plugins', () => {
+  let place: Workplace;
+  let plugins: string;
+
+  before(() => {
+    place = createWorkplace();
+    plugins = join(place.folder, 'plugins');
+    writePlugin(plugins, { name: 'acme', entry: adapterSource('acme') });
+    writePlugin(plugins, { name: 'broken', manifest: '{', entry: null });
+  });
+
+  after(() => place.remove());
+
+  const list = async (...args: string[]): Promise<readonly Entry[]> => {
+    const { code, stdout, stderr } = await place.run(['plugins', '--json', ...args]);
+    expect([code, stderr]).to.deep.equal([0, '']);
+    return (JSON.parse(stdout) as { readonly plugins: readonly Entry[] }).plugins;
+  };
+
+  it('lists the shipped plugins', async () => {
+    const entries = await list();
+    expect(entries.map(({ name }) => name)).to.include.members(['http', 'local']);
+    for (const { state, origin } of entries) {
+      expect([state, origin]).to.deep.equal(['known', 'shipped']);
+    }
+  });
+
+  it('lists those of a folder as a table, with what is wrong', async () => {
+    const { code, stdout } = await place.run(['plugins', '--plugins', 'plugins']);
+    expect(code).to.equal(0);
+    const lines = stdout.split('\n');
+    expect(lines[0]).to.match(/^NAME +VERSION +STATE +INTEGRITY +KINDS +AUTHENTICATORS$/);
+    expect(stdout).to.match(/^acme +1\.0\.0 +known +failed +acme +-$/m);
+    expect(stdout).to.match(/^broken +- +refused +unchecked +- +-$/m);
+    expect(stdout).to.match(/^ {2}plugin 'broken' has a bad plugin\.json:1:2: /m);
+    expect(lines).to.include(`  ${join(plugins, 'broken')}`);
+  });
+
+  it('ends with 1 when asked to and a plugin is refused', async () => {
+    const args = ['plugins', '--check', '--plugins', 'plugins'];
+    expect((await place.run(args)).code).to.equal(1);
+    expect((await place.run(['plugins', '--check'])).code).to.equal(0);
+  });
+
+  it('lists the packages of the configuration', async () => {
+    writePlugin(join(place.folder, 'etc/node_modules/@acme'), {
+      name: 'modgate-mqtt',
+      manifest: { name: 'acme-mqtt', kinds: ['mqtt'] },
+      entry: adapterSource('mqtt'),
+    });
+    const config = place.write(
+      'etc/modgate.yaml',
+      'plugins: ["../plugins", "@acme/modgate-mqtt", "modgate-absent"]\n',
+    );
+    const entries = (await list('--config', config)).filter(({ origin }) => origin !== 'shipped');
+    expect(entries.map(({ name, origin, state }) => `${name} ${origin} ${state}`)).to.deep.equal([
+      'acme folder known',
+      'broken folder refused',
+      'acme-mqtt package known',
+      'modgate-absent package refused',
+    ]);
+    for (const bad of ['[1]', '["../plugins", ""]', '["A/b"]', '{ a: b }']) {
+      const file = place.write('etc/bad.yaml', `plugins: ${bad}\n`);
+      const { code, stderr } = await place.run(['plugins', '--config', file]);
+      expect([code, stderr]).to.deep.equal([
+        2,
+        `modgate: plugins in ${file}:1:1 must be the path of a folder, or in a file a list of folders (./plugins) and npm packages\n`,
+      ]);
+    }
+  });
+
+  it('digests the files of a plugin, so that it can be verified', async () => {
+    const { code, stdout } = await place.run(['plugins', 'digest', 'plugins/acme']);
+    expect(code).to.equal(0);
+    expect(Object.keys(JSON.parse(stdout).acme)).to.deep.equal(['index.mjs', 'plugin.json']);
+    expect(JSON.parse(stdout).acme['index.mjs']).to.equal(sha256(adapterSource('acme')));
+    const digests = place.write('digests.json', stdout);
+    const args = ['--plugins', 'plugins', '--plugin-integrity', 'enforce'];
+    const [unpinned] = (await list(...args)).filter(({ name }) => name === 'acme');
+    expect(unpinned).to.include({ state: 'refused', reason: "plugin 'acme' has no digests" });
+    const pinned = (await list(...args, '--plugin-digests', digests)).find(
+      ({ name }) => name === 'acme',
+    );
+    expect(pinned).to.include({ state: 'known', integrity: 'verified' });
+  });
+
+  it("prints what a plugin's own plugin.json holds", async () => {
+    const { stdout } = await place.run(['plugins', 'digest', '--own', 'plugins/acme']);
+    const printed = JSON.parse(stdout) as { readonly digests: object };
+    expect(printed).to.deep.equal({ digests: { 'index.mjs': sha256(adapterSource('acme')) } });
+    const own = join(place.folder, 'own');
+    writePlugin(own, { name: 'acme', manifest: printed, entry: adapterSource('acme') });
+    const entries = await list('--plugins', 'own', '--plugin-integrity', 'enforce');
+    expect(entries.find(({ name }) => name === 'acme')).to.include({ integrity: 'verified' });
+  });
+
+  it('refuses another use in one line', async () => {
+    const uses: readonly (readonly [readonly string[], RegExp])[] = [
+      [['digest'], /'digest' needs the folder of a plugin/],
+      [['digets'], /the action must be 'digest', or none/],
+      [['digest', 'gone'], /the folder of a plugin must be a folder that can be read/],
+      [['digest', '--own', 'plugins/acme', 'plugins/broken'], /--own takes one folder/],
+      [['--plugins', 'gone'], /--plugins must be a folder that can be read/],
+      [['--plugin-integrity', 'maybe'], /--plugin-integrity must be one of off, warn, enforce/],
+      [['--plugin-digests', 'gone.json'], /gone\.json .*does not exist/],
+    ];
+    for (const [args, message] of uses) {
+      const { code, stdout, stderr } = await place.run(['plugins', ...args]);
+      expect([code, stdout], args.join(' ')).to.deep.equal([2, '']);
+      expect(stderr)
+        .to.match(message)
+        .and.to.match(/^modgate: [^\n]+\n$/);
+    }
+  });
+
+  describe('of a running host', () => {
+    let host: RunningHost;
+
+    before(async () => {
+      host = await startHost({ args: ['--plugins', plugins] });
+    });
+
+    after(async () => {
+      expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
+    });
+
+    it('asks for them with the scope modgate.plugins.read', async () => {
+      const entries = await list('--url', host.url, '--token', READER);
+      expect(entries.map(({ name, state }) => `${name} ${state}`)).to.include.members([
+        'http known',
+        'acme known',
+        'broken refused',
+      ]);
+      const { stdout } = await place.run(['plugins', '--url', host.url, '--token', READER]);
+      expect(stdout).to.match(/^acme +1\.0\.0 +known +unchecked +acme +-$/m);
+    });
+
+    it('is refused without it', async () => {
+      const token = 'dev-service:ops:modgate.modules.read';
+      const args = ['plugins', '--url', host.url, '--token', token];
+      const { code, stderr } = await place.run(args);
+      expect(code).to.equal(1);
+      expect(stderr).to.include('403').and.to.include('modgate.plugins.read');
+      expect((await place.run(args.slice(0, 3))).stderr).to.include('401');
+    });
+  });
+});

@@ -1,0 +1,139 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { call } from '../http/call.js';
+import {
+  adapterSource,
+  CONTRACT_URL,
+  describeKind,
+  SUPERSTRUCT_URL,
+  writePlugin,
+} from '../isolation/write-plugin.js';
+import { type RunningModgate, spawnModgate, startModgate } from '../support/start-host.js';
+import { readDocumentedCommands, runDocumented } from './documented-commands.js';
+
+const PAGE = 'docs/plugins.md';
+const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
+const FILE_BLOCK = /```yaml\n# (\S+)\n([\s\S]*?)```/g;
+
+/** An adapter, and an authenticator that knows nobody. */
+const ENTRY = adapterSource('acme-echo', {
+  before: `import { defineAuthenticator, secretReference } from ${JSON.stringify(CONTRACT_URL)};
+import { object } from ${JSON.stringify(SUPERSTRUCT_URL)};`,
+}).replace(
+  'export default {',
+  `export default {
+  authenticators: [defineAuthenticator({
+    name: 'acme-ldap',
+    config: object({ password: secretReference() }),
+    open: () => ({ name: 'acme-ldap', authenticate: () => null }),
+  })],`,
+);
+
+describe(PAGE, () => {
+  const { PATH, MODGATE_TOKEN } = process.env;
+  const cwd = process.cwd();
+  const commands = readDocumentedCommands(PAGE);
+  const files = [...readFileSync(PAGE, 'utf8').matchAll(FILE_BLOCK)].map(
+    ([, name = '', text = '']) => ({ name, text }),
+  );
+  let directory: string;
+  let host: RunningModgate;
+
+  before(async () => {
+    directory = realpathSync(mkdtempSync(join(tmpdir(), 'modgate-docs-')));
+    const manifest = { authenticators: ['acme-ldap'] };
+    writePlugin(join(directory, 'plugins'), { name: 'acme-echo', manifest, entry: ENTRY });
+    writePlugin(join(directory, 'node_modules/@acme'), {
+      name: 'modgate-mqtt',
+      manifest: { name: 'acme-mqtt', version: '2.1.0', contract: 2, kinds: ['mqtt'] },
+      entry: '',
+    });
+    for (const { name, text } of files) writeFileSync(join(directory, name), text);
+    writeFileSync(join(directory, 'tokens.yaml'), 'tokens: []\n');
+    mkdirSync(join(directory, 'modules.d'));
+    const descriptor = JSON.stringify(describeKind('echo', 'acme-echo'));
+    writeFileSync(join(directory, 'modules.d/echo.json'), descriptor);
+    process.env['PATH'] = `${installModgate(join(directory, 'bin'))}${delimiter}${PATH}`;
+    process.chdir(directory);
+  });
+
+  after(async () => {
+    process.chdir(cwd);
+    restoreVariable('PATH', PATH);
+    restoreVariable('MODGATE_TOKEN', MODGATE_TOKEN);
+    const exit = await host?.stop('SIGTERM');
+    rmSync(directory, { recursive: true, force: true });
+    expect(exit).to.deep.equal({ code: 0, signal: null });
+  });
+
+  const mask = (text: string) =>
+    text.replaceAll(directory, '/srv/modgate').replace(/"sha256:[0-9a-f]{64}"/g, '"sha256:…"');
+
+  for (const { command, output } of commands) {
+    it(`runs as written: ${command.slice(0, 90)}`, async () => {
+      if (command.includes('--url')) host = await startEnforced();
+      const printed = mask(await runDocumented(command, host?.url ?? 'http://localhost:1'));
+      expect(withoutShipped(printed)).to.equal(withoutShipped(output));
+    });
+  }
+
+  /** With the digests that an earlier command of the page has written. */
+  const startEnforced = async () => {
+    const integrity = ['--plugin-integrity', 'enforce', '--plugin-digests', 'plugin-digests.json'];
+    const started = await startModgate([
+      ...['serve', '--env', 'development', '--port', '0', '--plugins', 'plugins'],
+      ...['--modules', 'modules.d', '--state', 'state', ...integrity],
+    ]);
+    const answer = await call(started, { target: '/modules/echo/http/x' });
+    expect(answer.status).to.equal(200);
+    return started;
+  };
+
+  it('has commands and files', () => {
+    expect(commands.length).to.be.at.least(4);
+    expect(files.map(({ name }) => name)).to.deep.equal(['modgate.yaml', 'chain.yaml']);
+  });
+
+  it('has a chain of authenticators that a host starts with', async () => {
+    const args = ['serve', '--config', 'chain.yaml', '--port', '0', '--modules', 'modules.d'];
+    const chained = await startModgate([...args, '--state', 'chained'], { LDAP_PASSWORD: 'a' });
+    const target = '/modules/echo/http/x';
+    expect((await call(chained, { target, as: 'nobody' })).status).to.equal(401);
+    expect(await chained.stop()).to.deep.equal({ code: 0, signal: null });
+    const { exit, stderr } = spawnModgate([...args, '--state', 'chained']);
+    expect((await exit).code, stderr()).to.equal(2);
+    expect(stderr()).to.include('LDAP_PASSWORD');
+  });
+});
+
+/** Of a table, the rows that do not change whenever the host ships another plugin. */
+function withoutShipped(text: string): string {
+  if (!text.startsWith('NAME')) return text;
+  const lines = text.split('\n').filter((line) => /^(?:NAME|acme-| )/.test(line));
+  return lines.map((line) => line.replaceAll(/(?<=\S) +/g, ' ')).join('\n');
+}
+
+/** A folder with a `modgate` that is the one under test. */
+function installModgate(folder: string): string {
+  mkdirSync(folder);
+  const file = join(folder, 'modgate');
+  writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  chmodSync(file, 0o755);
+  return folder;
+}
+
+function restoreVariable(name: string, value: string | undefined): void {
+  if (value === undefined) delete process.env[name];
+  else process.env[name] = value;
+}
