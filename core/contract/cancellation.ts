@@ -1,6 +1,6 @@
 /** Who is told of an abort; an object, so that one that has a call to end needs no closure for it. */
 export interface AbortListener {
-  /** Called once, when it is aborted; `reason` says why by then. */
+  /** Called once, at the abort, and must not throw. */
   handleEvent(): void;
 }
 
@@ -9,12 +9,12 @@ export interface AbortListener {
  * AbortSignals, since making one for each call costs more than the rest of its deadline.
  */
 export interface Cancellation {
-  /** Whether it was aborted. */
+  /** Never false again once it was true. */
   readonly aborted: boolean;
   /** Why; a ProviderFailure where the host aborted a call. `undefined` until then. */
   readonly reason: unknown;
-  /** What throws keeps nobody else from being told. */
+  /** Not told of an abort that was before: look at `aborted` first. */
   addEventListener(type: 'abort', listener: AbortListener): void;
-  /** To be called when the work has ended, so that nobody is kept for a call that is over. */
+  /** To be called when the call has ended; does nothing for one that does not listen. */
   removeEventListener(type: 'abort', listener: AbortListener): void;
 }
