@@ -1,4 +1,5 @@
 import type { Fault } from '../lib/fault.js';
+import { canBeSegment } from '../lib/segment-text.js';
 import type { DescriptorAdapter } from './descriptor.js';
 import type { WireDescriptor } from './descriptor-struct.js';
 import { createManifestSource } from './descriptor-wire.js';
@@ -55,10 +56,28 @@ function judgeBreaker(wire: NonNullable<WireDescriptor['breaker']>): Fault[] {
 
 /** What is no error, but hardly meant. */
 export function findDoubts(wire: WireDescriptor): Fault[] {
-  return (wire.forward_headers ?? []).flatMap((name, index): Fault[] => {
+  return [
+    ...findNeedlessHeaders(wire.forward_headers ?? []),
+    ...findUncallableGrants(wire.console?.grants ?? []),
+  ];
+}
+
+function findNeedlessHeaders(names: readonly string[]): Fault[] {
+  return names.flatMap((name, index): Fault[] => {
     if (!isAlwaysForwarded(name)) return [];
     const message = `'forward_headers[${index}]': the host forwards this header already`;
     const path = ['forward_headers', index];
     return [{ rule: 'needless-header', message, hint: 'remove it', path, at: 'value' }];
+  });
+}
+
+/** The permission is a segment of the bridge's path (contract 4), which cannot hold every capability. */
+function findUncallableGrants(grants: readonly string[]): Fault[] {
+  return grants.flatMap((permission, index): Fault[] => {
+    if (canBeSegment(permission)) return [];
+    const message = `'console.grants[${index}]' can be granted but never called: no request can have it as a segment of its path`;
+    const hint = 'name the capability without / \\ ? # and percent-encoding';
+    const path = ['console', 'grants', index];
+    return [{ rule: 'uncallable-permission', message, hint, path, at: 'value' }];
   });
 }

@@ -109,7 +109,8 @@ async function completeDescriptor(
     text,
     baseDir,
     descriptor,
-    locate,
+    // Hardly ever asked again: the places of all that the text says are not worth what they weigh.
+    locate: (path, at) => readStructuredText(file, text).locate(path, at),
     adapter,
     references,
     manifest,

@@ -1,10 +1,20 @@
 import type { TextEntry, TextFault, TextNode } from './text-node.js';
-import { addEntry, createScalar, MAX_DEPTH, TextStop, TOO_DEEP } from './text-node.js';
+import {
+  addEntry,
+  createScalar,
+  MAX_DEPTH,
+  MAX_VALUES,
+  TextStop,
+  TOO_DEEP,
+  TOO_MANY_VALUES,
+} from './text-node.js';
 
 interface Cursor {
   readonly text: string;
   readonly faults: TextFault[];
   offset: number;
+  /** Read so far. */
+  values: number;
 }
 
 const SPACE = /[ \t\n\r]*/y;
@@ -22,7 +32,7 @@ const WORDS = new Map([
  * @throws TextStop at the first character that is not JSON.
  */
 export function parseJsonNode(text: string, faults: TextFault[]): TextNode {
-  const cursor: Cursor = { text, faults, offset: 0 };
+  const cursor: Cursor = { text, faults, offset: 0, values: 0 };
   skipSpace(cursor);
   const node = readNode(cursor, 0);
   skipSpace(cursor);
@@ -32,6 +42,8 @@ export function parseJsonNode(text: string, faults: TextFault[]): TextNode {
 
 function readNode(cursor: Cursor, depth: number): TextNode {
   if (depth > MAX_DEPTH) throw new TextStop({ ...TOO_DEEP, offset: cursor.offset });
+  cursor.values += 1;
+  if (cursor.values > MAX_VALUES) throw new TextStop({ ...TOO_MANY_VALUES, offset: cursor.offset });
   const { offset } = cursor;
   switch (cursor.text[offset]) {
     case '{':

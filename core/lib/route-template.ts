@@ -1,3 +1,5 @@
+import { canBeSegment, isDotSegment } from './segment-text.js';
+
 /** One segment of a template (contract 1.3). */
 export type TemplateSegment =
   | { readonly kind: 'literal'; readonly text: string }
@@ -16,11 +18,6 @@ export class TemplateError extends Error {
 }
 
 const PARAM = /^\{([A-Za-z0-9_-]+)(\.\.\.)?\}$/;
-// What a decoded request segment can never hold (contract 1.2), and hence no literal may.
-const UNREACHABLE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
-  /[/\\?#\u0000-\u001f\u007f-\u009f]|%[0-9A-Fa-f]{2}/u;
-
 /**
  * Parses `/literal/{param}/{rest...}`.
  * @throws TemplateError for anything that contract 1.3 does not allow.
@@ -62,12 +59,10 @@ function parseLiteral(part: string): TemplateSegment {
   if (opens || closes) {
     throw new TemplateError(`has a segment that is neither a literal nor a parameter: '${part}'`);
   }
-  if (/^\.{1,2}(?:;|$)/.test(part)) {
+  if (isDotSegment(part)) {
     throw new TemplateError(`has a segment '${part}', which no request can match`);
   }
-  if (UNREACHABLE.test(part) || !part.isWellFormed()) {
-    throw new TemplateError('has a literal that no request can match');
-  }
+  if (!canBeSegment(part)) throw new TemplateError('has a literal that no request can match');
   return { kind: 'literal', text: part };
 }
 

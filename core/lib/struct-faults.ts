@@ -25,8 +25,8 @@ export function judgeByStruct(value: unknown, struct: AnyStruct, prefix: Path = 
     const [error, coerced] = struct.validate(value, { coerce: true });
     if (error === undefined) return { value: coerced, faults: [] };
     const failures = selectTelling(error.failures().slice(0, MAX_FAILURES)).slice(0, MAX_FAULTS);
-    const root = rootPlace(value, struct);
-    return { value, faults: failures.map((failure) => explainFailure(failure, root, prefix)) };
+    const known = rememberKnownKeys(rootPlace(value, struct));
+    return { value, faults: failures.map((failure) => explainFailure(failure, known, prefix)) };
   } catch {
     // A struct of a plugin may throw for a value it did not think of; its text may hold that value.
     const message = `${describePath(prefix)} cannot be judged: the check of the plugin failed`;
@@ -70,13 +70,13 @@ function keyOf(path: Path): string {
   return JSON.stringify(path);
 }
 
-function explainFailure(failure: Failure, root: StructPlace, prefix: Path): Fault {
+function explainFailure(failure: Failure, known: KnownKeys, prefix: Path): Fault {
   const path = failure.path as Path;
   const parent = path.slice(0, -1);
   const key = path.at(-1);
   const full = [...prefix, ...path];
   if (failure.type === 'never' && typeof key === 'string') {
-    return explainUnknownKey(key, full, findPlace(root, parent));
+    return explainUnknownKey(key, full, known(parent));
   }
   if (failure.value === undefined && typeof key === 'string') {
     return explainMissingKey(key, full);
@@ -84,8 +84,7 @@ function explainFailure(failure: Failure, root: StructPlace, prefix: Path): Faul
   return explainWrongValue(failure, full);
 }
 
-function explainUnknownKey(key: string, path: Path, parent: StructPlace | null): Fault {
-  const known = parent === null ? [] : listKnownKeys(parent);
+function explainUnknownKey(key: string, path: Path, known: readonly string[]): Fault {
   const isPrintable = isPrintableKey(key);
   const name = isPrintable ? `unknown key '${key}'` : 'unknown key';
   const message = name + describeParent(path);
@@ -96,6 +95,23 @@ function explainUnknownKey(key: string, path: Path, parent: StructPlace | null):
     path,
     'key',
   );
+}
+
+/** The keys that the struct knows at a path. */
+type KnownKeys = (path: Path) => readonly string[];
+
+/** Each place is walked once, however many of its keys are unknown. */
+function rememberKnownKeys(root: StructPlace): KnownKeys {
+  const remembered = new Map<string, readonly string[]>();
+  return (path) => {
+    const key = keyOf(path);
+    const before = remembered.get(key);
+    if (before !== undefined) return before;
+    const place = findPlace(root, path);
+    const known = place === null ? [] : listKnownKeys(place);
+    remembered.set(key, known);
+    return known;
+  };
 }
 
 function listKnownKeys(parent: StructPlace): string[] {

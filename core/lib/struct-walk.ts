@@ -27,22 +27,34 @@ export function contextOf(place: StructPlace): Context {
  * keeps its branches to itself.
  */
 export function listChildren(place: StructPlace): StructPlace[] {
-  const children: StructPlace[] = [];
+  return [...walkChildren(place)];
+}
+
+function* walkChildren(place: StructPlace): Generator<StructPlace> {
   for (const [key, value, struct] of place.struct.entries(place.value, contextOf(place))) {
     const path = [...place.path, key];
-    children.push({ path, branch: [...place.branch, value], value, struct: struct as AnyStruct });
+    yield { path, branch: [...place.branch, value], value, struct: struct as AnyStruct };
   }
-  return children;
 }
 
 /** The place at a path, `null` where a union hides it. */
 export function findPlace(root: StructPlace, path: Path): StructPlace | null {
   let place = root;
   for (const key of path) {
-    // A record yields each entry twice, the key first.
-    const next = listChildren(place).findLast((child) => child.path.at(-1) === key);
-    if (next === undefined) return null;
+    const next = findChild(place, key);
+    if (next === null) return null;
     place = next;
   }
   return place;
+}
+
+/** Looks no further than it must: a value may have a hundred thousand children. */
+function findChild(place: StructPlace, key: string | number): StructPlace | null {
+  let found: StructPlace | null = null;
+  for (const child of walkChildren(place)) {
+    // A record yields each entry twice, one after the other, the key first.
+    if (child.path.at(-1) === key) found = child;
+    else if (found !== null) return found;
+  }
+  return found;
 }

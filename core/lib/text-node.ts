@@ -33,6 +33,18 @@ export const TOO_DEEP = {
   hint: null,
 } as const;
 
+/**
+ * Lists, mappings and scalars of a text: a manifest of ten thousand routes has half of it. What has more
+ * would keep the host from its callers while it is read and judged.
+ */
+export const MAX_VALUES = 200_000;
+
+export const TOO_MANY_VALUES = {
+  rule: 'too-many-values',
+  message: `the file holds more than ${MAX_VALUES} values`,
+  hint: null,
+} as const;
+
 export const EMPTY_TEXT: TextFault = {
   rule: 'empty-file',
   message: 'the file is empty',

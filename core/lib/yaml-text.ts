@@ -1,12 +1,27 @@
 import type { CST, Document, ParsedNode, ScalarTag } from 'yaml';
 import { Composer, isScalar, Lexer, Parser, Scalar } from 'yaml';
 import type { TextFault, TextNode } from './text-node.js';
-import { EMPTY_TEXT, MAX_DEPTH, TextStop, TOO_DEEP } from './text-node.js';
+import {
+  EMPTY_TEXT,
+  MAX_DEPTH,
+  MAX_VALUES,
+  TextStop,
+  TOO_DEEP,
+  TOO_MANY_VALUES,
+} from './text-node.js';
 import { findYamlError } from './yaml-errors.js';
 import { buildYamlNode } from './yaml-node.js';
 
 /** The parser's stack holds, besides the open collections, the document and the scalar being read. */
 const MAX_PARSER_STACK = MAX_DEPTH + 3;
+
+/**
+ * Names, values, marks, spaces and line breaks together; a manifest of ten thousand routes with summaries has
+ * 340,000. The library takes more than a microsecond for each.
+ */
+const MAX_LEXEMES = 2 * MAX_VALUES;
+/** How much of a text that has too many is looked at for its depth. */
+const DEPTH_LEXEMES = 10_000;
 
 // Contract 6: booleans are exactly `true` and `false`; the core schema would take `True` and `TRUE` too.
 const STRICT_BOOLEAN: ScalarTag = {
@@ -32,7 +47,7 @@ export function parseYamlNode(text: string, faults: TextFault[]): TextNode {
   return buildYamlNode(document.contents, faults);
 }
 
-/** Stops early at what the library would read for seconds: depth, and document after document. */
+/** Stops early at what the library would read for seconds: depth, length, and document after document. */
 function readTokens(text: string): CST.Token[] {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
@@ -42,14 +57,28 @@ function readTokens(text: string): CST.Token[] {
     hasDocument ||= token.type === 'document';
     tokens.push(token);
   };
-  for (const lexeme of new Lexer().lex(text)) {
+  const { lexemes, endsAt } = readLexemes(text);
+  // Of two faults the depth is the one that says more.
+  for (const lexeme of endsAt === null ? lexemes : lexemes.slice(0, DEPTH_LEXEMES)) {
     for (const token of parser.next(lexeme)) take(token);
     if (parser.stack.length > MAX_PARSER_STACK) {
       throw new TextStop({ ...TOO_DEEP, offset: parser.offset });
     }
   }
+  if (endsAt !== null) throw new TextStop({ ...TOO_MANY_VALUES, offset: endsAt });
   for (const token of parser.end()) take(token);
   return tokens;
+}
+
+/** All of them before the first is parsed, which takes far longer than to find them; `endsAt` if too many. */
+function readLexemes(text: string): { lexemes: string[]; endsAt: number | null } {
+  const lexemes: string[] = [];
+  let offset = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (lexemes.push(lexeme) > MAX_LEXEMES) return { lexemes, endsAt: offset };
+    offset = Math.min(offset + lexeme.length, text.length);
+  }
+  return { lexemes, endsAt: null };
 }
 
 function stopAtSecondDocument(offset: number): TextStop {

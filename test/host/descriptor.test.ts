@@ -136,6 +136,15 @@ describe('parseDescriptor', () => {
     expect(warnings[0]).to.include({ severity: 'warning', file: 'crm.yaml' });
   });
 
+  it('warns of permissions that no request can have in its path', async () => {
+    const grants = ['crm.read', 'crm/read', 'crm\\read', 'a?', 'a#', 'a%2F', '..', '50%', 'a;b'];
+    const text = `module: crm\nprovider: { kind: mute }\nmanifest: m.json\nconsole: { grants: ${JSON.stringify(grants)} }`;
+    const { warnings } = await parse(text);
+    expect(warnings.map(({ rule, path }) => [rule, path.at(-1)])).to.deep.equal(
+      [1, 2, 3, 4, 5, 6].map((index) => ['uncallable-permission', index]),
+    );
+  });
+
   it('locates what the descriptor says', async () => {
     const { locate } = await parse('module: crm\nprovider:\n  kind: mute\nmanifest: m.json');
     expect(locate(['provider', 'kind'], 'key')).to.deep.equal({ line: 3, column: 3 });

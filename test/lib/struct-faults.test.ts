@@ -188,3 +188,23 @@ describe('judgeByStruct', () => {
     expect(tell(value, object({}))).to.have.length(100);
   });
 });
+
+describe('judgeByStruct', () => {
+  it('walks a mapping no more often for a hundred unknown keys than for one', () => {
+    const countWalks = (unknown: number) => {
+      let walks = 0;
+      const target = Object.fromEntries(Array.from({ length: unknown }, (_, n) => [`k${n}`, 1]));
+      const value = new Proxy(target, {
+        ownKeys: (it) => {
+          walks += 1;
+          return Reflect.ownKeys(it);
+        },
+      });
+      expect(judgeByStruct(value, object({ a: optional(string()) })).faults).to.have.length(
+        unknown,
+      );
+      return walks;
+    };
+    expect(countWalks(100)).to.equal(countWalks(1));
+  });
+});

@@ -140,6 +140,37 @@ describe('parseStructuredText', () => {
     }
   });
 
+  it('takes 200,000 values and no more', () => {
+    const listOf = (values: number) =>
+      `[${Array(values - 1)
+        .fill('1')
+        .join(',')}]`;
+    expect(parseStructuredText(listOf(200_000), 'json').value).to.have.length(199_999);
+    expectFault(listOf(200_001), 'json', 'too-many-values');
+    expectFault(listOf(200_001), 'yaml', 'too-many-values');
+  });
+
+  const LONG = {
+    items: '- a\n',
+    keys: 'a: 1\n',
+    comments: '# a\n',
+    'blank lines': '\n',
+    anchors: '- &a 1\n',
+  };
+  for (const [name, unit] of Object.entries(LONG)) {
+    it(`refuses 4 MiB of ${name} before it parses them`, () => {
+      const text = `${unit.startsWith('-') ? '' : 'b: 1\n'}${unit.repeat(FOUR_MIB / unit.length - 8)}`;
+      expectFault(text, 'yaml', 'too-many-values');
+    });
+  }
+
+  it('takes a manifest of ten thousand routes', () => {
+    const route =
+      '  - method: GET\n    path: /others/{id}\n    capability: crm.read\n    summary: Reads one\n';
+    const { value } = parseStructuredText(`http_routes:\n${route.repeat(10_000)}`, 'yaml');
+    expect(value).to.have.property('http_routes').with.length(10_000);
+  });
+
   it('refuses a billion laughs at once', () => {
     const letters = [...'abcdefghi'];
     const lines = letters.map((letter, index) => {

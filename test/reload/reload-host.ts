@@ -11,6 +11,7 @@ export interface ModuleEntry {
   readonly state: string;
   readonly digest: string | null;
   readonly config_digest: string | null;
+  readonly file_digest: string | null;
   readonly since: string;
   readonly reason: string | null;
   readonly hint: string | null;

@@ -1,0 +1,65 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describeVersion, moduleName } from '../reload/many-reloads.js';
+import { type RunningModgate, startModgate } from '../support/start-host.js';
+import { median, print } from './reload-report.js';
+
+/**
+ * From the spawn to `listening`, and what is resident when it has settled:
+ * `node dist/test/bench/reload-start.js [runs] [modules…]`.
+ */
+const [runs = 3, ...given] = process.argv.slice(2).map(Number);
+const sizes = given.length > 0 ? given : [1, 1000, 10_000];
+const SETTLE_MS = 5000;
+/** USER_HZ of Linux. */
+const MS_PER_TICK = 10;
+
+let residentOfOne: number | null = null;
+for (const modules of sizes) {
+  const starts: Awaited<ReturnType<typeof measure>>[] = [];
+  for (let run = 0; run < runs; run += 1) starts.push(await measure(modules));
+  const of = (key: 'wallMs' | 'cpuMs' | 'residentKib') => median(starts.map((one) => one[key]));
+  const residentKib = of('residentKib');
+  residentOfOne ??= residentKib;
+  const each = modules > 1 ? (residentKib - residentOfOne) / (modules - 1) : 0;
+  print(
+    `${modules} modules: listening after ${Math.round(of('wallMs'))} ms (${of('cpuMs')} ms CPU), resident ${(residentKib / 1024).toFixed(1)} MiB${modules > 1 ? `, ${each.toFixed(1)} KiB a further module` : ''}`,
+  );
+}
+
+async function measure(modules: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'modgate-bench-'));
+  const descriptors = join(folder, 'modules.d');
+  mkdirSync(descriptors);
+  for (let index = 0; index < modules; index += 1) {
+    const name = moduleName(index);
+    const text = JSON.stringify(describeVersion(name, 'http://127.0.0.1:9', 1));
+    writeFileSync(join(descriptors, `${name}.json`), text);
+  }
+  const startedAt = performance.now();
+  const host = await startModgate([
+    ...['serve', '--env', 'development', '--modules', descriptors],
+    ...['--state', join(folder, 'state'), '--port', '0'],
+  ]);
+  const wallMs = performance.now() - startedAt;
+  const cpuMs = readCpuMs(host);
+  await pause(SETTLE_MS);
+  const residentKib = readResidentKib(host);
+  await host.kill();
+  rmSync(folder, { recursive: true, force: true });
+  return { wallMs, cpuMs, residentKib };
+}
+
+/** User and system time of all threads. */
+function readCpuMs({ pid }: RunningModgate): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+}
+
+function readResidentKib({ pid }: RunningModgate): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]);
+}
