@@ -47,8 +47,10 @@ describe('the log on a terminal', () => {
 
   after(async () => {
     if (terminal !== undefined && terminal.exitCode === null) {
-      terminal.kill('SIGKILL');
-      await once(terminal, 'close');
+      // script(1) ends what runs on its terminal; killed at once it would leave the host behind.
+      const closed = once(terminal, 'close');
+      terminal.kill('SIGTERM');
+      await closed;
     }
     rmSync(directory, { recursive: true, force: true });
   });
