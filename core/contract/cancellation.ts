@@ -9,11 +9,14 @@ export interface AbortListener {
  * AbortSignals, since making one for each call costs more than the rest of its deadline.
  */
 export interface Cancellation {
-  /** Whether it was aborted. */
+  /** Whether it was aborted; never false again. */
   readonly aborted: boolean;
   /** Why; a ProviderFailure where the host aborted a call. `undefined` until then. */
   readonly reason: unknown;
-  /** What throws keeps nobody else from being told. */
+  /**
+   * Not told of an abort that was before: look at `aborted` first. What throws keeps nobody else from
+   * being told.
+   */
   addEventListener(type: 'abort', listener: AbortListener): void;
   /** To be called when the work has ended, so that nobody is kept for a call that is over. */
   removeEventListener(type: 'abort', listener: AbortListener): void;

@@ -61,7 +61,6 @@ export interface AdminActionOperation {
  * Delivery of the effective configuration, at the start and after each change, to each endpoint. Repeated
  * with back-off (200 ms to 10 s) until it is answered with 2xx, so the same revision may come twice, and
  * one that is newer before an older one was accepted. Comes only with `supports.configure`.
- *
  */
 export interface ConfigureOperation {
   /** Tells the operations apart. */
@@ -126,7 +125,7 @@ export interface Invocation {
   readonly signal: AbortSignal;
   /**
    * The same as `signal`, which is only made when it is read: an adapter that needs no AbortSignal listens
-   * here and saves 5 µs a call. Absent where the host made a signal anyway.
+   * here and saves 5 µs a call. Absent where the host made a signal anyway: `cancellation ?? signal`.
    */
   readonly cancellation?: Cancellation;
 }

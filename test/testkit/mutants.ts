@@ -84,7 +84,7 @@ function changeFailure(
 const NEVER = new Promise<never>(() => {});
 const targetOf = ({ operation }: Invocation) =>
   operation.kind === 'http_route' ? operation.target : '';
-const withoutSignal = (asked: Invocation): Invocation => ({
+const withoutSignal = ({ cancellation: _ignored, ...asked }: Invocation): Invocation => ({
   ...asked,
   signal: new AbortController().signal,
 });

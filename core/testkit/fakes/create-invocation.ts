@@ -1,4 +1,10 @@
-import type { HttpRouteOperation, Invocation, Operation } from '../../contract/index.js';
+import type {
+  AbortListener,
+  Cancellation,
+  HttpRouteOperation,
+  Invocation,
+  Operation,
+} from '../../contract/index.js';
 
 /** A route's call, of which only what matters need be said. */
 export type RouteCall = Partial<Omit<HttpRouteOperation, 'kind'>>;
@@ -18,6 +24,7 @@ export function createInvocation(
   others: Partial<Omit<Invocation, 'operation'>> = {},
 ): Invocation {
   invocations += 1;
+  const { signal = new AbortController().signal } = others;
   return {
     id: `call_${invocations}`,
     operation: 'kind' in operation ? operation : createRoute(operation),
@@ -29,9 +36,29 @@ export function createInvocation(
       correlationId: `corr_${invocations}`,
     },
     maxResponseBytes: MAX_RESPONSE_BYTES,
-    signal: new AbortController().signal,
+    signal,
+    cancellation: toCancellation(signal),
     ...others,
   };
+}
+
+/** Takes no function, as the host's own does not. */
+function toCancellation(signal: AbortSignal): Cancellation {
+  return {
+    get aborted() {
+      return signal.aborted;
+    },
+    get reason() {
+      return signal.reason;
+    },
+    addEventListener: (type, listener) => signal.addEventListener(type, needObject(listener)),
+    removeEventListener: (type, listener) => signal.removeEventListener(type, listener),
+  };
+}
+
+function needObject(listener: AbortListener): AbortListener {
+  if (typeof listener?.handleEvent === 'function') return listener;
+  throw new TypeError('a cancellation takes an object with handleEvent');
 }
 
 function createRoute(call: RouteCall): HttpRouteOperation {
