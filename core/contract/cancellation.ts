@@ -1,6 +1,6 @@
 /** Who is told of an abort; an object, so that one that has a call to end needs no closure for it. */
 export interface AbortListener {
-  /** Called once, at the abort, and must not throw. */
+  /** Called once, when it is aborted; `reason` says why by then. */
   handleEvent(): void;
 }
 
@@ -9,12 +9,15 @@ export interface AbortListener {
  * AbortSignals, since making one for each call costs more than the rest of its deadline.
  */
 export interface Cancellation {
-  /** Never false again once it was true. */
+  /** Whether it was aborted; never false again. */
   readonly aborted: boolean;
   /** Why; a ProviderFailure where the host aborted a call. `undefined` until then. */
   readonly reason: unknown;
-  /** Not told of an abort that was before: look at `aborted` first. */
+  /**
+   * Not told of an abort that was before: look at `aborted` first. What throws keeps nobody else from
+   * being told.
+   */
   addEventListener(type: 'abort', listener: AbortListener): void;
-  /** To be called when the call has ended; does nothing for one that does not listen. */
+  /** To be called when the work has ended, so that nobody is kept for a call that is over. */
   removeEventListener(type: 'abort', listener: AbortListener): void;
 }

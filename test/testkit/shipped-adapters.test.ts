@@ -1,5 +1,19 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { readPlugins } from '../../core/host/plugins.js';
 import { adapterSuite } from '../../core/testkit/index.js';
-import { subjects as http } from '../../plugins/http/testkit.js';
-import { subjects as local } from '../../plugins/local/testkit.js';
+import { SHIPPED } from './shipped-subjects.js';
 
-for (const subject of [...http, ...local]) adapterSuite(subject);
+const PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
+
+for (const subject of SHIPPED) adapterSuite(subject);
+
+describe('the adapters that modgate ships', () => {
+  it('all have a subject', async () => {
+    expect(readdirSync(PLUGINS)).to.include('http');
+    const registry = await readPlugins([PLUGINS]);
+    const kinds = SHIPPED.map(({ adapter }) => adapter.kind);
+    expect(kinds.toSorted()).to.deep.equal(registry.kinds().toSorted());
+  });
+});

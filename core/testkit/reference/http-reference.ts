@@ -15,7 +15,7 @@ import type { RunningReference } from './running-reference.js';
 
 /** The reference and the value of the one secret of {@link startHttpReference} and its siblings. */
 export const REFERENCE_SECRET = {
-  reference: 'env:MODGATE_REFERENCE_TOKEN',
+  reference: 'env:REFERENCE_TOKEN',
   value: 'reference-token-9f2c71d4',
 } as const;
 
