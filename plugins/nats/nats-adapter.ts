@@ -65,7 +65,10 @@ function createNatsProvider(link: NatsLink, id: string, balancing: Balancing): P
       ),
 
     invoke: async (invocation) => {
-      const { maxResponseBytes } = invocation;
+      const { maxResponseBytes, endpoint } = invocation;
+      if (endpoint !== undefined && endpoint !== id) {
+        throw new ProviderFailure('unavailable', 'the endpoint is not one of this provider');
+      }
       const signal = invocation.cancellation ?? invocation.signal;
       return link.request(requestFor(invocation), { maxResponseBytes, signal });
     },

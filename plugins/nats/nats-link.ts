@@ -64,9 +64,15 @@ export class NatsLink {
   #lastCall = 0;
   #trouble: Trouble = { failure: 'unavailable', message: 'no connection to a server yet' };
   #stopped: Promise<void> = Promise.resolve();
+  /** Settled when the first attempt to connect has ended, however it did. */
+  readonly #first: Promise<void>;
+  #endFirst: () => void = () => {};
 
   constructor(options: LinkOptions) {
     this.#options = options;
+    this.#first = new Promise((resolve) => {
+      this.#endFirst = resolve;
+    });
   }
 
   /** Connects in its own time; a server that is down holds up nobody. */
@@ -77,6 +83,7 @@ export class NatsLink {
   async close(): Promise<void> {
     this.#trouble = { failure: 'unavailable', message: 'the module is closed' };
     this.#closing.abort();
+    this.#endFirst();
     this.#failCalls(this.#trouble);
     const connection = this.#connection;
     if (connection === null) return;
@@ -88,6 +95,7 @@ export class NatsLink {
   async request(request: NatsRequest, limits: RequestLimits): Promise<Outcome> {
     const { signal, maxResponseBytes } = limits;
     if (signal.aborted) throw failureOfAbort(signal.reason);
+    if (this.#connection === null) await this.#waitForFirst(signal);
     const connection = this.#connection;
     if (connection === null) throw toFailure(this.#trouble);
     const subject = `${this.#options.subject}.${request.kind}`;
@@ -105,6 +113,18 @@ export class NatsLink {
       } catch (cause) {
         this.#settle(reply)?.reject(explainPublish(connection, cause));
       }
+    });
+  }
+
+  /** A version that has just been opened, by a reload perhaps, is not down because it is new. */
+  #waitForFirst(signal: Cancellation): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const takeBack = { handleEvent: () => reject(failureOfAbort(signal.reason)) };
+      signal.addEventListener('abort', takeBack);
+      void this.#first.then(() => {
+        signal.removeEventListener('abort', takeBack);
+        resolve();
+      });
     });
   }
 
@@ -144,6 +164,7 @@ export class NatsLink {
     // It ends with the connection and catches what it may throw.
     void this.#watch(connection);
     this.#connection = connection;
+    this.#endFirst();
   }
 
   #end(server: NatsServer, trouble: Trouble): void {
@@ -151,6 +172,7 @@ export class NatsLink {
     const isNews = this.#connection !== null || this.#trouble.message !== trouble.message;
     this.#connection = null;
     this.#trouble = trouble;
+    this.#endFirst();
     this.#failCalls(trouble);
     if (!isNews) return;
     this.#options.log.warn(
@@ -227,11 +249,10 @@ function explainPublish(connection: NatsConnection, cause: unknown): ProviderFai
     return new ProviderFailure('unavailable', 'the connection is closed', { cause });
   }
   const limit = connection.info?.max_payload ?? 0;
-  return new ProviderFailure(
-    'refused',
-    `the request cannot be sent: headers and body may have ${limit} bytes (max_payload of the server)`,
-    { cause },
-  );
+  const why = /max_payload/.test(String(cause))
+    ? `headers and body may have ${limit} bytes (max_payload of the server)`
+    : 'a header has a line break, or a name that NATS has not';
+  return new ProviderFailure('refused', `the request cannot be sent: ${why}`, { cause });
 }
 
 function describe(error: unknown): Trouble {
