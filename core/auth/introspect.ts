@@ -2,13 +2,13 @@ import type { Secret } from '../contract/index.js';
 import { askIssuer, IssuerTrouble } from './ask-issuer.js';
 import { type Claims, createActor, UnmappedClaims } from './claims-actor.js';
 import type { IntrospectionConfig } from './issuers-file.js';
-import { RefusedToken, type VerifiedToken } from './verify-jwt.js';
+import { RefusedToken, UnjudgedToken, type VerifiedToken } from './verify-jwt.js';
 
 const MS_PER_SECOND = 1000;
 
 /**
  * Asks an issuer what a token is worth (RFC 7662).
- * @throws RefusedToken when it is worth nothing, or the issuer does not say.
+ * @throws RefusedToken when it is worth nothing; UnjudgedToken when the issuer does not say.
  */
 export async function introspect(
   token: string,
@@ -29,7 +29,7 @@ export async function introspect(
     return judge(answer, config);
   } catch (error) {
     if (error instanceof IssuerTrouble) {
-      throw new RefusedToken(`the issuer ${error.message}`, true, { cause: error });
+      throw new UnjudgedToken(config.name, error.message, { cause: error });
     }
     if (error instanceof UnmappedClaims)
       throw new RefusedToken(error.message, true, { cause: error });

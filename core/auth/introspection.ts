@@ -5,13 +5,13 @@ import { MAX_TOKEN_LENGTH } from './grammar.js';
 import { introspect } from './introspect.js';
 import { type IntrospectionConfig, ISSUER_DEFAULTS } from './issuers-file.js';
 import type { TroubleLog } from './trouble-log.js';
-import { RefusedToken } from './verify-jwt.js';
+import { RefusedToken, UnjudgedToken } from './verify-jwt.js';
 
 /** How long a refusal is remembered: long enough to blunt a flood, short enough for a token just made. */
 const REFUSED_MS = 5000;
 const MAX_REMEMBERED = 10_000;
-/** From the request of the caller, waiting for a turn included. Milliseconds. */
-const PATIENCE_MS = 5000;
+/** From the request of the caller, waiting for a turn included: before the host gives up. Milliseconds. */
+const PATIENCE_MS = 4000;
 const MAX_ASKING = 16;
 const MAX_WAITING = 256;
 const MS_PER_SECOND = 1000;
@@ -39,7 +39,10 @@ export class Introspection {
     this.#troubles = troubles;
   }
 
-  /** @param digest of the token, by which it is remembered */
+  /**
+   * @param digest of the token, by which it is remembered
+   * @throws UnjudgedToken when the issuer does not say.
+   */
   authenticate(token: string, digest: string): Actor | null | Promise<Actor | null> {
     if (token.length > MAX_TOKEN_LENGTH || !TOKEN.test(token)) return null;
     const known = this.#known.get(digest);
@@ -74,10 +77,12 @@ export class Introspection {
   }
 
   #report(error: unknown, digest: string): void {
-    const refused = error instanceof NoTurn ? new RefusedToken(error.message, true) : error;
-    if (!(refused instanceof RefusedToken)) throw error;
-    this.#troubles.report(this.#config.name, refused);
-    // Of a token that nobody could judge there is nothing to remember.
-    if (!refused.isTrouble) this.#refused.set(digest, true, Date.now() + REFUSED_MS);
+    if (error instanceof NoTurn) {
+      throw new UnjudgedToken(this.#config.name, `is asked too much: ${error.message}`);
+    }
+    if (!(error instanceof RefusedToken)) throw error;
+    this.#troubles.report(this.#config.name, error);
+    // What ops can mend may be mended at any moment.
+    if (!error.isTrouble) this.#refused.set(digest, true, Date.now() + REFUSED_MS);
   }
 }

@@ -144,9 +144,16 @@ async function ask(issuers: OpenIssuers, token: string): Promise<Actor | null> {
   const issuer = readJwtParts(token)?.issuer;
   if (issuer !== undefined && issuers.byName.has(issuer)) return null;
   const digest = hash('sha256', token, 'base64');
+  let failure: { readonly error: unknown } | null = null;
   for (const introspection of issuers.introspection) {
-    const actor = await introspection.authenticate(token, digest);
-    if (actor !== null) return actor;
+    try {
+      const actor = await introspection.authenticate(token, digest);
+      if (actor !== null) return actor;
+    } catch (error) {
+      // Another issuer may know it.
+      failure ??= { error };
+    }
   }
+  if (failure !== null) throw failure.error;
   return null;
 }

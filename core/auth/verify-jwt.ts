@@ -19,7 +19,7 @@ export interface VerifiedToken {
 /** A token that is refused; the message says why, without anything that the token says. */
 export class RefusedToken extends Error {
   override readonly name = 'RefusedToken';
-  /** Whether ops can mend it: the issuer is down, or its claims do not fit the mapping. */
+  /** Whether ops can mend it: its claims do not fit the mapping, or its key cannot be used. */
   readonly isTrouble: boolean;
 
   constructor(message: string, isTrouble: boolean, options?: ErrorOptions) {
@@ -28,9 +28,21 @@ export class RefusedToken extends Error {
   }
 }
 
+/** Nobody can say what a token is worth: it may be good, so it is not refused, nor is anybody let in. */
+export class UnjudgedToken extends Error {
+  override readonly name = 'UnjudgedToken';
+
+  constructor(issuer: string, reason: string, options?: ErrorOptions) {
+    super(`the issuer '${issuer}' ${reason}`, options);
+  }
+}
+
 const MS_PER_SECOND = 1000;
 
-/** @throws RefusedToken, whatever is wrong with the token, its key or its claims. */
+/**
+ * @throws RefusedToken, whatever is wrong with the token, its key or its claims; UnjudgedToken as long as
+ * no key of the issuer is known.
+ */
 export async function verifyJwt(token: string, { config, keys }: Issuer): Promise<VerifiedToken> {
   try {
     const { payload } = await jwtVerify(token, keys.get, {
@@ -47,14 +59,14 @@ export async function verifyJwt(token: string, { config, keys }: Issuer): Promis
     const { exp = 0 } = payload;
     return { actor: createActor(payload, config.actor), expiresAt: exp * MS_PER_SECOND };
   } catch (error) {
-    throw explain(error);
+    throw explain(error, config.issuer);
   }
 }
 
-function explain(error: unknown): RefusedToken {
+function explain(error: unknown, issuer: string): RefusedToken | UnjudgedToken {
   if (error instanceof RefusedToken) return error;
   if (error instanceof IssuerTrouble) {
-    return new RefusedToken(`the issuer ${error.message}`, true, { cause: error });
+    return new UnjudgedToken(issuer, error.message, { cause: error });
   }
   if (error instanceof UnmappedClaims)
     return new RefusedToken(error.message, true, { cause: error });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Introspection } from '../../core/auth/introspection.js';
 import type { IntrospectionConfig } from '../../core/auth/issuers-file.js';
 import { createTroubleLog } from '../../core/auth/trouble-log.js';
+import { UnjudgedToken } from '../../core/auth/verify-jwt.js';
 import { type Actor, Secret } from '../../core/contract/index.js';
 import { waitUntil } from '../http/wait-until.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
@@ -57,6 +58,10 @@ describe('introspection', () => {
     return async (token: string): Promise<Actor | null> => introspection.authenticate(token, token);
   };
 
+  /** The actor, or what was thrown. */
+  const outcomeOf = (answer: Promise<Actor | null>): Promise<unknown> =>
+    answer.catch((reason: unknown) => reason);
+
   it('makes an actor of an active token', async () => {
     expect(await open()('t')).to.deep.equal({
       kind: 'service',
@@ -77,7 +82,6 @@ describe('introspection', () => {
     ['that is bound to a key', () => ({ ...ACTIVE, cnf: { jkt: 'x' } })],
     ['of another type', () => ({ ...ACTIVE, token_type: 'DPoP' })],
     ['of nobody', () => ({ ...ACTIVE, sub: undefined })],
-    ['under an answer that is none', () => []],
   ] as [string, () => unknown][]) {
     it(`refuses a token ${title}`, async () => {
       answer = make();
@@ -85,10 +89,15 @@ describe('introspection', () => {
     });
   }
 
-  it('refuses while the issuer fails, and asks again at once', async () => {
+  it('judges nothing by an answer that is none', async () => {
+    answer = [];
+    expect(await outcomeOf(open()('t'))).to.be.instanceOf(UnjudgedToken);
+  });
+
+  it('judges nothing while the issuer fails, and asks again at once', async () => {
     const authenticate = open();
     status = 500;
-    expect(await authenticate('t')).to.equal(null);
+    expect(await outcomeOf(authenticate('t'))).to.be.instanceOf(UnjudgedToken);
     status = 200;
     expect(await authenticate('t')).not.to.equal(null);
   });
@@ -113,13 +122,15 @@ describe('introspection', () => {
     const before = issuer.requests.length;
     const authenticate = open();
     const asked = Array.from({ length: 300 }, (_, index) => authenticate(`t${index}`));
-    expect(await asked.at(-1), 'one too many').to.equal(null);
+    const outcomes = asked.map(outcomeOf);
+    expect(await outcomes.at(-1), 'one too many').to.be.instanceOf(UnjudgedToken);
     await waitUntil('the first questions', () => issuer.requests.length - before === 16, 10_000);
     const release = setInterval(() => {
       for (const respond of held?.splice(0) ?? []) respond();
     }, 1);
-    const actors = await Promise.all(asked);
+    const actors = await Promise.all(outcomes);
     clearInterval(release);
-    expect(actors.filter((actor) => actor !== null)).to.have.length(16 + 256);
+    const judged = actors.filter((actor) => !(actor instanceof Error));
+    expect(judged).to.have.length(16 + 256);
   });
 });

@@ -23,6 +23,8 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 
 const TARGET = '/modules/crm/http/items';
 const OTHER_ISSUER = 'https://other.example';
+/** Has never told its keys. */
+const SILENT_ISSUER = 'https://silent.example';
 const HOUR = 3600;
 
 const now = () => Math.floor(Date.now() / 1000);
@@ -63,6 +65,13 @@ describe('signed tokens', () => {
           },
           scopes: ['scope', 'permissions', 'realm_access.roles', 'https://issuer.example/roles'],
         },
+      },
+      {
+        issuer: SILENT_ISSUER,
+        audience: 'modgate',
+        algorithms: ['RS256'],
+        jwks: { url: 'http://127.0.0.1:9/jwks' },
+        actor: { kind: 'service' },
       },
       {
         issuer: OTHER_ISSUER,
@@ -347,6 +356,11 @@ describe('signed tokens', () => {
         }
       });
     }
+
+    it('or none as long as the issuer has told none: nobody is let in, or told that the token is bad', async () => {
+      expectProblem(await get(await signToken(key, { iss: SILENT_ISSUER })), 503);
+      expect(provider.requests).to.have.length(0);
+    });
 
     it('that change with their file', async () => {
       const next = await createSigningKey('curve-2', 'ES256');

@@ -142,7 +142,7 @@ describe('an OpenID provider', () => {
     const signed = await openId.requestToken(JWT_AUDIENCE, 'crm.read');
     openId.fail(true);
     try {
-      expectProblem(await get(token), 401);
+      expectProblem(await get(token), 503);
       expect((await get(signed)).status).to.equal(200);
       await waitUntil('a word about it', () => host.output().includes('answered with 503'), 15_000);
     } finally {
