@@ -1,12 +1,15 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import type { ConnectionOptions } from 'node:tls';
+import { type ConnectionOptions, TLSSocket } from 'node:tls';
 import { expect } from 'chai';
+import type { Actor } from '../../core/contract/index.js';
+import { ClientCertificates } from '../../core/http/tls/client-certificates.js';
 import { waitUntil } from '../http/wait-until.js';
 import { caller, callers, lateCaller } from '../support/caller-certificates.js';
 import { client as stranger } from '../support/certificates.js';
 import { ask, shakeHands, startTlsHost, type TlsHost } from './tls-host.js';
 
+const ACTOR: Actor = { kind: 'service', id: 'a', scopes: new Set() };
 const READER = { kind: 'service', scopes: ['modgate.modules.read'] };
 const NAMES = {
   uri: 'spiffe://modgate.test/caller',
@@ -116,5 +119,26 @@ describe('certificates of callers', () => {
       15_000,
     );
     expect(await statusOf(caller)).to.equal(200);
+  });
+});
+
+describe('the certificate of a connection that lives on', () => {
+  it('counts until it ends', () => {
+    const judge = (validTo: number) => {
+      const certificates = new ClientCertificates(() => new Map([['common_name:a', ACTOR]]));
+      // What of a connection is read: nobody can wait for a certificate to end.
+      const socket = Object.assign(Object.create(TLSSocket.prototype), {
+        authorized: true,
+        getPeerCertificate: () => ({
+          raw: Buffer.alloc(1),
+          subject: { CN: 'a' },
+          fingerprint256: 'AA',
+          valid_to: new Date(validTo).toUTCString(),
+        }),
+      });
+      return certificates.judge(socket);
+    };
+    expect(judge(Date.now() + 60_000)).to.equal(ACTOR);
+    expect(judge(Date.now() - 60_000)).to.equal('refused');
   });
 });
