@@ -179,7 +179,7 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
   'no headers': failsWith('protocol', 'return { ...answer(), headers: null };'),
   'a header that ends its line': failsWith(
     'protocol',
-    `return { ...answer(), headers: { 'content-type': 'application/json\\r\\nset-cookie: a=b' } };`,
+    `return { ...answer(), headers: { ...answer().headers, 'x-a': 'b\\r\\nset-cookie: c=d' } };`,
   ),
   'a header name that ends its line': failsWith(
     'protocol',

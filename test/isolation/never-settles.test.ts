@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { call, parseJson } from '../http/call.js';
+import { waitUntil } from '../http/wait-until.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+import { adapterSource, describeKind, writePlugin } from './write-plugin.js';
+
+const DEADLINE_MS = 30_000;
+const PLACES = 3;
+/** Long enough for the calls to be seen in flight on a machine that is busy otherwise. */
+const TIMEOUT_MS = 3000;
+
+interface ModuleEntry {
+  readonly name: string;
+  readonly counts: { readonly in_flight: number };
+}
+
+describe('an adapter that ignores its signal and never settles', () => {
+  let plugins: string;
+  let host: RunningHost;
+
+  before(async () => {
+    plugins = mkdtempSync(join(tmpdir(), 'modgate-plugins-'));
+    const invoke = 'await new Promise(() => {});';
+    writePlugin(plugins, { name: 'hanging', entry: adapterSource('hanging', { invoke }) });
+    writePlugin(plugins, { name: 'good', entry: adapterSource('good') });
+    const limits = { timeout_ms: TIMEOUT_MS, concurrency: PLACES, queue: 0 };
+    const breaker = { failures: 1000 };
+    host = await startHost({
+      files: {
+        'hanging.json': describeKind('hanging', 'hanging', { limits, breaker }),
+        'good.json': describeKind('good', 'good', { limits }),
+      },
+      args: ['--plugins', plugins, '--shed-delay-ms', '60000'],
+    });
+  });
+
+  after(async () => {
+    const exit = await host.stop();
+    rmSync(plugins, { recursive: true, force: true });
+    expect(exit).to.deep.equal({ code: 0, signal: null });
+  });
+
+  const ask = async (module: string) => {
+    const answer = await call(host, {
+      target: `/modules/${module}/http/x`,
+      deadlineMs: DEADLINE_MS,
+    });
+    const { errors = [] } = parseJson(answer) as {
+      readonly errors?: readonly { readonly field: string; readonly reason: string }[];
+    };
+    const failure = errors.find(({ field }) => field === 'failure')?.reason;
+    return `${answer.status} ${failure ?? ''}`.trim();
+  };
+  const inFlight = async () => {
+    const list = parseJson(await call(host, { target: '/modules' }));
+    const modules = list['modules'] as readonly ModuleEntry[];
+    return modules.find(({ name }) => name === 'hanging')?.counts.in_flight;
+  };
+
+  it('fails each call at its time-out, and holds no more than its own places', async () => {
+    const held = Array.from({ length: PLACES }, () => ask('hanging'));
+    await waitUntil('all places are taken', async () => (await inFlight()) === PLACES, DEADLINE_MS);
+    expect(await ask('hanging')).to.equal('502 overloaded');
+    expect(await ask('good')).to.equal('200');
+    expect(await Promise.all(held)).to.deep.equal(Array(PLACES).fill('502 timeout'));
+  });
+
+  it('gives its places back, though the adapter still holds the calls', async () => {
+    await waitUntil('no place is taken', async () => (await inFlight()) === 0, DEADLINE_MS);
+    expect(await ask('hanging')).to.equal('502 timeout');
+  });
+});
