@@ -36,7 +36,7 @@ const CLOSE_TIMEOUT_MS = 1_500;
  * A thread that has not answered for two of these after the deadline of a call is stuck. Two, since a host
  * that was itself held up finds the answer between the first and the second.
  */
-const STUCK_CHECK_MS = 500;
+const STUCK_CHECK_MS = 1_000;
 
 /** For what lives shortly: most of what a handler makes. MiB. */
 const YOUNG_GENERATION_MB = 16;

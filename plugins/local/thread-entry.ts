@@ -93,7 +93,16 @@ async function close(module: LocalModule): Promise<string | null> {
     return null;
   } catch (error) {
     return describe(error);
+  } finally {
+    // The host ends the thread next, and with it what is still on its way to the log.
+    await Promise.all([flush(process.stdout), flush(process.stderr)]);
   }
+}
+
+function flush(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });
 }
 
 function describe(error: unknown): string {
