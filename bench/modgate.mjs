@@ -14,6 +14,8 @@ const POLL_MS = 2;
  * @param {number} [options.modules]
  * @param {number} [options.routes] of each module
  * @param {readonly string[]} [options.nodeFlags]
+ * @param {readonly string[]} [options.args] further flags of the host
+ * @param {number | string} [options.core] the cores that it may use, as `0,1`
  */
 export async function startModgate({
   dist,
@@ -22,12 +24,14 @@ export async function startModgate({
   modules = 1,
   routes = 0,
   nodeFlags = [],
+  args = [],
+  core = HOST_CORE,
 }) {
   const files = createModulesFolder({ upstream, kind, modules, routes });
   const log = openSync(files.log, 'w');
   const startedAt = performance.now();
   const child = spawnPinned(
-    HOST_CORE,
+    core,
     process.execPath,
     [
       ...nodeFlags,
@@ -41,6 +45,7 @@ export async function startModgate({
       files.state,
       '--tokens',
       files.tokens,
+      ...args,
     ],
     { stdio: ['ignore', log, 'inherit'], env: { ...process.env, MODGATE_ENV: 'production' } },
   );

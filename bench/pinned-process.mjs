@@ -23,7 +23,7 @@ export function pinSelf() {
 }
 
 /**
- * @param {number} core
+ * @param {number | string} core several as `0,1`
  * @param {string} command
  * @param {readonly string[]} args
  * @param {import('node:child_process').SpawnOptions} [options]

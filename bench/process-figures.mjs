@@ -15,12 +15,16 @@ const RESET_PEAK = '5';
  * @param {number} pid
  */
 export function readCpuMicroseconds(pid) {
-  let ticks = 0;
-  for (const one of listTree(pid)) {
-    const fields = readStat(one);
-    ticks += Number(fields[UTIME]) + Number(fields[STIME]);
-  }
-  return ticks * MICROSECONDS_PER_TICK;
+  return listTree(pid).reduce((sum, one) => sum + readOwnCpuMicroseconds(one), 0);
+}
+
+/**
+ * That of the process alone.
+ * @param {number} pid
+ */
+export function readOwnCpuMicroseconds(pid) {
+  const fields = readStat(pid);
+  return (Number(fields[UTIME]) + Number(fields[STIME])) * MICROSECONDS_PER_TICK;
 }
 
 /**
@@ -52,7 +56,11 @@ function sumOfStatus(pid, name) {
   );
 }
 
-function listTree(pid) {
+/**
+ * The process and all below it, parents first.
+ * @param {number} pid
+ */
+export function listTree(pid) {
   const tree = [pid];
   const parents = new Map(listProcesses().map((one) => [one, parentOf(one)]));
   for (const parent of tree) {

@@ -13,12 +13,14 @@ import { LoopDelay } from './host/loop-delay.js';
 import { readModuleDocument } from './host/module-documents.js';
 import { openPlugins } from './host/open-plugins.js';
 import { PluginWatcher } from './host/plugin-watcher.js';
+import { createSoleProcess, type HostProcess } from './host-process.js';
 import { createApp } from './http/app.js';
 import { createRequestLog } from './http/request-log.js';
-import { createServer, type HostServer } from './http/server.js';
+import { closeGently, createServer, type HostServer } from './http/server.js';
 import { openTls } from './http/tls/open-tls.js';
 import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
 import { CallArchive } from './observability/call-archive.js';
+import { CallHistory } from './observability/call-history.js';
 import { describeListenerMetrics } from './observability/listener-metrics.js';
 import { createObservability } from './observability/observability.js';
 import { openTracing } from './observability/open-tracing.js';
@@ -29,7 +31,7 @@ import { Forward } from './operations/forward.js';
 import { ListCalls } from './operations/list-calls.js';
 import { ListManifests } from './operations/list-manifests.js';
 import { ListPlugins } from './operations/list-plugins.js';
-import { ModuleStatus } from './operations/module-status.js';
+import { createModuleOverview, ModuleStatus } from './operations/module-status.js';
 import { ActorRate } from './operations/rate-limit.js';
 import { ReadMetrics } from './operations/read-metrics.js';
 import { resolveOperation } from './resolve-operation.js';
@@ -45,6 +47,7 @@ import {
   GENERATIONS,
   METRICS,
   MODULE_DOCUMENTS,
+  MODULE_OVERVIEW,
   MODULE_RECORDS,
   PLUGINS,
   STORE,
@@ -55,20 +58,30 @@ const HOUR_MS = 3_600_000;
 /** A host that has read its modules and is ready to listen. */
 export interface ComposedHost {
   /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
-  listen(): Promise<{ readonly url: string }>;
+  listen(port?: number): Promise<{ readonly url: string }>;
   /** Reads every file again, whether it looks changed or not. */
   reload(): void;
   /** Takes no new connections and resolves when every request in flight has ended, or `drainMs` is over. */
   drain(): Promise<void>;
+  /**
+   * As `drain`, for a process whose place others have taken: callers are to notice nothing, so a connection
+   * that is idle stays open for as long, since a request may be on its way on it.
+   */
+  handOver(): Promise<void>;
   /** Closes modules, watchers and what is left of connections; never throws. */
   close(): Promise<void>;
 }
 
 /**
  * The composition root: the only place that sees the container.
+ * @param own what differs in a host of several processes
  * @throws ConfigError for a modules directory, tokens file or plugin folder that cannot be read.
  */
-export async function composeHost(config: HostConfig, log: Log): Promise<ComposedHost> {
+export async function composeHost(
+  config: HostConfig,
+  log: Log,
+  own: HostProcess = createSoleProcess(config, log),
+): Promise<ComposedHost> {
   refuseUnfitTimeouts(config);
   const plugins = await openPlugins(config, settingFlag('plugins'), log);
   const authentication = await createAuthenticators(config, log, plugins);
@@ -90,7 +103,11 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     store,
     modulesDir: config.modules,
     stateDir: config.state,
-    hasStatusFiles: config.statusFiles === 'on',
+    statusSink: own.statusSink,
+    lastGood: own.lastGood,
+    leadership: own.leadership,
+    ...(own.sharedProbation && { sharedProbation: own.sharedProbation }),
+    ...(own.holders && { holders: own.holders }),
     plugins,
     environment: process.env,
     pressure: new HostPressure(config, loopDelay),
@@ -121,9 +138,12 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     tracing,
     archive,
   );
+  const { metrics, calls } = observability;
+  const view = own.connect({ overview: createModuleOverview(host), calls, metrics });
   const container = rootContainer.createChildContainer();
   container.register(GENERATIONS, { useValue: host });
   container.register(MODULE_RECORDS, { useValue: host });
+  container.register(MODULE_OVERVIEW, { useValue: view.overview });
   container.register(PLUGINS, { useValue: plugins });
   container.register(STORE, { useValue: store });
   container.register(AUTHENTICATORS, { useValue: authentication.chain });
@@ -131,9 +151,12 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     useValue: { read: (file) => readModuleDocument(config.modules, file) },
   });
   container.register(BRIDGE_OPERATIONS, { useValue: resolveBridgeOperations(container) });
-  container.register(METRICS, { useValue: observability.metrics });
-  container.register(CALL_RECORDS, { useValue: observability.history });
+  container.register(METRICS, { useValue: view.metrics });
+  container.register(CALL_RECORDS, {
+    useValue: archive === null ? view.calls : new CallHistory(view.calls, archive, calls),
+  });
   let isDraining = false;
+  let isHandingOver = false;
   const app = createApp({
     log,
     authentication: { chain: authentication.chain, certificates: tls.certificates, actorRate },
@@ -150,11 +173,11 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
     readMetrics: resolveOperation(container, ReadMetrics),
     identityKeys: () => identity.publish(),
     hasPublicMetrics: isLoopbackAddress(config.host),
-    unreadyReason: () => (isDraining ? 'the host is draining' : null),
-    isDraining: () => isDraining,
+    unreadyReason: () => (isDraining ? 'the host is draining' : own.unreadyReason()),
+    isClosing: () => isDraining || isHandingOver,
     observers: {
       onDecided: observability.observe,
-      onClosed: createRequestLog(log, config.logSuccessSample),
+      onClosed: createRequestLog(own.requestLog, config.logSuccessSample),
     },
     tracing,
   });
@@ -169,11 +192,15 @@ export async function composeHost(config: HostConfig, log: Log): Promise<Compose
   return {
     // First, so that what lacked a plugin finds the one that is there now.
     reload: () => void pluginWatcher.look(true).then(() => host.rescan()),
-    listen: () => listen(server, config),
+    listen: (port = config.port) => listen(server, config, port),
     drain: async () => {
       isDraining = true;
       await delay(config.drainDelayMs);
       await closeServer(server, config.drainMs);
+    },
+    handOver: async () => {
+      isHandingOver = true;
+      await closeGently(server, config.drainMs);
     },
     close: async () => {
       server.destroyConnections();
@@ -205,7 +232,8 @@ function refuseUnfitTimeouts({ headTimeoutMs, requestTimeoutMs }: HostConfig): v
 
 function listen(
   { server }: HostServer,
-  { host, port, tlsCert }: HostConfig,
+  { host, tlsCert }: HostConfig,
+  port: number,
 ): Promise<{ url: string }> {
   const scheme = tlsCert === null ? 'http' : 'https';
   return new Promise((resolve, reject) => {

@@ -33,12 +33,18 @@ const STDOUT = 1;
 const CLOSE_TIMEOUT_MS = 1000;
 // A reader of stdout that stands still must not stop the host, nor fill its memory.
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+/** PIPE_BUF of pipe(7): a longer write to a pipe may be torn by one of another process. */
+const ATOMIC_WRITE_BYTES = 4096;
 
-/** Logs to stdout: JSON lines, or text for people when it is a terminal. */
-export async function openLog(level: LogLevel): Promise<Logger> {
+/**
+ * Logs to stdout: JSON lines, or text for people when it is a terminal. `isShared`: other processes write
+ * to it too.
+ */
+export async function openLog(level: LogLevel, { isShared = false } = {}): Promise<Logger> {
   if (isatty(STDOUT)) return createLog(level, await openTerminal());
-  const stdout = createStdout();
-  const log = createLog(level, createSink(stdout));
+  const maxWrite = isShared ? ATOMIC_WRITE_BYTES : undefined;
+  const stdout = createStdout(maxWrite);
+  const log = createLog(level, createSink(stdout, maxWrite));
   reportDropped(stdout, log);
   return log;
 }
@@ -76,12 +82,13 @@ function wrap(logger: PinoLogger, close: () => Promise<void>): Logger {
 }
 
 /** Asynchronous, so that a full pipe holds up no request. */
-function createStdout(): Stdout {
+function createStdout(maxWrite: number | undefined): Stdout {
   const stream = pino.destination({
     dest: STDOUT,
     sync: false,
     minLength: 0,
     maxLength: MAX_BUFFERED_BYTES,
+    ...(maxWrite !== undefined && { maxWrite }),
   });
   // A full disk or a reader that has gone costs the lines, not the host.
   stream.on('error', () => {});
@@ -101,8 +108,8 @@ function reportDropped(stdout: Stdout, log: Logger): void {
   });
 }
 
-function createSink(stdout: Stdout): Sink {
-  const batch = new LineBatch((text) => stdout.write(text));
+function createSink(stdout: Stdout, maxBytes: number | undefined): Sink {
+  const batch = new LineBatch((text) => stdout.write(text), maxBytes);
   const flush = () => batch.flush();
   // Whatever ends the process, its last lines say why; pino then writes out what SonicBoom still has.
   process.prependOnceListener('exit', flush);

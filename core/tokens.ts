@@ -5,7 +5,7 @@ import type { CallRecords } from './operations/call-record.js';
 import type { BridgeOperations } from './operations/console/bridge-operations.js';
 import type { ModuleDocuments } from './operations/explain/explained-request.js';
 import type { PluginStatuses } from './operations/list-plugins.js';
-import type { ModuleRecords } from './operations/module-status.js';
+import type { ModuleOverview, ModuleRecords } from './operations/module-status.js';
 import type { MetricsSource } from './operations/read-metrics.js';
 import type { Store } from './store/store.js';
 
@@ -21,6 +21,7 @@ export const BRIDGE_OPERATIONS = createToken<BridgeOperations>('bridge-operation
 export const MODULE_DOCUMENTS = createToken<ModuleDocuments>('module-documents');
 export const CALL_RECORDS = createToken<CallRecords>('call-records');
 export const METRICS = createToken<MetricsSource>('metrics');
+export const MODULE_OVERVIEW = createToken<ModuleOverview>('module-overview');
 export const MODULE_RECORDS = createToken<ModuleRecords>('module-records');
 export const PLUGINS = createToken<PluginStatuses>('plugins');
 export const STORE = createToken<Store>('store');

@@ -79,6 +79,7 @@ describe('the configuration', () => {
       keepCallsHours: 168,
       maxInFlight: 4096,
       shedDelayMs: 250,
+      workers: null,
     };
     expect(config).to.deep.equal(expected);
   });

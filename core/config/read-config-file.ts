@@ -61,7 +61,7 @@ function readEntry(
   if (parseValue !== undefined && typeof value === 'object') {
     return { text: '', source, directory, value };
   }
-  if (typeof value !== fileType) {
+  if (!fileType.split(' or ').includes(typeof value)) {
     throw new ConfigError(`${source} must be ${expected}, written as a ${fileType}`);
   }
   return { text: String(value), source, directory };

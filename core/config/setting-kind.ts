@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 
 /** How the text of a setting becomes its value: one for all sources. */
@@ -8,7 +9,7 @@ export interface SettingKind<T> {
   /** Completes `--port must be …`. */
   readonly expected: string;
   /** The type that the value has in a configuration file. */
-  readonly fileType: 'string' | 'number' | 'boolean';
+  readonly fileType: 'string' | 'number' | 'boolean' | 'number or string';
   /** `undefined` when the text is none of this kind. Relative paths are resolved in `directory`. */
   parse(text: string, directory: string): T | undefined;
   /** For what a configuration file can say and a text cannot: a list. `undefined` for what is none. */
@@ -51,6 +52,18 @@ export function integer(min: number, max?: number): SettingKind<number> {
       const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
       return value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
     },
+  };
+}
+
+/** `auto` is one for each core that the process may use. */
+export function workerCount(max: number): SettingKind<number> {
+  const { parse } = integer(1, max);
+  return {
+    placeholder: 'number|auto',
+    expected: `a whole number from 1 to ${max}, or auto`,
+    fileType: 'number or string',
+    parse: (text, directory) =>
+      text === 'auto' ? Math.min(max, availableParallelism()) : parse(text, directory),
   };
 }
 

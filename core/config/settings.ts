@@ -12,6 +12,7 @@ import {
   type SettingKind,
   share,
   storeUrl,
+  workerCount,
 } from './setting-kind.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -93,6 +94,8 @@ export interface HostConfig {
   readonly maxInFlight: number;
   /** The delay of the event loop past which forwarded requests are `overloaded`. Milliseconds. */
   readonly shedDelayMs: number;
+  /** How many processes serve the port together; `null`: this one, by itself. */
+  readonly workers: number | null;
 }
 
 export type SettingName = keyof HostConfig;
@@ -107,6 +110,8 @@ interface Setting<T> {
 
 /** The longest that a Node.js timer waits: a longer one fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Each has its own connections to every provider, and 60 MiB of memory. */
+const MAX_WORKERS = 64;
 
 /** The one table behind flags, variables, the configuration file, help and docs. */
 export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name]> } = {
@@ -325,6 +330,12 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     default: '250',
     unit: 'ms',
     help: 'delay of the event loop past which forwarded requests are refused as overloaded',
+  },
+  workers: {
+    kind: workerCount(MAX_WORKERS),
+    default: null,
+    unit: null,
+    help: 'processes that serve together, auto: one a core; by default one without any beside it',
   },
 };
 

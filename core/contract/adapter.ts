@@ -20,6 +20,11 @@ export interface Supports {
   readonly admin?: boolean;
   /** `invoke` takes `configure`. Default false: the configuration is then not delivered. */
   readonly configure?: boolean;
+  /**
+   * Each process of the host has providers of its own: code inside it, or children that it started. With
+   * `--workers` each then configures its own; otherwise one worker configures the provider for all.
+   */
+  readonly perProcess?: boolean;
 }
 
 /** What `open` gets beside the config. Belongs to one opened provider; may be kept as long as its scope. */

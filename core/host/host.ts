@@ -5,12 +5,11 @@ import { type DirectoryListing, UnreadableDirectory } from './directory.js';
 import { DirectoryScanner, type ScanResult } from './directory-scanner.js';
 import { DirectoryWatcher } from './directory-watcher.js';
 import type { GenerationSource } from './generation-source.js';
-import { LastGoodStore } from './last-good.js';
 import type { Generation, LiveModule } from './live-module.js';
 import type { ModuleRecord } from './module-record.js';
 import { ModuleSlot, type SlotContext } from './module-slot.js';
 import type { ModuleVersion } from './module-version.js';
-import { StatusFiles } from './status-files.js';
+import { describeFileStatus, type StatusSink } from './status-files.js';
 
 /** How long a start waits for providers that are to give their manifest: who is slower is `waiting`. */
 const START_PATIENCE_MS = 2000;
@@ -29,12 +28,23 @@ interface HeldGeneration {
 export interface HostOptions
   extends Pick<
     SlotContext,
-    'plugins' | 'environment' | 'log' | 'stateDir' | 'pressure' | 'identity' | 'store'
+    | 'plugins'
+    | 'environment'
+    | 'log'
+    | 'stateDir'
+    | 'pressure'
+    | 'identity'
+    | 'store'
+    | 'lastGood'
+    | 'leadership'
+    | 'sharedProbation'
   > {
   /** The folder of descriptors. */
   readonly modulesDir: string;
-  /** Whether to write what became of each descriptor into `.status/` beside it. */
-  readonly hasStatusFiles: boolean;
+  /** Told what becomes of each descriptor. */
+  readonly statusSink: StatusSink | null;
+  /** At start, the file that has a name that two ask for: the one that serves elsewhere already. */
+  readonly holders?: ReadonlyMap<string, string>;
 }
 
 /**
@@ -47,7 +57,8 @@ export class Host implements GenerationSource {
   readonly #scanner: DirectoryScanner;
   readonly #watcher: DirectoryWatcher;
   readonly #slots = new Map<string, ModuleSlot>();
-  readonly #statusFiles: StatusFiles | null;
+  readonly #statusSink: StatusSink | null;
+  #holders: ReadonlyMap<string, string>;
   #generation: Generation = new Map();
   #ignored: DirectoryListing['ignored'] = [];
   #reloads = { success: 0, failure: 0, lastAt: new Date() };
@@ -55,19 +66,23 @@ export class Host implements GenerationSource {
   #held: HeldGeneration | null = null;
 
   constructor(options: HostOptions) {
-    const { modulesDir, log } = options;
+    const { modulesDir, log, sharedProbation } = options;
     this.#log = log;
-    this.#statusFiles = options.hasStatusFiles ? new StatusFiles(modulesDir) : null;
+    this.#statusSink = options.statusSink;
+    this.#holders = options.holders ?? new Map();
     this.#scanner = new DirectoryScanner(modulesDir);
     this.#watcher = new DirectoryWatcher(modulesDir, (hints) => this.#look(hints));
     this.#context = {
       ...options,
-      lastGood: new LastGoodStore(options.stateDir, log),
       pathOf: (file) => join(modulesDir, file),
       isFree: (name, slot) => this.#isFree(name, slot),
       onLiveChange: (retired) => this.#replace(retired),
       onRecordChange: (record, changed) => this.#reportRecord(record, changed),
     };
+    sharedProbation?.onRejected(({ file, digest, reason }) => {
+      // It catches what a version that cannot be opened throws.
+      void this.#slots.get(file)?.rejectVersion(digest, reason);
+    });
   }
 
   get current(): Generation {
@@ -100,9 +115,10 @@ export class Host implements GenerationSource {
     const files = new Set(result.changed.map(({ file }) => file));
     await this.#context.lastGood.keepOnly(files);
     await this.#applyScan(result);
+    this.#holders = new Map();
     const firstTries = [...this.#slots.values()].map((slot) => slot.firstTry);
     await Promise.race([Promise.all(firstTries), delay(START_PATIENCE_MS)]);
-    this.#statusFiles?.keepOnly(files);
+    this.#statusSink?.keepOnly(files);
     this.#watcher.start();
   }
 
@@ -119,7 +135,7 @@ export class Host implements GenerationSource {
     this.#generation = new Map();
     await Promise.all([...this.#slots.values()].map((slot) => slot.close()));
     await this.#context.lastGood.flush();
-    await this.#statusFiles?.flush();
+    await this.#statusSink?.flush();
   }
 
   /** One look at the folder; answers when to look again. */
@@ -169,7 +185,7 @@ export class Host implements GenerationSource {
   async #settle(changed: readonly ModuleSlot[], removed: readonly string[]): Promise<void> {
     const records = this.list();
     const gone = this.#takeRemoved(removed);
-    const { winners, losers } = settleNames([...this.#slots.values()]);
+    const { winners, losers } = settleNames([...this.#slots.values()], this.#holders);
     const affected = new Set(changed);
     for (const slot of winners) if (slot.hasYielded) affected.add(slot);
     const won = winners.filter((slot) => affected.has(slot));
@@ -192,8 +208,8 @@ export class Host implements GenerationSource {
     slot.rename(to);
     const { name: module, state } = slot.record;
     this.#log.info({ module, file: to, state, changed: ['file'], renamed_from: from }, 'module');
-    this.#statusFiles?.remove(from);
-    this.#statusFiles?.write(slot.record);
+    this.#statusSink?.remove(from);
+    this.#statusSink?.write(describeFileStatus(slot.record));
   }
 
   #takeRemoved(removed: readonly string[]): ModuleSlot[] {
@@ -246,12 +262,12 @@ export class Host implements GenerationSource {
     const write = state === 'refused' || state === 'stale' ? this.#log.error : this.#log.info;
     const digest = record.live?.configDigest ?? null;
     write({ module, file, state, changed, reason, hint, digest }, 'module');
-    this.#statusFiles?.write(record);
+    this.#statusSink?.write(describeFileStatus(record));
   }
 
   #reportRemoval({ file, record }: ModuleSlot): void {
     this.#log.info({ module: record.name, file, state: 'removed', changed: ['removed'] }, 'module');
-    this.#statusFiles?.remove(file);
+    this.#statusSink?.remove(file);
   }
 
   #reportDirectory(error: UnreadableDirectory | null): void {
@@ -284,10 +300,17 @@ function hasMovingName(won: readonly ModuleSlot[], gone: readonly ModuleSlot[]):
 }
 
 /** Of two that want one name, the one that serves under it keeps it, else the first by file (contract 6). */
-function settleNames(slots: readonly ModuleSlot[]): NameSettlement {
+function settleNames(
+  slots: readonly ModuleSlot[],
+  holders: ReadonlyMap<string, string>,
+): NameSettlement {
   const owners = new Map<string, ModuleSlot>();
   const byFile = slots.toSorted((a, b) => compare(a.file, b.file));
-  for (const slot of byFile) if (slot.heldName !== null) owners.set(slot.heldName, slot);
+  for (const slot of byFile) {
+    const name = slot.heldName ?? slot.wantedName;
+    if (name === null) continue;
+    if (slot.heldName !== null || holders.get(name) === slot.file) owners.set(name, slot);
+  }
   const losers = new Map<ModuleSlot, ModuleSlot>();
   for (const slot of byFile) {
     if (slot.wantedName === null) continue;

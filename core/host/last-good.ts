@@ -13,6 +13,19 @@ export interface LastGood {
   readonly rejected: string | null;
 }
 
+/** Where the last good versions are kept. */
+export interface LastGoodKeeper {
+  /** `null` when there is none, or none that can be read. */
+  read(file: string): Promise<LastGood | null>;
+  /** Nobody waits for the disk. */
+  write(file: string, lastGood: LastGood): void;
+  remove(file: string): void;
+  /** Resolves when everything asked for so far is on disk. */
+  flush(): Promise<void>;
+  /** Removes what belongs to descriptors that are no more. */
+  keepOnly(files: ReadonlySet<string>): Promise<void>;
+}
+
 const ENDING = '.json';
 
 /**
@@ -20,7 +33,7 @@ const ENDING = '.json';
  * is down costs nothing even after a restart. Nobody waits for the disk: what is to be kept is written in
  * turn. Trouble with the folder is logged and costs only that.
  */
-export class LastGoodStore {
+export class LastGoodStore implements LastGoodKeeper {
   readonly #directory: string;
   readonly #log: Log;
   /** The hash of what is on disk, to write nothing twice. */
@@ -34,7 +47,6 @@ export class LastGoodStore {
     this.#log = log;
   }
 
-  /** `null` when there is none, or none that can be read. */
   async read(file: string): Promise<LastGood | null> {
     try {
       const text = await this.#readText(file);
@@ -54,12 +66,10 @@ export class LastGoodStore {
     this.#want(file, null);
   }
 
-  /** Resolves when everything asked for so far is on disk. */
   async flush(): Promise<void> {
     await this.#work;
   }
 
-  /** Removes what belongs to descriptors that are no more. */
   async keepOnly(files: ReadonlySet<string>): Promise<void> {
     const names = await readdir(this.#directory).catch(() => []);
     const kept = new Set([...files].map((file) => `${encodeURIComponent(file)}${ENDING}`));

@@ -12,6 +12,7 @@ import {
 } from './config-fields.js';
 import type { Descriptor } from './descriptor.js';
 import type { ErrorOwner } from './error-owner.js';
+import type { Leadership } from './leadership.js';
 
 export interface ModuleConfigOptions {
   readonly descriptor: Descriptor;
@@ -19,6 +20,8 @@ export interface ModuleConfigOptions {
   readonly provider: Provider;
   /** Whether the adapter's providers take `configure` at all. */
   readonly takesConfig: boolean;
+  /** Only who leads delivers: two could overtake each other. */
+  readonly leadership: Leadership;
   readonly store: Store;
   readonly log: Log;
   /** Who answers for the provider's code; absent: nobody but the host. */
@@ -55,13 +58,15 @@ export class ModuleConfig {
   /** Begins to deliver; answers at once. Does nothing for a module without config fields. */
   start(): void {
     if (this.#fields.length === 0) return;
-    const { store, signal, descriptor } = this.#options;
+    const { store, signal, descriptor, leadership } = this.#options;
     this.#couriers = this.#createCouriers();
+    const unfollow = leadership.onChange(() => this.#changeCouriers());
     const unsubscribe = store.onConfigChange((module) => {
       if (module === null || module === descriptor.module) this.#refresh();
     });
     const stop = () => {
       unsubscribe();
+      unfollow();
       clearTimeout(this.#rereading);
       for (const courier of this.#couriers) courier.stop();
     };
@@ -75,10 +80,16 @@ export class ModuleConfig {
     return !isSameJson(this.#opened.get(fieldName(field)), effective);
   }
 
+  #changeCouriers(): void {
+    for (const courier of this.#couriers) courier.stop();
+    this.#couriers = this.#createCouriers();
+    this.#refresh();
+  }
+
   /** Each endpoint is a process of its own that needs its configuration, whatever the others do. */
   #createCouriers(): ConfigCourier[] {
-    const { provider, descriptor, manifest, takesConfig, log, owner } = this.#options;
-    if (!takesConfig) return [];
+    const { provider, descriptor, manifest, takesConfig, leadership, log, owner } = this.#options;
+    if (!takesConfig || !leadership.leads) return [];
     const path = manifest.config?.delivery_path ?? null;
     const named = provider.endpoints?.().map(({ id }) => id) ?? [];
     const endpoints = named.length > 0 ? named : [null];

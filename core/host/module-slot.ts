@@ -8,7 +8,8 @@ import { nameError } from './error-owner.js';
 import { FaultBackoff } from './fault-backoff.js';
 import { formatFinding } from './finding.js';
 import type { HostPressure } from './host-pressure.js';
-import type { LastGoodStore } from './last-good.js';
+import type { LastGoodKeeper } from './last-good.js';
+import type { Leadership } from './leadership.js';
 import type { LiveModule } from './live-module.js';
 import { ManifestUnavailable, type ReadManifest } from './manifest-source.js';
 import { listChanges } from './module-changes.js';
@@ -30,6 +31,7 @@ import {
   UnpreparedDescriptor,
 } from './prepared-descriptor.js';
 import { type ProbationFigures, watchProbation } from './probation.js';
+import type { SharedProbation } from './shared-probation.js';
 import { parseStoredManifest } from './stored-manifest.js';
 
 export interface SlotContext extends DescriptorContext {
@@ -38,7 +40,10 @@ export interface SlotContext extends DescriptorContext {
   readonly store: Store;
   readonly pressure?: HostPressure;
   readonly identity?: IdentitySigner;
-  readonly lastGood: LastGoodStore;
+  readonly lastGood: LastGoodKeeper;
+  readonly leadership: Leadership;
+  /** What other workers of the host find of versions on probation; absent where there are none. */
+  readonly sharedProbation?: SharedProbation;
   /** The path of a descriptor's file. */
   readonly pathOf: (file: string) => string;
   /** Whether no slot but this one serves, or is to serve, under the name. */
@@ -418,6 +423,7 @@ export class ModuleSlot {
     this.#serving = next;
     this.#context.onLiveChange(null);
     const end = watchProbation(next.version.guard, probation, {
+      share: this.#context.sharedProbation?.join(next.version.prepared.inputDigest) ?? null,
       onPassed: () => {
         this.#endProbation();
         this.#keepLastGood();
@@ -430,14 +436,39 @@ export class ModuleSlot {
   #rollBack(reason: string): void {
     const rejected = this.#serving?.version ?? null;
     if (this.#probation === null || rejected === null) return;
-    this.#probation.end();
-    this.#serving = this.#probation.before;
+    this.#goBack(this.#probation.before);
+    this.#reportRollBack(rejected, reason);
+    const digest = rejected.prepared.inputDigest;
+    this.#context.sharedProbation?.reject({ file: this.#file, digest, reason });
+  }
+
+  /** Another worker has rolled back, and all are to serve the same. */
+  async rejectVersion(digest: string, reason: string): Promise<void> {
+    const rejected = this.#serving?.version ?? null;
+    if (rejected?.prepared.inputDigest !== digest) {
+      // Not read here yet: it is not even to be tried.
+      this.#rejectedDigest = digest;
+      return;
+    }
+    // Where the one before is closed already, the worker that went back has kept it.
+    if (this.#probation === null) await this.#restore();
+    else this.#goBack(this.#probation.before);
+    if (this.#serving?.version !== rejected) this.#reportRollBack(rejected, reason);
+  }
+
+  #goBack(before: Serving): void {
+    const rejected = this.#serving?.version ?? null;
+    this.#probation?.end();
     this.#probation = null;
+    this.#serving = before;
     this.#context.onLiveChange(rejected);
+  }
+
+  #reportRollBack(rejected: ModuleVersion, reason: string): void {
     this.#rejectedDigest = rejected.prepared.inputDigest;
     this.#setState('rolled_back', { reason, hint: ROLLED_BACK_HINT });
-    const { version } = this.#serving;
-    if (version.strays.first !== null) this.#markFaulted(version);
+    const version = this.#serving?.version ?? null;
+    if (version !== null && version.strays.first !== null) this.#markFaulted(version);
     this.#keepLastGood();
   }
 

@@ -9,6 +9,7 @@ import { type ErrorOwner, runOwned } from './error-owner.js';
 import { formatFinding } from './finding.js';
 import { Guard } from './guard.js';
 import type { HostPressure } from './host-pressure.js';
+import { type Leadership, SOLE_PROCESS } from './leadership.js';
 import { createLiveModule, type LiveModule } from './live-module.js';
 import { type ReadManifest, readManifest } from './manifest-source.js';
 import { ModuleConfig } from './module-config.js';
@@ -26,6 +27,7 @@ export interface VersionContext {
   readonly pressure?: HostPressure;
   /** Signs who calls, for descriptors that ask for it. */
   readonly identity?: IdentitySigner;
+  readonly leadership: Leadership;
 }
 
 /**
@@ -106,7 +108,7 @@ interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'strays'> {
 function createVersion(
   prepared: PreparedDescriptor,
   { provider, scope, strays, owner }: OpenedProvider,
-  { log, store, pressure, identity }: VersionContext,
+  { log, store, pressure, identity, leadership }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
   const guard = new Guard({
@@ -142,9 +144,19 @@ function createVersion(
       endBinding.abort();
       endBinding = new AbortController();
       const { signal } = endBinding;
-      const takesConfig = prepared.adapter.supports.configure === true;
-      const options = { descriptor, manifest, provider, takesConfig, store, log, owner, signal };
-      const config = new ModuleConfig(options);
+      const { supports } = prepared.adapter;
+      const config = new ModuleConfig({
+        descriptor,
+        manifest,
+        provider,
+        takesConfig: supports.configure === true,
+        // Who has a provider of its own configures it.
+        leadership: supports.perProcess === true ? SOLE_PROCESS : leadership,
+        store,
+        log,
+        owner,
+        signal,
+      });
       config.start();
       return createLiveModule({
         descriptor,

@@ -1,5 +1,6 @@
 import type { Probation } from './descriptor.js';
 import type { Guard } from './guard.js';
+import type { ProbationShare } from './shared-probation.js';
 
 /** How a version did on probation. */
 export interface ProbationFigures {
@@ -7,7 +8,9 @@ export interface ProbationFigures {
   readonly failed: number;
 }
 
-export interface ProbationVerdict {
+export interface ProbationJudge {
+  /** What other workers count; `null` where there are none. */
+  readonly share: ProbationShare | null;
   /** The time is over and the version may stay. */
   onPassed(): void;
   /** Its error rate is worse than allowed; called as soon as enough calls have shown it. */
@@ -21,21 +24,30 @@ export interface ProbationVerdict {
 export function watchProbation(
   guard: Guard,
   probation: Probation,
-  verdict: ProbationVerdict,
+  { share, onPassed, onFailed }: ProbationJudge,
 ): () => void {
   const end = () => {
     clearTimeout(timer);
     guard.onCallEnd = null;
+    share?.leave();
   };
   const timer = setTimeout(() => {
     end();
-    verdict.onPassed();
+    onPassed();
   }, probation.seconds * 1000);
+  const judge = () => {
+    const counts = guard.counts();
+    const calls = counts.ended + (share?.others.calls ?? 0);
+    const failed = counts.failed + (share?.others.failed ?? 0);
+    if (calls < probation.minCalls || failed <= calls * probation.maxErrorRate) return;
+    end();
+    onFailed({ calls, failed });
+  };
   guard.onCallEnd = () => {
     const { ended, failed } = guard.counts();
-    if (ended < probation.minCalls || failed <= ended * probation.maxErrorRate) return;
-    end();
-    verdict.onFailed({ calls: ended, failed });
+    share?.report({ calls: ended, failed });
+    judge();
   };
+  if (share !== null) share.onReport = judge;
   return end;
 }

@@ -2,13 +2,44 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ModuleRecord } from './module-record.js';
 
+/** What became of a descriptor, as the folder of descriptors tells it. */
+export type FileStatus = ReturnType<typeof describeFileStatus>;
+
+/** Who is told what becomes of descriptors. */
+export interface StatusSink {
+  write(status: FileStatus): void;
+  remove(file: string): void;
+  /** What tells of other files is of descriptors that are no more. */
+  keepOnly(files: ReadonlySet<string>): void;
+  /** Resolves when everything asked for so far is done. */
+  flush(): Promise<void>;
+}
+
+export function describeFileStatus(record: ModuleRecord) {
+  const { file, name, state, since, reason, hint, live, fileDigest, rejected } = record;
+  return {
+    file,
+    module: name,
+    state,
+    digest: live?.manifestDigest ?? null,
+    config_digest: live?.configDigest ?? null,
+    file_digest: fileDigest,
+    rejected_digest: rejected?.file ?? null,
+    rejected_manifest_digest: rejected?.manifest ?? null,
+    rejected_config_digest: rejected?.config ?? null,
+    since: since.toISOString(),
+    reason,
+    hint,
+  };
+}
+
 const ENDING = '.json';
 
 /**
  * One file a descriptor in `modules.d/.status/`, so that who edits a descriptor sees beside it what the
  * host made of it. A folder that cannot be written to is no trouble: then there are no such files.
  */
-export class StatusFiles {
+export class StatusFiles implements StatusSink {
   readonly #directory: string;
   #work: Promise<void> = Promise.resolve();
 
@@ -16,30 +47,15 @@ export class StatusFiles {
     this.#directory = join(modulesDir, '.status');
   }
 
-  write(record: ModuleRecord): void {
-    const { file, name, state, since, reason, hint, live, fileDigest, rejected } = record;
-    const status = {
-      file,
-      module: name,
-      state,
-      digest: live?.manifestDigest ?? null,
-      config_digest: live?.configDigest ?? null,
-      file_digest: fileDigest,
-      rejected_digest: rejected?.file ?? null,
-      rejected_manifest_digest: rejected?.manifest ?? null,
-      rejected_config_digest: rejected?.config ?? null,
-      since: since.toISOString(),
-      reason,
-      hint,
-    };
-    this.#enqueue(() => this.#replace(file, `${JSON.stringify(status, null, 2)}\n`));
+  write(status: FileStatus): void {
+    const text = `${JSON.stringify(status, null, 2)}\n`;
+    this.#enqueue(() => this.#replace(status.file, text));
   }
 
   remove(file: string): void {
     this.#enqueue(() => rm(this.#path(file), { force: true }));
   }
 
-  /** Removes what tells of descriptors that are no more. */
   keepOnly(files: ReadonlySet<string>): void {
     const kept = new Set([...files].map((file) => `${file}${ENDING}`));
     this.#enqueue(async () => {
@@ -48,7 +64,6 @@ export class StatusFiles {
     });
   }
 
-  /** Resolves when everything asked for so far is written. */
   flush(): Promise<void> {
     return this.#work;
   }

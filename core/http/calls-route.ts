@@ -11,7 +11,9 @@ const MOST_STATUS = 599;
 const MODULE = /^[a-z0-9][a-z0-9._-]{0,62}(\/[a-z0-9][a-z0-9._-]{0,62})?$/;
 // RFC 3339 with a zone: a time without one means another moment on another machine.
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/i;
-const MAX_CURSOR_LENGTH = 64;
+/** Of 64 workers, each in at most 25 characters. */
+const MAX_CURSOR_LENGTH = 2048;
+const MAX_NAME_LENGTH = 64;
 
 /** How the text of each parameter is read: `null` where it does not fit what is `expected`. */
 const PARAMETERS = {
@@ -40,8 +42,7 @@ type ParameterName = keyof typeof PARAMETERS;
 export function readCallQuery(ctx: HostContext): CallQuery {
   const query = new URLSearchParams(ctx.querystring);
   for (const name of query.keys()) {
-    if (!Object.hasOwn(PARAMETERS, name))
-      throw refusal(name.slice(0, MAX_CURSOR_LENGTH), 'unknown');
+    if (!Object.hasOwn(PARAMETERS, name)) throw refusal(name.slice(0, MAX_NAME_LENGTH), 'unknown');
   }
   return {
     module: readParameter(query, 'module'),

@@ -43,8 +43,11 @@ export type HostContext = ParameterizedContext<HostState>;
 export interface ExchangeOptions {
   readonly log: Log;
   readonly observers: ExchangeObservers;
-  /** Asked when the answer is ready: a request in flight when the drain began closes its connection too. */
-  readonly isDraining: () => boolean;
+  /**
+   * Whether connections are to be closed. Asked when the answer is ready: a request in flight when the drain
+   * began closes its connection too.
+   */
+  readonly isClosing: () => boolean;
 }
 
 /** Each is told of every request once, and of the same end. */
@@ -61,7 +64,7 @@ const CALLER_GONE_STATUS = 499;
 
 /** The outermost middleware: gives the request its ids, turns every error into a Problem, and reports. */
 export function createExchangeMiddleware(options: ExchangeOptions): Middleware<HostState> {
-  const { log, observers, isDraining } = options;
+  const { log, observers, isClosing } = options;
   return async (ctx, next) => {
     const exchange = beginExchange(ctx, observers);
     try {
@@ -73,7 +76,7 @@ export function createExchangeMiddleware(options: ExchangeOptions): Middleware<H
     if (!req.complete) res.once('finish', () => discardLeftover(req));
     exchange.ended = decideEnd(ctx, exchange);
     observers.onDecided(exchange.ended);
-    writeAnswer(ctx, exchange, isDraining());
+    writeAnswer(ctx, exchange, isClosing());
     if (res.closed) observers.onClosed(exchange.ended);
   };
 }

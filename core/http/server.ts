@@ -5,7 +5,7 @@ import http, {
   type ServerResponse,
 } from 'node:http';
 import https from 'node:https';
-import type { Socket } from 'node:net';
+import net, { type Socket } from 'node:net';
 import type { HostConfig } from '../config/settings.js';
 import {
   answerConnect,
@@ -148,4 +148,22 @@ function countConnections(server: Server): HostServer {
       for (const socket of open) socket.destroy();
     },
   };
+}
+
+/**
+ * Takes no new connections and resolves when all have ended, each behind its next answer. Unlike
+ * `http.Server.close`, leaves those open that are idle: who sends a request at that moment would lose it.
+ * What is left after `timeoutMs` is cut.
+ */
+export function closeGently(
+  { server, destroyConnections }: HostServer,
+  timeoutMs: number,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(destroyConnections, timeoutMs);
+    net.Server.prototype.close.call(server, () => {
+      clearTimeout(cut);
+      resolve();
+    });
+  });
 }

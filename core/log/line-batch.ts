@@ -1,7 +1,7 @@
 /** Nobody who reads a log waits for a line that long, and a crash of the machine costs no more lines. */
 const MAX_DELAY_MS = 20;
-/** What Linux holds in a pipe. */
-const MAX_LENGTH = 65_536;
+/** What Linux holds in a pipe. Bytes. */
+const MAX_BYTES = 65_536;
 
 /**
  * Gathers the lines of some milliseconds and hands them on as one text: to write each by itself costs
@@ -9,18 +9,23 @@ const MAX_LENGTH = 65_536;
  */
 export class LineBatch {
   readonly #write: (text: string) => void;
+  readonly #maxBytes: number;
   #lines: string[] = [];
-  #length = 0;
+  #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(write: (text: string) => void) {
+  /** @param maxBytes of a text; only a line that is longer by itself makes a longer one */
+  constructor(write: (text: string) => void, maxBytes = MAX_BYTES) {
     this.#write = write;
+    this.#maxBytes = maxBytes;
   }
 
   add(line: string): void {
+    const bytes = Buffer.byteLength(line);
+    if (this.#bytes + bytes > this.#maxBytes) this.flush();
     this.#lines.push(line);
-    this.#length += line.length;
-    if (this.#length >= MAX_LENGTH) this.flush();
+    this.#bytes += bytes;
+    if (this.#bytes >= this.#maxBytes) this.flush();
     // A process that ends flushes: the timer need not keep it.
     else this.#timer ??= setTimeout(() => this.flush(), MAX_DELAY_MS).unref();
   }
@@ -31,7 +36,7 @@ export class LineBatch {
     if (this.#lines.length === 0) return;
     const text = this.#lines.join('');
     this.#lines = [];
-    this.#length = 0;
+    this.#bytes = 0;
     this.#write(text);
   }
 }

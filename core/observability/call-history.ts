@@ -15,27 +15,33 @@ const ALL = Number.MAX_SAFE_INTEGER;
 const RING_MARK = '-';
 
 /**
- * The calls of the store, and those of this process alone while the store does not answer. Captured bodies
+ * The calls of the store, and those in memory while the store does not answer. Captured bodies
  * are in memory only: they are added to what is still in the ring.
  */
 export class CallHistory implements CallRecords {
-  readonly #ring: CallRing;
+  readonly #recent: CallRecords;
   readonly #archive: CallArchive;
+  readonly #ring: CallRing;
 
-  constructor(ring: CallRing, archive: CallArchive) {
-    this.#ring = ring;
+  /**
+   * @param recent what is in memory, of all processes of the host
+   * @param ring that of this process: bodies are taken from it alone
+   */
+  constructor(recent: CallRecords, archive: CallArchive, ring: CallRing) {
+    this.#recent = recent;
     this.#archive = archive;
+    this.#ring = ring;
   }
 
   async list(query: CallQuery): Promise<CallPage | null> {
-    if (query.cursor?.includes(RING_MARK)) return this.#ring.list(query);
+    if (query.cursor?.includes(RING_MARK)) return this.#recent.list(query);
     try {
       const page = await this.#archive.list(query);
       return page && { ...page, calls: this.#addBodies(page.calls) };
     } catch (error) {
       // A page of the ring does not follow one of the store.
       if (!(error instanceof StoreUnavailable) || query.cursor !== null) throw error;
-      return this.#ring.list(query);
+      return this.#recent.list(query);
     }
   }
 

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { CallPage, CallQuery, CallRecord, CallRecords } from '../operations/call-record.js';
+import type { CallPage, CallQuery, CallRecord } from '../operations/call-record.js';
+import { parseCallCursor } from './call-cursor.js';
+import { type CallPart, createPage } from './call-page.js';
 import { captureBodies } from './capture-bodies.js';
 import { describeActor, roundMs } from './describe-ended.js';
 import type { EndedRequest } from './ended-request.js';
@@ -10,7 +12,7 @@ const CAPACITY = 10_000;
 const MAX_CAPTURED_LENGTH = 32 * 1024 * 1024;
 
 /** The last calls of this process, each at a number of its own that never comes again. */
-export class CallRing implements CallRecords {
+export class CallRing {
   readonly #capacity: number;
   readonly #maxCapturedLength: number;
   readonly #calls: (CallRecord | undefined)[];
@@ -38,32 +40,38 @@ export class CallRing implements CallRecords {
     while (this.#capturedLength > this.#maxCapturedLength) this.#dropCaptured();
   }
 
-  list({ module, status, since, limit, cursor }: CallQuery): CallPage | null {
-    const end = cursor === null ? this.#end : this.#parseCursor(cursor);
-    if (end === null) return null;
-    const calls: CallRecord[] = [];
+  /** @returns `null` for a cursor that this process has not made. */
+  list(query: CallQuery): CallPage | null {
+    const part = this.read(query);
+    return part.isKnown ? createPage([part], query.limit) : null;
+  }
+
+  /** What this process has for a page, and where that ends. */
+  read(
+    { module, status, since, limit, cursor }: CallQuery,
+    until = Number.POSITIVE_INFINITY,
+  ): CallPart {
+    const end = cursor === null ? this.#end : this.#findEnd(cursor);
+    const part = { run: this.#run, isKnown: end !== null, end: end ?? this.#end };
+    const calls: { number: number; call: CallRecord }[] = [];
     const oldest = Math.max(0, this.#end - this.#capacity);
-    let last = end;
-    for (let number = end - 1; number >= oldest; number -= 1) {
+    for (let number = (end ?? 0) - 1; number >= oldest; number -= 1) {
       const call = this.#calls[number % this.#capacity];
       if (call === undefined) break;
       if (module !== null && call.module !== module) continue;
       if (status !== null && call.status !== status) continue;
       // Not the end of the search: the clock may have been set back in between.
-      if (since !== null && call.at < since) continue;
-      if (calls.length === limit) return { calls, next: `${this.#run}-${last}` };
-      calls.push(call);
-      last = number;
+      if ((since !== null && call.at < since) || call.at > until) continue;
+      if (calls.length === limit) return { ...part, calls, hasMore: true };
+      calls.push({ number, call });
     }
-    return { calls, next: null };
+    return { ...part, calls, hasMore: false };
   }
 
   /** Where the next page ends: numbers are kept, however many calls have come since. */
-  #parseCursor(cursor: string): number | null {
-    const [run, digits = ''] = cursor.split('-', 2);
-    if (run !== this.#run || !/^\d{1,15}$/.test(digits)) return null;
-    const number = Number(digits);
-    return number <= this.#end ? number : null;
+  #findEnd(cursor: string): number | null {
+    const number = parseCallCursor(cursor).get(this.#run) ?? null;
+    return number !== null && number <= this.#end ? number : null;
   }
 
   #dropCaptured(): void {

@@ -87,7 +87,8 @@ export function describeHostMetrics(host: ObservedHost): ScrapedMetric[] {
       name: 'modgate_reload_total',
       help: 'Changes of descriptors that were applied (success) or refused (failure).',
       type: 'counter',
-      aggregator: 'sum',
+      // Each worker reads every change.
+      aggregator: 'max',
       read: () => [
         { labels: { result: 'success' }, value: host.reloads.success },
         { labels: { result: 'failure' }, value: host.reloads.failure },

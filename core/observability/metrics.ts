@@ -3,9 +3,10 @@ import type { LiveModule } from '../host/live-module.js';
 import type { EndedRequest } from './ended-request.js';
 import { EventLoopMetric } from './event-loop-metric.js';
 import { describeHostMetrics, type ObservedHost } from './host-metrics.js';
+import type { MetricsSnapshot } from './metrics-snapshot.js';
 import { type DeclaredRoutes, RequestCounts } from './request-counts.js';
 import { describeRequestMetrics } from './request-metrics.js';
-import { registerScraped, type ScrapedMetric } from './scraped-metric.js';
+import { type Labels, registerScraped, type ScrapedMetric } from './scraped-metric.js';
 
 /** The metrics of one process (contract 9), prom-client's defaults among them. */
 export class Metrics {
@@ -38,8 +39,23 @@ export class Metrics {
 
   /** The exposition format of Prometheus. */
   render(): Promise<string> {
-    this.#forgetRemoved();
+    this.#counts.keepOnly(this.#readDeclared());
     return this.#registry.metrics();
+  }
+
+  /** The same, to be merged with that of other processes. */
+  async snapshot(): Promise<MetricsSnapshot> {
+    this.#counts.keepOnly(this.#readDeclared());
+    return (await this.#registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;
+  }
+
+  /** A snapshot of earlier processes without what nobody configures any more. */
+  forgetRemoved(departed: MetricsSnapshot): MetricsSnapshot {
+    const declared = this.#readDeclared();
+    return departed.map((metric) => ({
+      ...metric,
+      values: metric.values.filter(({ labels }) => isDeclared(labels, declared)),
+    }));
   }
 
   close(): void {
@@ -47,18 +63,27 @@ export class Metrics {
   }
 
   /** What nobody configures any more must not stand in the metrics for ever. */
-  #forgetRemoved(): void {
+  #readDeclared(): (module: string) => DeclaredRoutes | null {
     const live = new Map<string, LiveModule | null>();
     for (const record of this.#host.list()) {
       if (record.live !== null) live.set(record.live.name, record.live);
       else if (record.name !== null && !live.has(record.name)) live.set(record.name, null);
     }
-    this.#counts.keepOnly((module) => {
+    return (module) => {
       const found = live.get(module);
       if (found === undefined) return null;
       return found === null ? 'any' : listRoutes(found);
-    });
+    };
   }
+}
+
+function isDeclared(
+  { module = '', route = '' }: Labels,
+  declared: (module: string) => DeclaredRoutes | null,
+): boolean {
+  if (module === '') return true;
+  const routes = declared(module);
+  return routes !== null && (route === '' || routes === 'any' || routes.has(route));
 }
 
 function listRoutes({ manifest }: LiveModule): DeclaredRoutes {

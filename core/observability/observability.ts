@@ -1,6 +1,4 @@
-import type { CallRecords } from '../operations/call-record.js';
 import type { CallArchive } from './call-archive.js';
-import { CallHistory } from './call-history.js';
 import { CallRing } from './call-ring.js';
 import type { RequestObserver } from './ended-request.js';
 import type { ObservedHost } from './host-metrics.js';
@@ -11,8 +9,6 @@ import type { Tracing } from './open-tracing.js';
 export interface Observability {
   readonly metrics: Metrics;
   readonly calls: CallRing;
-  /** What `GET /calls` reads: the ring, and what is kept in the store. */
-  readonly history: CallRecords;
   readonly observe: RequestObserver;
   close(): Promise<void>;
 }
@@ -28,7 +24,6 @@ export function createObservability(
   return {
     metrics,
     calls,
-    history: archive === null ? calls : new CallHistory(calls, archive),
     observe: (ended) => {
       metrics.count(ended);
       calls.add(ended);

@@ -2,7 +2,13 @@ import { injectable } from 'tsyringe';
 import { askAuthenticators } from '../auth/ask-authenticators.js';
 import type { Actor, Authenticator } from '../contract/index.js';
 import type { ModuleRecord } from '../host/module-record.js';
-import { AUTHENTICATORS, inject, MODULE_DOCUMENTS, MODULE_RECORDS } from '../tokens.js';
+import {
+  AUTHENTICATORS,
+  inject,
+  MODULE_DOCUMENTS,
+  MODULE_OVERVIEW,
+  MODULE_RECORDS,
+} from '../tokens.js';
 import type { CallerRequest } from './caller-request.js';
 import { decide } from './decision.js';
 import { explainRequest } from './explain/explain-request.js';
@@ -11,7 +17,8 @@ import type {
   ExplainedRecord,
   ModuleDocuments,
 } from './explain/explained-request.js';
-import type { ModuleRecords } from './module-status.js';
+import type { ModuleEntry } from './module-entry.js';
+import type { ModuleOverview, ModuleRecords } from './module-status.js';
 import { Answer, type Operation } from './operation.js';
 
 export interface ExplainInput {
@@ -27,15 +34,18 @@ export interface ExplainInput {
 @injectable()
 export class Explain implements Operation<ExplainInput> {
   readonly #records: ModuleRecords;
+  readonly #overview: ModuleOverview;
   readonly #authenticators: readonly Authenticator[];
   readonly #documents: ModuleDocuments;
 
   constructor(
     @inject(MODULE_RECORDS) records: ModuleRecords,
+    @inject(MODULE_OVERVIEW) overview: ModuleOverview,
     @inject(AUTHENTICATORS) authenticators: readonly Authenticator[],
     @inject(MODULE_DOCUMENTS) documents: ModuleDocuments,
   ) {
     this.#records = records;
+    this.#overview = overview;
     this.#authenticators = authenticators;
     this.#documents = documents;
   }
@@ -44,7 +54,11 @@ export class Explain implements Operation<ExplainInput> {
     const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.explain' });
     const { explainAs, ...explained } = input;
     const actor = explainAs === null ? request.actor : await this.#authenticate(explainAs);
-    const records = this.#records.list().map(describeRecord);
+    const { modules } = await this.#overview.read();
+    const entries = new Map(modules.map((entry) => [entry.file, entry]));
+    const records = this.#records
+      .list()
+      .map((record) => describeRecord(record, entries.get(record.file)));
     const context = { records, documents: this.#documents };
     return new Answer(
       decision,
@@ -57,7 +71,12 @@ export class Explain implements Operation<ExplainInput> {
   }
 }
 
-function describeRecord(record: ModuleRecord): ExplainedRecord {
-  const endpoints = record.live?.guard.endpoints() ?? [];
-  return { ...record, endpoints: endpoints.map(({ endpoint, state }) => ({ endpoint, state })) };
+/** What serves is this process's to tell; how it is doing, the whole host's. */
+function describeRecord(record: ModuleRecord, entry: ModuleEntry | undefined): ExplainedRecord {
+  const { state, reason, hint } = entry ?? record;
+  const endpoints = (entry?.endpoints ?? []).map((one) => ({
+    endpoint: one.endpoint,
+    state: one.state,
+  }));
+  return { ...record, state, reason, hint, endpoints };
 }

@@ -26,9 +26,10 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
   };
   return openWhole(begin, async (connection) => {
     const { query } = connection;
-    await refuseNewerSchema(query);
+    // Workers open it at the same time, and one that finds a WAL left behind locks out the others meanwhile.
+    await retryContended(() => refuseNewerSchema(query), isSqliteBusy);
     await retryContended(() => prepare(query), isSqliteBusy);
-    const stopWatching = await watchRevisions(query, onChange);
+    const stopWatching = await retryContended(() => watchRevisions(query, onChange), isSqliteBusy);
     return {
       query,
       locksRows: false,

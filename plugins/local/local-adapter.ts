@@ -9,7 +9,7 @@ import { openThreadProvider } from './thread-provider.js';
 export const localAdapter = defineAdapter({
   kind: 'local',
   config: localConfig,
-  supports: { manifest: true, admin: true, configure: true },
+  supports: { manifest: true, admin: true, configure: true, perProcess: true },
   open: (config: LocalConfig, context) =>
     config.isolation === 'none' ? openBesideHost(config, context) : openThread(config, context),
 });

@@ -30,7 +30,7 @@ const BALANCING: Balancing = {
 export const processAdapter = defineAdapter({
   kind: 'process',
   config: processConfig,
-  supports: SUPPORTS,
+  supports: { ...SUPPORTS, perProcess: true },
   open: async (config: ProcessConfig, context) => {
     const { socketPath, remove } = await createSocketFolder();
     context.scope.defer(remove);

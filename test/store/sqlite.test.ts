@@ -109,6 +109,14 @@ describe('the store in a SQLite file', () => {
     expect(await written).to.deep.equal({ revision: 1 });
   });
 
+  it('is opened at once when another process that has all of it is done soon', async () => {
+    const release = await holdLock(file, 'everything');
+    const opening = backend.open();
+    // Long enough to find the lock, far from the two seconds that a lock is waited for.
+    setTimeout(() => void release(), 300);
+    expect((await opening).unavailable).to.equal(null);
+  });
+
   it('is opened later when another process has all of it', async () => {
     const release = await holdLock(file, 'everything');
     const store = await backend.open();

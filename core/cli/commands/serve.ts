@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import type { ComposedHost } from '../../compose.js';
 import { ConfigError } from '../../config/config-error.js';
@@ -18,20 +19,18 @@ export function define(command: Command): void {
 
 /** Serves until a SIGTERM or SIGINT, then drains (contract 8). */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  if (cluster.isWorker) return serveAsWorker(context);
   const settings = await readSettings(SETTING_NAMES, command, context);
   await requireFolders(settings);
-  const log = await openLog(settings.config.logLevel);
+  const { logLevel, workers } = settings.config;
+  const log = await openLog(logLevel, { isShared: workers !== null });
   const stopped = waitForStop(context.exit);
   endOnStrayError(log, context.exit);
-  let reload = () => {};
-  handleHangUp(() => reload());
+  const hangUp: HangUp = { onHangUp: () => {} };
+  handleHangUp(() => hangUp.onHangUp());
   try {
-    // Nothing is in flight before the host listens: a stop then needs no drain.
-    const first = await Promise.race([start(settings, log), stopped]);
-    if (typeof first !== 'string') {
-      reload = () => first.reload();
-      await drain(first, await stopped, log);
-    }
+    if (workers === null) await serveAlone(settings, log, stopped, hangUp);
+    else await serveWithWorkers(settings, workers, log, stopped, hangUp);
     return EXIT.ok;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
@@ -40,6 +39,44 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   } finally {
     await log.close();
   }
+}
+
+interface HangUp {
+  onHangUp: () => void;
+}
+
+async function serveAlone(
+  settings: ServeConfig,
+  log: Logger,
+  stopped: Promise<StopSignal>,
+  hangUp: HangUp,
+): Promise<void> {
+  // Nothing is in flight before the host listens: a stop then needs no drain.
+  const first = await Promise.race([start(settings, log), stopped]);
+  if (typeof first === 'string') return;
+  hangUp.onHangUp = () => first.reload();
+  await drain(first, await stopped, log);
+}
+
+async function serveWithWorkers(
+  settings: ServeConfig,
+  count: number,
+  log: Logger,
+  stopped: Promise<StopSignal>,
+  hangUp: HangUp,
+): Promise<void> {
+  const { runPrimary } = await import('../../workers/run-primary.js');
+  const onHangUp = (listener: () => void) => {
+    hangUp.onHangUp = listener;
+  };
+  await runPrimary(settings, count, log, { stopped, onHangUp });
+}
+
+/** A child of a host that serves with several: it does what that one says. */
+async function serveAsWorker({ exit }: CommandContext): Promise<ExitCode> {
+  const { runWorker } = await import('../../workers/run-worker.js');
+  const isGood = await runWorker({ endOnStrayError: (log) => endOnStrayError(log, exit) });
+  return isGood ? EXIT.ok : EXIT.failure;
 }
 
 async function start(settings: ServeConfig, log: Logger): Promise<ComposedHost> {

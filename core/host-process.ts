@@ -1,0 +1,59 @@
+import type { HostConfig } from './config.js';
+import type { Log } from './contract/index.js';
+import type { HostOptions } from './host/host.js';
+import { LastGoodStore } from './host/last-good.js';
+import { SOLE_PROCESS } from './host/leadership.js';
+import { StatusFiles } from './host/status-files.js';
+import type { CallRing } from './observability/call-ring.js';
+import type { Metrics } from './observability/metrics.js';
+import type { CallRecords } from './operations/call-record.js';
+import type { ModuleOverview } from './operations/module-status.js';
+import type { MetricsSource } from './operations/read-metrics.js';
+
+/** What one process knows of itself. */
+export interface ProcessParts {
+  readonly overview: ModuleOverview;
+  readonly calls: CallRing;
+  readonly metrics: Metrics;
+}
+
+/** What callers are shown: of the whole host. */
+export interface HostView {
+  readonly overview: ModuleOverview;
+  readonly calls: CallRecords;
+  readonly metrics: MetricsSource;
+}
+
+/** What differs between a host that is one process and a worker of a host of several. */
+export interface HostProcess
+  extends Pick<
+    HostOptions,
+    'leadership' | 'sharedProbation' | 'statusSink' | 'lastGood' | 'holders'
+  > {
+  /** For the line of each request, whose fields are those of the contract and no other. */
+  readonly requestLog: Log;
+  /** `null` where nothing but the process itself decides. */
+  unreadyReason(): string | null;
+  /** Called once, before the process listens. */
+  connect(parts: ProcessParts): HostView;
+}
+
+/** The host as one process: it writes by itself and shows itself. */
+export function createSoleProcess(config: HostConfig, log: Log): HostProcess {
+  return {
+    requestLog: log,
+    leadership: SOLE_PROCESS,
+    statusSink: createStatusFiles(config),
+    lastGood: new LastGoodStore(config.state, log),
+    unreadyReason: () => null,
+    connect: ({ overview, calls, metrics }) => ({
+      overview,
+      calls: { list: async (query) => calls.list(query) },
+      metrics,
+    }),
+  };
+}
+
+export function createStatusFiles({ statusFiles, modules }: HostConfig): StatusFiles | null {
+  return statusFiles === 'on' ? new StatusFiles(modules) : null;
+}

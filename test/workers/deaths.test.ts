@@ -1,0 +1,169 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { expect } from 'chai';
+import { runModgate } from '../cli/run-modgate.js';
+import { call } from '../http/call.js';
+import { describeModule } from '../http/modules.js';
+import { waitUntil } from '../http/wait-until.js';
+import { scrape } from '../observability/exposition.js';
+import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { type HostOptions, type RunningHost, startHost } from '../support/start-host.js';
+import { startLoad } from './constant-load.js';
+import { countLines, isAlive, listWorkers, PATIENCE_MS, waitForLine } from './worker-log.js';
+
+const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
+const ITEM = '/modules/shop/http/items/1';
+const CALLERS = 4;
+
+/** A module that has Node run this first, in the host and in each worker. */
+function preload(script: string): Record<string, string> {
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
+}
+
+const IN_WORKERS = "import cluster from 'node:cluster'; if (cluster.isWorker) ";
+
+describe('a worker that dies', function () {
+  this.timeout(180_000);
+  let provider: EchoProvider;
+  let host: RunningHost;
+
+  const start = async (options: Omit<HostOptions, 'files'> = {}) => {
+    host = await startHost({
+      ...options,
+      args: ['--workers', '2', ...(options.args ?? [])],
+      files: { 'shop.json': describeModule('shop', provider.url, ROUTES) },
+    });
+  };
+
+  before(async () => {
+    provider = await startEchoProvider();
+  });
+  afterEach(async () => {
+    await host.kill();
+    provider.reset();
+  });
+  after(() => provider.close());
+
+  it('is replaced, and takes only the requests with it that it had', async () => {
+    await start();
+    const [victim = 0] = listWorkers(host);
+    const load = startLoad(host, ITEM);
+    await waitUntil('load', () => load.answered > 100, PATIENCE_MS);
+    process.kill(victim, 'SIGKILL');
+    await waitForLine(host, 'a worker died');
+    await waitForLine(host, 'a worker serves', 3);
+    const atDeath = load.answered;
+    await waitUntil('load again', () => load.answered > atDeath + 100, PATIENCE_MS);
+    const { failures } = await load.stop();
+    expect(failures.length).to.be.at.most(CALLERS);
+    expect(listWorkers(host)).to.have.length(2).and.not.include(victim);
+    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('leaves behind what it had counted until somebody last asked', async () => {
+    await start();
+    for (let count = 0; count < 10; count += 1) {
+      expect((await call(host, { target: ITEM })).status).to.equal(200);
+    }
+    const ok = { module: 'shop', status: '200' };
+    expect((await scrape(host)).sum('modgate_requests_total', ok)).to.equal(10);
+    for (const pid of listWorkers(host)) process.kill(pid, 'SIGKILL');
+    await waitForLine(host, 'a worker serves', 4);
+    expect((await scrape(host)).sum('modgate_requests_total', ok)).to.equal(10);
+  });
+
+  it('keeps the port that was picked when all of them die', async () => {
+    await start();
+    for (const pid of listWorkers(host)) process.kill(pid, 'SIGKILL');
+    await waitForLine(host, 'a worker serves', 4);
+    expect((await call(host, { target: ITEM })).status).to.equal(200);
+  });
+
+  it('is no more replaced at once when it dies again and again', async () => {
+    await start();
+    for (let deaths = 1; deaths <= 6; deaths += 1) {
+      const [victim = 0] = listWorkers(host);
+      process.kill(victim, 'SIGKILL');
+      await waitForLine(host, 'a worker died', deaths);
+      if (deaths < 6) await waitForLine(host, 'a worker serves', 2 + deaths);
+    }
+    const delays = host
+      .logs()
+      .filter(({ msg }) => msg === 'a worker died')
+      .map(({ restart_ms }) => restart_ms);
+    expect(delays).to.deep.equal([0, 0, 0, 0, 1000, 2000]);
+    expect((await call(host, { target: ITEM })).status).to.equal(200);
+  });
+
+  it('leaves no process behind when the host itself is killed', async () => {
+    await start();
+    const workers = listWorkers(host);
+    await host.kill();
+    await waitUntil('all have gone', () => !workers.some(isAlive), PATIENCE_MS);
+  });
+});
+
+describe('modgate serve --workers refuses to start', function () {
+  this.timeout(120_000);
+  let host: RunningHost | undefined;
+
+  afterEach(async () => {
+    await host?.kill();
+    host = undefined;
+  });
+
+  const serve = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    runModgate(
+      ['serve', '--env', 'development', '--modules', 'modules.d', '--status-files', 'off', ...args],
+      { MODGATE_STATE: '/nonexistent/state', ...env },
+    );
+
+  it('with a number that is none, or too great', async () => {
+    for (const value of ['0', '-1', '65', 'many', '1.5', '']) {
+      const { code, stdout, stderr } = await serve(['--workers', value]);
+      expect({ code, stdout }, value).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.equal('modgate: --workers must be a whole number from 1 to 64, or auto\n');
+    }
+  });
+
+  it('on a port that is in use, in one line', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const { code, stdout, stderr } = await serve(['--workers', '2', '--port', String(port)]);
+    taken.close();
+    expect(stderr).to.equal(`modgate: --port: 127.0.0.1:${port} is in use already\n`);
+    expect(code).to.equal(2);
+    expect(stdout).to.not.include('listening');
+  });
+
+  it('with what no worker can start with', async () => {
+    const args = ['--workers', '2', '--env', 'production', '--port', '0'];
+    const { code, stderr } = await serve(args);
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/^modgate: [^\n]*no authenticator is configured[^\n]*\n$/);
+  });
+
+  it('when no worker comes up', async () => {
+    const { code, stdout, stderr } = await serve(
+      ['--workers', '2', '--port', '0'],
+      preload(`${IN_WORKERS} process.kill(process.pid, 'SIGKILL')`),
+    );
+    expect({ code, stderr }).to.deep.equal({ code: 1, stderr: '' });
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.filter(({ msg }) => msg === 'a worker died')).to.have.length(5);
+    const last = lines.at(-1) as { level: string; err: { message: string } };
+    expect(last.level).to.equal('fatal');
+    expect(last.err.message).to.equal('no worker came up: 5 died before they served');
+  });
+
+  it('takes auto, and logs how many serve', async () => {
+    host = await startHost({ args: ['--workers', 'auto'] });
+    const listening = host.logs().find(({ msg }) => msg === 'listening');
+    expect(listening?.['workers']).to.be.at.least(1);
+    expect(countLines(host, 'a worker serves')).to.equal(listening?.['workers']);
+    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
+  });
+});

@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import type { ModuleState } from '../../core/host/module-record.js';
+import { createPage } from '../../core/observability/call-page.js';
+import { CallRing } from '../../core/observability/call-ring.js';
+import { mergeWords } from '../../core/workers/merge-words.js';
+
+const TIMES = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'] as const;
+
+describe('mergeWords', () => {
+  const word = (state: ModuleState, config_digest: string | null, since: string = TIMES[0]) => ({
+    state,
+    config_digest,
+    file_digest: config_digest,
+    since,
+    reason: state === 'live' ? null : `is ${state}`,
+    hint: null,
+  });
+  const merge = (...entries: readonly (ReturnType<typeof word> | null)[]) =>
+    mergeWords(entries.map((entry, index) => ({ worker: index + 1, entry })));
+
+  it('is live where all serve the same, since the last of them does', () => {
+    const merged = merge(word('live', 'a', TIMES[0]), word('live', 'a', TIMES[1]));
+    expect(merged).to.deep.equal(word('live', 'a', TIMES[1]));
+  });
+
+  it('is not live where one serves something else, or nothing yet', () => {
+    for (const other of [word('live', 'b'), null]) {
+      const merged = merge(word('live', 'a'), other);
+      expect(merged).to.include({
+        state: 'waiting',
+        reason: '1 of 2 workers serve this version',
+      });
+      expect(merged).to.have.property('workers').with.length(2);
+    }
+  });
+
+  it('is in the worst state that one of them is in', () => {
+    const order: readonly ModuleState[] = ['live', 'waiting', 'rolled_back', 'stale', 'refused'];
+    for (const [index, state] of order.entries()) {
+      for (const better of order.slice(0, index)) {
+        expect(merge(word(better, 'a'), word(state, 'a'))).to.include(word(state, 'a'));
+        expect(merge(word(state, 'a'), word(better, 'a'))).to.include(word(state, 'a'));
+      }
+    }
+  });
+
+  it('is none where nobody has it', () => {
+    expect(merge(null, null)).to.equal(null);
+  });
+});
+
+describe('a page of calls of several workers', () => {
+  const all = { module: null, status: null, since: null, limit: 3, cursor: null };
+
+  it('holds each call once, newest first, however many pages it takes', () => {
+    const rings = [new CallRing(100), new CallRing(100), new CallRing(100)];
+    const expected: string[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      expected.unshift(`call-${count}`);
+      addCall(rings[count % 2], `call-${count}`);
+    }
+    const found: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const parts = rings.map((ring) => ring.read({ ...all, cursor }));
+      const page = createPage(parts, all.limit);
+      found.push(...page.calls.map(({ requestId }) => requestId));
+      cursor = page.next;
+      // What comes meanwhile is of no page that has begun.
+      if (cursor !== null) addCall(rings[2], 'late');
+    } while (cursor !== null);
+    expect(found).to.have.members(expected);
+    expect(found).to.have.length(expected.length);
+  });
+
+  function addCall(ring: CallRing | undefined, requestId: string): void {
+    ring?.add({
+      requestId,
+      correlationId: 'c',
+      actor: null,
+      method: 'GET',
+      status: 200,
+      bytesOut: 0,
+      durationMs: 1,
+      trace: {
+        isForwarded: true,
+        module: 'm',
+        route: '/a',
+        providerMs: null,
+        attempts: 1,
+        endpoint: null,
+        failure: null,
+        traceId: null,
+        bodies: null,
+        bytesIn: 0,
+        span: null,
+      },
+    } as Parameters<CallRing['add']>[0]);
+  }
+});
