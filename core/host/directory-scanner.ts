@@ -6,7 +6,13 @@ import {
   listDirectory,
   readDirectoryFile,
 } from './directory.js';
-import { fingerprintFile, fingerprintFiles, readIdentity } from './file-fingerprint.js';
+import {
+  fingerprintFile,
+  fingerprintFiles,
+  isMissing,
+  MISSING,
+  readIdentity,
+} from './file-fingerprint.js';
 
 /** How long a file must have stood still before it is read: who writes it may be half-way through. */
 export const SETTLE_MS = 100;
@@ -66,10 +72,11 @@ export class DirectoryScanner {
     }));
     const changed = states.filter(({ isChanged }) => isChanged).map(({ file }) => file);
     const removed = this.#observeMissing(new Set(names), listedAt, settle);
+    const read = await mapConcurrently(changed, FILES_AT_ONCE, (file) =>
+      readDirectoryFile(this.#directory, file),
+    );
     return {
-      changed: await mapConcurrently(changed, FILES_AT_ONCE, (file) =>
-        readDirectoryFile(this.#directory, file),
-      ),
+      changed: read.filter((one) => !this.#wentMeanwhile(one)),
       removed,
       renamed,
       ignored,
@@ -147,9 +154,20 @@ export class DirectoryScanner {
     return true;
   }
 
+  /** Removed between the look and the reading: the next look tells whether it is gone, or a link to nowhere. */
+  #wentMeanwhile(read: DirectoryFile): boolean {
+    const tracked = this.#tracked.get(read.file);
+    if (tracked === undefined || 'text' in read || read.finding.rule !== 'file-missing')
+      return false;
+    if (isMissing(tracked.fingerprint)) return false;
+    tracked.fingerprint = '';
+    tracked.candidate = { fingerprint: '', since: this.#clock.now() };
+    return true;
+  }
+
   #observeMissing(names: ReadonlySet<string>, listedAt: number, settle: boolean): string[] {
     const removed: string[] = [];
-    const look = { fingerprint: 'missing', askedAt: listedAt, seenAt: listedAt };
+    const look = { fingerprint: MISSING, askedAt: listedAt, seenAt: listedAt };
     for (const [file, tracked] of this.#tracked) {
       if (names.has(file)) continue;
       if (!hasSettled(tracked, look, settle ? REMOVAL_SETTLE_MS : 0)) continue;
@@ -164,7 +182,7 @@ export class DirectoryScanner {
     let earliest: number | null = null;
     for (const { candidate } of this.#tracked.values()) {
       if (candidate === null) continue;
-      const settleMs = candidate.fingerprint === 'missing' ? REMOVAL_SETTLE_MS : SETTLE_MS;
+      const settleMs = candidate.fingerprint === MISSING ? REMOVAL_SETTLE_MS : SETTLE_MS;
       const left = Math.max(1, Math.ceil(candidate.since + settleMs - now));
       earliest = Math.min(earliest ?? left, left);
     }

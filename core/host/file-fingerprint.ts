@@ -1,6 +1,7 @@
 import { type BigIntStats, stat } from 'node:fs';
 
-const MISSING = 'missing';
+/** Of a path that leads to nothing. */
+export const MISSING = 'missing';
 
 /**
  * Changes whenever the file may have: replaced, written to, or gone. Links are followed, so that an edit
@@ -22,6 +23,11 @@ function describe({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
 export async function fingerprintFiles(paths: readonly string[]): Promise<string> {
   const fingerprints = await Promise.all(paths.map(fingerprintFile));
   return fingerprints.join(' ');
+}
+
+/** Whether the first of the fingerprinted files was not there. */
+export function isMissing(fingerprint: string): boolean {
+  return fingerprint.split(' ', 1)[0] === MISSING;
 }
 
 /** Which file it is, whatever it is called and says: the device and the inode. */
