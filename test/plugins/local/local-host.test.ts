@@ -13,7 +13,7 @@ export default async ({ declaredPath }) => {
     case '/throw': setImmediate(() => { throw new Error('stray'); }); return new Promise(() => {});
     case '/reject': void Promise.reject(new Error('stray')); return new Promise(() => {});
     case '/loop': for (;;);
-    case '/memory': { const all = []; for (;;) all.push(new Array(1000).fill(all.length)); }
+    case '/memory': { const all = []; for (;;) all.push({ a: [all.length] }); }
     default: console.log('asked'); return { status: 200, body: { env: Object.keys(process.env) } };
   }
 };`;
