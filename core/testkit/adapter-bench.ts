@@ -55,11 +55,32 @@ export class AdapterBench {
     return new AdapterBench(subject, await subject.start(createReferenceModule()));
   }
 
-  /** As {@link openOnce}; what the clause does not close is closed at its end. */
+  /** As {@link openUnready}, and waits until the provider is found ready: some connect behind the scenes. */
   async open(): Promise<OpenedProvider> {
+    const opened = await this.openUnready();
+    await this.ready(opened);
+    return opened;
+  }
+
+  /** As {@link openOnce}; what the clause does not close is closed at its end. */
+  async openUnready(): Promise<OpenedProvider> {
     const opened = await this.openOnce();
     this.#opened.push(opened);
     return opened;
+  }
+
+  /** @throws AssertionError when `check` never resolves, of the provider or of an endpoint. */
+  async ready({ provider }: OpenedProvider): Promise<void> {
+    const { signal } = new AbortController();
+    const isReady = (endpoint?: string) => () =>
+      provider.check(signal, endpoint).then(
+        () => true,
+        () => false,
+      );
+    await this.patience.eventually('that check finds the provider ready', isReady());
+    for (const { id } of provider.endpoints?.() ?? []) {
+      await this.patience.eventually('that check finds an endpoint ready', isReady(id));
+    }
   }
 
   /** As the host opens: the struct judges the config first. The clause must close it. */

@@ -166,7 +166,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     clause: 'readiness.up',
     what: 'never finds the provider ready',
-    says: /not ready/,
+    says: /check finds the provider ready did not come to hold/,
     adapter: changeProvider(() => ({
       check: () => Promise.reject(new ProviderFailure('unavailable', 'not ready')),
     })),

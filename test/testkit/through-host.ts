@@ -17,6 +17,8 @@ const TIMEOUT_MS = 1_500;
 const SMALL_RESPONSE_BYTES = 1_000;
 const POLL_MS = 20;
 const DEADLINE_MS = 10_000;
+/** How long a manifest may take to come; a provider that is down never has one. */
+const MANIFEST_MS = 4_000;
 
 const AUTHORIZATION = 'Bearer dev-service:testkit:reference.use,modgate.modules.read';
 const DIGEST = `sha256:${'a'.repeat(64)}`;
@@ -233,8 +235,14 @@ async function findModule(pool: Pool, name: string): Promise<ModuleEntry | undef
 }
 
 async function readManifest(pool: Pool, name: string): Promise<unknown> {
-  const found = await findModule(pool, name);
-  if (found?.state !== 'live') throw new ProviderFailure('unavailable', `${found?.reason}`);
+  // The host asks again and again; a provider that has just been started needs a moment.
+  const end = performance.now() + MANIFEST_MS;
+  let found = await findModule(pool, name);
+  while (found?.state !== 'live') {
+    if (performance.now() > end) throw new ProviderFailure('unavailable', `${found?.reason}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    found = await findModule(pool, name);
+  }
   const { text } = await send(pool, { method: 'GET', path: '/manifests', headers: {}, body: null });
   const { manifests } = JSON.parse(text) as { manifests: { name: string; manifest: unknown }[] };
   return manifests.find((entry) => entry.name === name)?.manifest;

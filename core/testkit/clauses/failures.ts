@@ -13,7 +13,7 @@ export const FAILURES: readonly AdapterClause[] = [
     skip: needs('down'),
     run: async (bench) => {
       await bench.reference.down?.();
-      const opened = await bench.open();
+      const opened = await bench.openUnready();
       const call = opened.invoke({ target: '/echo/down' });
       const { status } = await bench.failureOf('a call while down', call, 'unavailable');
       assert.equal(status, null, 'status must be null: none was sent');

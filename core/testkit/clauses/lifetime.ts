@@ -46,7 +46,10 @@ export const LIFETIME: readonly AdapterClause[] = [
 async function cycle(bench: AdapterBench, times: number): Promise<void> {
   for (let life = 0; life < times; life += 1) {
     const opened = await bench.openOnce();
-    if (life % CALL_EVERY === 0) await opened.read('/echo/life');
+    if (life % CALL_EVERY === 0) {
+      await bench.ready(opened);
+      await opened.read('/echo/life');
+    }
     await bench.patience.settles('the close of the scope', opened.close());
   }
 }

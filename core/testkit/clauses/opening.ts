@@ -10,7 +10,7 @@ export const OPENING: readonly AdapterClause[] = [
     skip: needs('down'),
     run: async (bench) => {
       await bench.reference.down?.();
-      const opened = await bench.open();
+      const opened = await bench.openUnready();
       await bench.reference.up?.();
       await bench.patience.eventually('a call after the provider came up', () =>
         opened.invoke({ target: '/echo/up' }).then(

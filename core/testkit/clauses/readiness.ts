@@ -22,7 +22,7 @@ export const READINESS: readonly AdapterClause[] = [
     skip: needs('manifest', 'down'),
     run: async (bench) => {
       await bench.reference.down?.();
-      const { provider } = await bench.open();
+      const { provider } = await bench.openUnready();
       await bench.failureOf('manifest of a provider that is down', provider.manifest(NEVER()));
       await bench.reference.up?.();
       await bench.patience.eventually('a manifest after the provider came up', () =>
@@ -37,11 +37,7 @@ export const READINESS: readonly AdapterClause[] = [
     id: 'readiness.up',
     title: 'says of a provider that is up that it is',
     run: async (bench) => {
-      const { provider } = await bench.open();
-      await bench.patience.settles('check', provider.check(NEVER()));
-      for (const { id } of provider.endpoints?.() ?? []) {
-        await bench.patience.settles('check of an endpoint', provider.check(NEVER(), id));
-      }
+      await bench.ready(await bench.openUnready());
     },
   },
   {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ReferenceAnswer, ReferenceFault, ReferenceRequest } from './reference-module.js';
 
 /**
@@ -81,13 +82,18 @@ export interface Echo {
   readonly method: string;
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** In base64. */
-  readonly body: string | null;
+  /** The SHA-256 of the body in hex, `null` where there was none: an echo is never a large answer. */
+  readonly bodySha256: string | null;
 }
 
 function describe({ method, target, headers, body }: ReferenceRequest): Echo {
   const isEmpty = body === null || body.length === 0;
-  return { method, target, headers, body: isEmpty ? null : Buffer.from(body).toString('base64') };
+  return { method, target, headers, bodySha256: isEmpty ? null : hashBody(body) };
+}
+
+/** In hex. */
+export function hashBody(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('hex');
 }
 
 function listItems(url: URL): object {
