@@ -13,6 +13,7 @@ const POLL_MS = 2;
  * @param {'http' | 'local'} [options.kind]
  * @param {number} [options.modules]
  * @param {number} [options.routes] of each module
+ * @param {boolean} [options.hasIssuedToken] whether callers present a JWT instead of a token of the host's file
  * @param {readonly string[]} [options.nodeFlags]
  * @param {readonly string[]} [options.args] further flags of the host
  * @param {number | string} [options.core] the cores that it may use, as `0,1`
@@ -23,6 +24,7 @@ export async function startModgate({
   kind = 'http',
   modules = 1,
   routes = 0,
+  hasIssuedToken = false,
   nodeFlags = [],
   args = [],
   core = HOST_CORE,
@@ -43,8 +45,7 @@ export async function startModgate({
       files.folder,
       '--state',
       files.state,
-      '--tokens',
-      files.tokens,
+      ...(hasIssuedToken ? ['--issuers', files.issuers] : ['--tokens', files.tokens]),
       ...args,
     ],
     { stdio: ['ignore', log, 'inherit'], env: { ...process.env, MODGATE_ENV: 'production' } },
@@ -54,7 +55,7 @@ export async function startModgate({
   return {
     pid: pidOf(child),
     url: url + files.prefix,
-    headers: files.headers,
+    headers: hasIssuedToken ? files.issuedHeaders : files.headers,
     startMs: performance.now() - startedAt,
     stop: async () => {
       await stop(child);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { issueToken } from './issued-token.mjs';
 import { PAYLOADS } from './payloads.mjs';
 
 const CAPABILITY = 'bench.call';
@@ -41,13 +42,16 @@ export function createModulesFolder({ upstream, kind, modules, routes }) {
     tokens,
     JSON.stringify({ tokens: [{ id: 'bench', kind: 'service', scopes: [CAPABILITY], sha256 }] }),
   );
+  const issued = issueToken(root, CAPABILITY);
   return {
     folder,
     tokens,
+    issuers: issued.issuers,
     state: join(root, 'state'),
     log: join(root, 'host.log'),
     prefix: `/modules/${names.at(-1)}/http`,
     headers: { authorization: `Bearer ${TOKEN}` },
+    issuedHeaders: { authorization: `Bearer ${issued.token}` },
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
 }

@@ -1,5 +1,5 @@
 // The whole bench: node bench/run.mjs [folder of the build, default dist] [--rounds N] [--seconds N]
-// [--warm-up SECONDS] [--only TEXT in the scenario's name]. Leaves docs/bench/results.json, results.md and results.svg;
+// [--warm-up SECONDS] [--only TEXT in the scenario's name] [--without-start] [--brief]. Leaves docs/bench/results.json, results.md and results.svg;
 // with --only it prints and leaves nothing.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -33,6 +33,8 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '4' },
     'warm-up': { type: 'string', default: '6' },
     only: { type: 'string' },
+    'without-start': { type: 'boolean', default: false },
+    brief: { type: 'boolean', default: false },
   },
 });
 const print = (line) => process.stdout.write(`${line}\n`);
@@ -46,13 +48,20 @@ const pace = {
 pinSelf();
 const machine = describeMachine();
 print(formatMachine(machine));
-const start = values.only === undefined ? await measureStart({ dist, report: print }) : null;
+const isWhole = values.only === undefined;
+const start =
+  isWhole && !values['without-start'] ? await measureStart({ dist, report: print }) : null;
 /** @type {Results} */
 const results = { machine, pace, start, scenarios: [] };
-for (const scenario of listScenarios().filter(({ name }) => name.includes(values.only ?? ''))) {
-  results.scenarios.push(await measureScenario(scenario, { dist, pace, report: print }));
+for (const scenario of listScenarios(values.brief).filter(({ name }) => name.includes(values.only ?? ''))) {
+  try {
+    results.scenarios.push(await measureScenario(scenario, { dist, pace, report: print }));
+  } catch (error) {
+    print(`${scenario.name} WAS NOT MEASURED: ${error.message}`);
+    process.exitCode = 1;
+  }
   // After each: what was measured is not lost when the bench is stopped.
-  if (values.only === undefined) writeResults(results);
+  if (isWhole) writeResults(results);
 }
 print(`\n${formatResults(results)}`);
 

@@ -9,19 +9,26 @@ const HALF_LOAD_THINK_MS = 10;
 
 const [GET_SMALL] = PAYLOADS;
 
+// In brief: what the targets name.
+const BRIEF_SYSTEMS = ['modgate', 'fastify-http-proxy', 'bare', 'nginx'];
+
 /**
- * All payloads against all systems; then what modules, routes and half a load cost.
+ * All payloads against all systems; then what half a load, modules, routes and a JWT cost.
+ * @param {boolean} isBrief all systems with the first payload only, and many connections with that alone
  * @returns {readonly import('./measure-scenario.mjs').Scenario[]}
  */
-export function listScenarios() {
+export function listScenarios(isBrief) {
   const systems = SYSTEMS.filter(({ isAvailable }) => isAvailable());
   const only = (...names) => systems.filter(({ name }) => names.includes(name));
+  const [few] = CONNECTIONS;
+  const payloadsAt = (connections) =>
+    isBrief && connections !== few ? [GET_SMALL] : PAYLOADS;
   const sides = CONNECTIONS.flatMap((connections) =>
-    PAYLOADS.map((payload) => ({
+    payloadsAt(connections).map((payload) => ({
       name: `${payload.name}, ${connections} connections`,
       payload,
       connections,
-      systems,
+      systems: isBrief && payload !== GET_SMALL ? only(...BRIEF_SYSTEMS) : systems,
     })),
   );
   const small = { payload: GET_SMALL, connections: 32 };
@@ -35,18 +42,19 @@ export function listScenarios() {
     },
     {
       ...small,
-      name: 'GET 100 B, what size costs',
+      name: 'GET 100 B, what size and JWT cost',
       systems: [
         ...only('modgate'),
-        withSize('modgate-1000-modules', { modules: MANY_MODULES }),
-        withSize('modgate-10000-routes', { routes: MANY_ROUTES }),
+        withMore('modgate-1000-modules', { modules: MANY_MODULES }),
+        withMore('modgate-10000-routes', { routes: MANY_ROUTES }),
+        withMore('modgate-jwt', { hasIssuedToken: true }),
       ],
     },
     ...sides.slice(1),
   ];
 
-  function withSize(name, size) {
+  function withMore(name, more) {
     const [modgate] = only('modgate');
-    return { ...modgate, name, start: (context) => modgate.start({ ...context, ...size }) };
+    return { ...modgate, name, start: (context) => modgate.start({ ...context, ...more }) };
   }
 }

@@ -17,6 +17,7 @@ import { HOST_CORE, hasCommand, startServer } from './pinned-process.mjs';
  * @property {string} dist the folder of modgate's build
  * @property {number} [modules] default 1
  * @property {number} [routes] of each module
+ * @property {boolean} [hasIssuedToken]
  */
 
 /**

@@ -99,6 +99,7 @@ function decideEnd(ctx: HostContext, exchange: Exchange): EndedRequest {
   const isGone = ctx.respond === false || exchange.signal.aborted;
   if (isGone) exchange.trace.failure = 'cancelled';
   const { answer } = exchange;
+  const status = answer === null ? ctx.res.statusCode : OK_STATUS;
   const length = answer?.body.length ?? Number(ctx.res.getHeader('content-length') ?? 0);
   return {
     requestId: exchange.requestId,
@@ -106,7 +107,7 @@ function decideEnd(ctx: HostContext, exchange: Exchange): EndedRequest {
     actor: exchange.actor,
     trace: exchange.trace,
     method,
-    status: isGone ? CALLER_GONE_STATUS : answer === null ? ctx.res.statusCode : OK_STATUS,
+    status: isGone ? CALLER_GONE_STATUS : status,
     bytesOut: isGone || method === 'HEAD' ? 0 : length,
     durationMs: performance.now() - exchange.startedAt,
   };
