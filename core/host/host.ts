@@ -63,6 +63,8 @@ export class Host implements GenerationSource {
   #ignored: DirectoryListing['ignored'] = [];
   #reloads = { success: 0, failure: 0, lastAt: new Date() };
   #isDirectoryLost = false;
+  /** Nothing is served yet: of ten thousand generations of the start, only the last one counts. */
+  #isStarting = true;
   #held: HeldGeneration | null = null;
 
   constructor(options: HostOptions) {
@@ -115,6 +117,8 @@ export class Host implements GenerationSource {
     const files = new Set(result.changed.map(({ file }) => file));
     await this.#context.lastGood.keepOnly(files);
     await this.#applyScan(result);
+    this.#isStarting = false;
+    this.#publish();
     this.#holders = new Map();
     const firstTries = [...this.#slots.values()].map((slot) => slot.firstTry);
     await Promise.race([Promise.all(firstTries), delay(START_PATIENCE_MS)]);
@@ -188,15 +192,15 @@ export class Host implements GenerationSource {
     const { winners, losers } = settleNames([...this.#slots.values()], this.#holders);
     const affected = new Set(changed);
     for (const slot of winners) if (slot.hasYielded) affected.add(slot);
-    const won = winners.filter((slot) => affected.has(slot));
-    if (hasMovingName(won, gone)) this.#held = { records, retired: [], reports: [] };
+    const won = new Set(winners.filter((slot) => affected.has(slot)));
+    if (hasMovingName([...won], gone)) this.#held = { records, retired: [], reports: [] };
     for (const slot of gone) slot.remove();
-    await mapConcurrently(won, MODULES_AT_ONCE, (slot) => slot.apply());
+    await mapConcurrently([...won], MODULES_AT_ONCE, (slot) => slot.apply());
     this.#releaseHeld();
     for (const slot of gone) this.#reportRemoval(slot);
     await mapConcurrently([...losers], 1, ([slot, winner]) => slot.yieldTo(winner));
     // Last, since what was good before must not take a name that a good file has now.
-    const rest = changed.filter((slot) => !won.includes(slot) && !losers.has(slot));
+    const rest = changed.filter((slot) => !won.has(slot) && !losers.has(slot));
     await mapConcurrently(rest, MODULES_AT_ONCE, (slot) => slot.apply());
   }
 
@@ -248,6 +252,7 @@ export class Host implements GenerationSource {
   }
 
   #publish(): void {
+    if (this.#isStarting) return;
     const generation = new Map<string, LiveModule>();
     for (const { live } of this.#slots.values()) if (live !== null) generation.set(live.name, live);
     this.#generation = generation;
