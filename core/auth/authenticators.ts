@@ -5,7 +5,6 @@ import type { HostConfig } from '../config/settings.js';
 import type { Authenticator, Log } from '../contract/index.js';
 import { createDevAuthenticator } from './dev.js';
 import { guardAuthenticator } from './guarded-authenticator.js';
-import { openIssuersAuthenticators } from './issuers.js';
 import { isLoopbackAddress } from './loopback.js';
 import { type AuthenticatorSource, openPluginAuthenticator } from './plugin-authenticator.js';
 import { openTokensAuthenticator } from './tokens.js';
@@ -160,6 +159,8 @@ async function openTokens({ tokens }: HostConfig, log: Log): Promise<Link> {
 }
 
 async function openIssuers({ issuers }: HostConfig, log: Log): Promise<Link> {
+  // Imported where it is configured: a host with a tokens file starts without it.
+  const { openIssuersAuthenticators } = await import('./issuers.js');
   try {
     return await openIssuersAuthenticators(issuers ?? '', { log, environment: process.env });
   } catch (error) {

@@ -4,7 +4,6 @@ import {
   type JsonWebKey,
   type KeyObject,
 } from 'node:crypto';
-import { calculateJwkThumbprint } from 'jose';
 
 /** One key of this host, as it is kept. */
 export interface KeptKey {
@@ -27,6 +26,8 @@ export interface PublicKey {
 
 export async function createKey(createdAt: number): Promise<KeptKey> {
   const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  // Imported when it is needed, which is once a rotation: it costs every start otherwise.
+  const { calculateJwkThumbprint } = await import('jose');
   // Of the public members alone (RFC 7638).
   const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x: String(jwk.x) });
   return { kid, createdAt, jwk };
