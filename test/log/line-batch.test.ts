@@ -30,8 +30,14 @@ describe('a batch of log lines', () => {
     const { batch, texts } = record();
     const line = `${'x'.repeat(40_000)}\n`;
     batch.add(line);
+    expect(texts).to.deep.equal([]);
+    // Together they would not go out in one write: what other processes print could come between.
     batch.add(line);
-    expect(texts).to.deep.equal([line + line]);
+    expect(texts).to.deep.equal([line]);
+    batch.add(`${'x'.repeat(70_000)}\n`);
+    expect(texts.map(({ length }) => length)).to.deep.equal([40_001, 40_001, 70_001]);
+    batch.flush();
+    expect(texts).to.have.length(3);
   });
 
   it('leaves when it is told to, once', () => {
