@@ -4,6 +4,7 @@ import type { Scene } from './scene.js';
 export const ATTACK_CLASSES = {
   path: 'paths that name another route, module or file',
   guard: 'calls without the right to make them',
+  jwt: 'signed tokens that no issuer meant',
   smuggling: 'two requests in what one side reads as one',
   'hop-by-hop': 'headers that make the host drop or add others',
   identity: 'headers that claim to be somebody',

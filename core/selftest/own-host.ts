@@ -8,6 +8,7 @@ import { createAnswerScripts } from './answer-scripts.js';
 import { authority, elsewhere, expired, here } from './certificates.js';
 import { type RecordingProvider, startRecordingProvider } from './recording-provider.js';
 import { OWN_TOKENS, type OwnToken, type Scene } from './scene.js';
+import { createTokenIssuer, ISSUERS_FILE } from './signed-tokens.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const START_DEADLINE_MS = 30_000;
@@ -58,6 +59,7 @@ export async function startOwnHost(): Promise<OwnHost> {
   const secret = `selftest-secret-${randomBytes(16).toString('hex')}`;
   const credential = `selftest-credential-${randomBytes(16).toString('hex')}`;
   const tokens = createTokens();
+  const issuer = createTokenIssuer();
   const directory = mkdtempSync(join(tmpdir(), 'modgate-selftest-'));
   const providers: RecordingProvider[] = [];
   const start = async (...options: Parameters<typeof startRecordingProvider>) => {
@@ -96,6 +98,8 @@ export async function startOwnHost(): Promise<OwnHost> {
     };
     writeModules(directory, endpoints);
     writeFileSync(join(directory, 'tokens.json'), JSON.stringify(describeTokens(tokens)));
+    writeFileSync(join(directory, 'issuers.json'), JSON.stringify(ISSUERS_FILE));
+    writeFileSync(join(directory, 'jwks.json'), JSON.stringify(issuer.jwks));
     const spawned = spawnHost(directory, { [CREDENTIAL_VARIABLE]: credential });
     child = spawned.child;
     const address = await spawned.listening;
@@ -110,6 +114,7 @@ export async function startOwnHost(): Promise<OwnHost> {
           provider,
           bystander,
           tokens,
+          issuer,
           secrets: [secret, credential],
           console: { release: RELEASE, ui: UI },
         },
@@ -207,6 +212,7 @@ function spawnHost(directory: string, variables: Readonly<Record<string, string>
     ...['serve', '--env', 'production', '--host', '127.0.0.1', '--port', '0'],
     ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],
     ...['--tokens', join(directory, 'tokens.json')],
+    ...['--issuers', join(directory, 'issuers.json')],
   ];
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...variables },

@@ -1,4 +1,5 @@
 import type { RecordingProvider } from './recording-provider.js';
+import type { TokenIssuer } from './signed-tokens.js';
 
 /** What the attacks are aimed at. */
 export interface Scene {
@@ -21,6 +22,8 @@ export interface OwnScene {
   /** Knows nothing but that it was called: no call may ever reach it. */
   readonly bystander: RecordingProvider;
   readonly tokens: Readonly<Record<OwnToken, string>>;
+  /** An issuer of signed tokens that the host trusts. */
+  readonly issuer: TokenIssuer;
   /** Texts that are secret: no answer may hold one. */
   readonly secrets: readonly string[];
   /** Of the module `desk`, for the console bridge. */

@@ -11,7 +11,7 @@ import {
 } from './naive-gateway.js';
 
 /** What every caller must get, attack or not: the host that fails them is the one that refuses all. */
-const SERVICES = ['tls-good', 'slow-crowd', 'slow-pipeline', 'slow-abort'];
+const SERVICES = ['jwt-good', 'tls-good', 'slow-crowd', 'slow-pipeline', 'slow-abort'];
 
 describe('the attack corpus', function () {
   this.timeout(180_000);

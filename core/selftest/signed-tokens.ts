@@ -1,0 +1,69 @@
+import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
+
+export const TOKEN_ISSUER = 'https://selftest.example';
+export const TOKEN_AUDIENCE = 'modgate-selftest';
+
+const KEY_ID = 'selftest';
+
+/** What an issuer of the selftest's own signs tokens with, made anew at each start. */
+export interface TokenIssuer {
+  readonly key: KeyObject;
+  /** The public key, as PEM: the shared secret of a host that confuses the two. */
+  readonly publicPem: string;
+  /** The key set that the host is given. */
+  readonly jwks: { readonly keys: readonly object[] };
+  /** Claims that are good now. */
+  claims(): Readonly<Record<string, unknown>>;
+}
+
+export function createTokenIssuer(): TokenIssuer {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return {
+    key: privateKey,
+    publicPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    jwks: {
+      keys: [{ ...publicKey.export({ format: 'jwk' }), kid: KEY_ID, alg: 'RS256', use: 'sig' }],
+    },
+    claims: () => {
+      const now = Math.floor(Date.now() / 1000);
+      return {
+        iss: TOKEN_ISSUER,
+        aud: TOKEN_AUDIENCE,
+        sub: 'owner',
+        scope: 'shop.use',
+        iat: now,
+        exp: now + 300,
+      };
+    },
+  };
+}
+
+/** The entry of the issuers file; the keys are in `jwks.json` beside it. */
+export const ISSUERS_FILE = {
+  issuers: [
+    {
+      issuer: TOKEN_ISSUER,
+      audience: TOKEN_AUDIENCE,
+      algorithms: ['RS256'],
+      jwks: { file: './jwks.json' },
+      actor: { kind: 'service' },
+    },
+  ],
+};
+
+export const GOOD_HEADER = { alg: 'RS256', kid: KEY_ID, typ: 'JWT' };
+
+/** A header or a payload as it stands in a token; text is taken as it is, so that it can be no JSON. */
+export function encodePart(value: object | string): string {
+  return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString(
+    'base64url',
+  );
+}
+
+export function signRs256(signed: string, key: KeyObject): string {
+  return createSign('RSA-SHA256').update(signed).sign(key, 'base64url');
+}
+
+export function signHs256(signed: string, secret: string): string {
+  return createHmac('sha256', secret).update(signed).digest('base64url');
+}

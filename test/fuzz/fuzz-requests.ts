@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { craftGood, type FuzzTarget } from './fuzz-target.js';
+import { type Material, type Mutation, mutate, mutations } from './mutate.js';
+import { exchange, judgeAnswers } from './read-answers.js';
+import { createRequestMaterial } from './request-seeds.js';
+import { type Fuzzing, quoteBytes, tryFor } from './run-property.js';
+import { DESCRIPTOR_TEXTS, TEXTS } from './text-seeds.js';
+
+export interface RequestCounts {
+  readonly connections: number;
+  /** Answers by status. */
+  readonly statuses: ReadonlyMap<number, number>;
+}
+
+/** A host closes what stands still after a second or so; the rest is for a busy machine. Milliseconds. */
+const CLOSE_DEADLINE_MS = 20_000;
+const CONNECTIONS_AT_ONCE = 64;
+const REQUESTS_PER_CONNECTION = 3;
+
+const connections = fc.array(
+  fc.record({
+    requests: fc.array(mutations, { minLength: 1, maxLength: REQUESTS_PER_CONNECTION }),
+    /** Whether the caller says that nothing more comes, and is taken for gone; else the host has to give up. */
+    end: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: CONNECTIONS_AT_ONCE },
+);
+
+const plans = fc.record({ connections, descriptor: mutations, isJson: fc.boolean() });
+
+/**
+ * Sends mutated requests, several at a time, while mutated descriptors come and go. Every connection ends,
+ * every answer is whole and none a 500, and the good module serves after each round.
+ */
+export async function fuzzRequests(
+  fuzzing: Fuzzing,
+  target: FuzzTarget,
+  closeDeadlineMs = CLOSE_DEADLINE_MS,
+): Promise<RequestCounts> {
+  const material = await createRequestMaterial(target.token);
+  const descriptors = { ...TEXTS, seeds: DESCRIPTOR_TEXTS.map((text) => Buffer.from(text)) };
+  const statuses = new Map<number, number>();
+  let count = 0;
+  await tryFor(fuzzing, plans, async ({ connections, descriptor, isJson }) => {
+    dropDescriptor(target, mutate(descriptor, descriptors), isJson);
+    await Promise.all(
+      connections.map(async ({ requests, end }) => {
+        count += 1;
+        const bytes = joinRequests(requests, material);
+        for (const status of await tryBytes(target, bytes, { end, deadlineMs: closeDeadlineMs })) {
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        }
+      }),
+    );
+    await requireGood(target);
+  });
+  return { connections: count, statuses };
+}
+
+function joinRequests(requests: readonly Mutation[], material: Material): Buffer {
+  return Buffer.concat(requests.map((request) => mutate(request, material)));
+}
+
+async function tryBytes(
+  { address }: FuzzTarget,
+  bytes: Buffer,
+  options: { readonly end: boolean; readonly deadlineMs: number },
+): Promise<number[]> {
+  try {
+    const answers = await exchange(address, bytes, options);
+    return judgeAnswers(answers, /head/i.test(bytes.toString('latin1')));
+  } catch (cause) {
+    const message = `${(cause as Error).message}, for ${quoteBytes(bytes)}`;
+    throw new Error(message, { cause });
+  }
+}
+
+/** Only what names no other machine is mounted: a provider that the edits made up is not to be called. */
+function dropDescriptor({ drop }: FuzzTarget, bytes: Buffer, isJson: boolean): void {
+  const text = bytes.toString('latin1');
+  if (/:\/\/(?!127\.0\.0\.1[:/"])/.test(text) || /kind\W+(?:process|nats)/.test(text)) return;
+  drop(`fuzz.${isJson ? 'json' : 'yaml'}`, bytes);
+}
+
+async function requireGood(target: FuzzTarget): Promise<void> {
+  const answers = await exchange(target.address, craftGood(target.token), {
+    end: false,
+    deadlineMs: CLOSE_DEADLINE_MS,
+  });
+  const [status] = judgeAnswers(answers, false);
+  if (status !== 200) throw new Error(`the good module answered ${status ?? 'nothing'}`);
+}

@@ -1,0 +1,102 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { fuzzRequests } from './fuzz-requests.js';
+import { type FuzzTarget, startFuzzHost } from './fuzz-target.js';
+import { fuzzTexts } from './fuzz-texts.js';
+
+/** Of each of the two; `npm run fuzz` is the long form. */
+const SECONDS = Number(process.env['FUZZ_SECONDS'] ?? 20) / 2;
+/** For what a busy machine does beside it. */
+const SLACK_MS = 90_000;
+
+describe('fuzzing', function () {
+  this.timeout(SECONDS * 1000 + SLACK_MS);
+  // A failure is one text of many: a second run would try others, and hide it.
+  this.retries(0);
+
+  const createFuzzing = (seconds: number) => ({ seconds, seed: Date.now() % 0x7fffffff });
+
+  it('finds no file that a parser fails on', async () => {
+    expect(await fuzzTexts(createFuzzing(SECONDS))).to.be.above(0);
+  });
+
+  it('finds no request that the host fails on', async () => {
+    const host = await startFuzzHost();
+    try {
+      const { connections, statuses } = await fuzzRequests(createFuzzing(SECONDS), host);
+      expect(connections).to.be.above(0);
+      expect(statuses.size).to.be.above(0);
+      expect((await host.host.stop()).code).to.equal(0);
+    } finally {
+      await host.close();
+    }
+  });
+
+  it('finds a parser that throws, and tells the text', async () => {
+    const parsers = {
+      weak: (_file: string, text: string) => {
+        if (text.includes('module')) throw new TypeError('weak');
+      },
+    };
+    const message = await failureOf(fuzzTexts(createFuzzing(10), parsers));
+    expect(message).to.match(/the weak parser threw TypeError: weak: ".*module/s);
+    expect(message).to.match(/seed: \d+/);
+  });
+
+  const answer = (status: string, body = '') =>
+    `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+  const weakHosts: readonly (readonly [title: string, bytes: string | null, message: RegExp])[] = [
+    ['a 500', answer('500 Internal Server Error'), /the host answered 500, for "/],
+    [
+      'a refusal that is no Problem',
+      answer('400 Bad Request', '{}'),
+      /a Problem has no type, for "/,
+    ],
+    ['a refusal without a body', answer('400 Bad Request'), /a refusal has no body, for "/],
+    ['what is no HTTP', 'hello\r\n\r\n', /an answer has no status line, for "/],
+    ['an answer that is cut', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}', /within its body/],
+    ['a host that hangs', null, /neither answered nor closed in 300 ms, for "/],
+  ];
+  for (const [title, bytes, message] of weakHosts) {
+    it(`finds ${title}`, async () => {
+      const weak = await startWeakHost(bytes);
+      try {
+        expect(await failureOf(fuzzRequests(createFuzzing(20), weak, 300))).to.match(message);
+      } finally {
+        weak.close();
+      }
+    });
+  }
+});
+
+async function failureOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return 'nothing was found';
+}
+
+async function startWeakHost(bytes: string | null): Promise<FuzzTarget & { close(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      if (bytes !== null) socket.end(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    address: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
+    token: 'weak',
+    drop: () => {},
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,167 @@
+import { type AddressInfo, createServer } from 'node:net';
+import type { AttackCase } from '../../core/selftest/attack-case.js';
+import { ATTACK_CORPUS } from '../../core/selftest/attack-corpus.js';
+import type { RecordingProvider } from '../../core/selftest/recording-provider.js';
+import { runAttacks } from '../../core/selftest/run-attacks.js';
+import type { OwnScene } from '../../core/selftest/scene.js';
+import { createTokenIssuer } from '../../core/selftest/signed-tokens.js';
+import { type CorpusBytes, readCorpus, toBytes } from '../http/corpus.js';
+import type { Material } from './mutate.js';
+
+/** Longer seeds leave no room for edits. Bytes. */
+const MAX_SEED_LENGTH = 20 * 1024;
+/** The route of the module that the requests are aimed at. */
+export const GOOD_TARGET = '/modules/shop/http/items';
+
+const DICTIONARY = [
+  ...['\r\n', '\n', '\r', '\r\n\r\n', '\r\n ', '\0', ' ', '\t', ':', ';', ',', '"', '\xff', '%00'],
+  ...['GET ', 'POST ', 'PUT ', 'PATCH ', 'DELETE ', 'OPTIONS ', 'TRACE ', 'CONNECT a:1 ', 'PRI * '],
+  ...[' HTTP/1.1', ' HTTP/1.0', ' HTTP/2.0', ' HTTP/0.9', 'HTTP/1.1 200 OK\r\n'],
+  ...['/', '//', '/../', '/%2e%2e/', '%2f', '%25', '?', '#', '\\', '*', 'http://a@b:1/'],
+  ...[
+    '/livez',
+    '/readyz',
+    '/modules',
+    '/manifests',
+    '/calls',
+    '/metrics',
+    '/explain?method=GET&target=',
+  ],
+  ...['/problems/not_found', '/.well-known/jwks.json', '/console-bridge/desk.config', GOOD_TARGET],
+  ...['Host: a\r\n', 'Content-Length: 0\r\n', 'Content-Length: 5\r\n', 'Content-Length: -1\r\n'],
+  ...[
+    'Content-Length: 99999999999999999999\r\n',
+    'Transfer-Encoding: chunked\r\n',
+    'Expect: 100-continue\r\n',
+  ],
+  ...[
+    'Connection: close\r\n',
+    'Connection: keep-alive\r\n',
+    'Connection: upgrade\r\nUpgrade: websocket\r\n',
+  ],
+  ...[
+    'Upgrade: h2c\r\nHTTP2-Settings: AA\r\n',
+    'Content-Encoding: gzip\r\n',
+    'Accept: */*;q=0\r\n',
+  ],
+  ...[
+    'Authorization: Bearer a\r\n',
+    'X-Request-Id: \r\n',
+    'traceparent: 00-0-0-0\r\n',
+    'Trailer: a\r\n',
+  ],
+  ...[
+    'Idempotency-Key: a\r\n',
+    'If-Match: *\r\n',
+    'Range: bytes=0-\r\n',
+    'Content-Type: application/json\r\n',
+  ],
+  ...[
+    '0\r\n\r\n',
+    '5\r\nabcde\r\n',
+    'ffffffffffffffff\r\n',
+    '1;a=b\r\n',
+    '{"__proto__":1}',
+    '[[[[',
+    '1e999',
+  ],
+  ...[`X-Long: ${'a'.repeat(8000)}\r\n`, 'X-Many: a\r\n'.repeat(300), 'a'.repeat(17_000)],
+];
+
+/**
+ * Requests that mean something: those of the corpus, and what the attacks send when they are made on a
+ * server that hangs up on them.
+ */
+export async function createRequestMaterial(token: string): Promise<Material> {
+  const corpus = [...readTargets(), ...readBodies(), ...readRaw()].map((text) =>
+    Buffer.concat(
+      text.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)),
+    ),
+  );
+  const withToken = corpus.map((bytes) => insertToken(bytes, token));
+  const seeds = [...withToken, ...(await recordAttacks(token))];
+  return { seeds: seeds.filter((seed) => seed.length <= MAX_SEED_LENGTH), dictionary: DICTIONARY };
+}
+
+type Parts = readonly (string | Buffer)[];
+
+const HEAD = ' HTTP/1.1\r\nHost: a\r\n';
+
+function readTargets(): Parts[] {
+  const names = ['targets-refused', 'targets-either', 'targets-forwarded'];
+  const vectors = names.flatMap((name) => readCorpus<{ target?: unknown }[]>(name));
+  return vectors.flatMap(({ target }) =>
+    typeof target === 'string'
+      ? [[`GET ${target.replace('/modules/wide/', '/modules/shop/')}${HEAD}\r\n`]]
+      : [],
+  );
+}
+
+function readBodies(): Parts[] {
+  const vectors = ['bodies-accepted', 'bodies-refused'].flatMap((name) =>
+    readCorpus<{ body: CorpusBytes }[]>(name),
+  );
+  return vectors.map(({ body }) => {
+    const bytes = toBytes(body);
+    const framing = `Content-Type: application/json\r\nContent-Length: ${bytes.length}\r\n\r\n`;
+    return [`POST ${GOOD_TARGET}${HEAD}${framing}`, bytes];
+  });
+}
+
+function readRaw(): Parts[] {
+  const vectors = readCorpus<{ send: unknown[] }[]>('parser-refused');
+  return vectors.map(({ send }) =>
+    send.flatMap((part) => (typeof part === 'string' ? [part.replaceAll('{host}', 'a')] : [])),
+  );
+}
+
+function insertToken(bytes: Buffer, token: string): Buffer {
+  const text = bytes.toString('latin1');
+  return Buffer.from(
+    text.replace('Host: a\r\n', `Host: a\r\nAuthorization: Bearer ${token}\r\n`),
+    'latin1',
+  );
+}
+
+async function recordAttacks(token: string): Promise<Buffer[]> {
+  const seen = new Map<string, Buffer>();
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', (bytes) => {
+      seen.set(bytes.toString('latin1'), bytes);
+      socket.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const attacks = ATTACK_CORPUS.filter(({ isSlow }: AttackCase) => !isSlow);
+  await runAttacks(attacks, {
+    address: { host: '127.0.0.1', port },
+    authority: 'a',
+    base: '/modules/shop/http',
+    route: '/items',
+    token,
+    own: describeOwn(token),
+  });
+  await new Promise((resolve) => server.close(resolve));
+  return [...seen.values()];
+}
+
+/** Nobody is called: the attacks do not get so far. */
+function describeOwn(token: string): OwnScene {
+  const nobody: RecordingProvider = {
+    url: 'http://127.0.0.1:9',
+    port: 9,
+    seen: [],
+    close: () => Promise.resolve(),
+  };
+  const digest = `sha256:${'1'.repeat(64)}`;
+  return {
+    provider: nobody,
+    bystander: nobody,
+    issuer: createTokenIssuer(),
+    tokens: new Proxy({} as OwnScene['tokens'], { get: () => token }),
+    secrets: [],
+    console: { release: digest, ui: digest },
+  };
+}

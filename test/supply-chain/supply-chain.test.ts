@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+interface LockedPackage {
+  readonly version: string;
+  readonly dev?: boolean;
+  readonly resolved?: string;
+  readonly hasInstallScript?: boolean;
+  readonly integrity?: string;
+}
+
+interface Bom {
+  readonly bomFormat: string;
+  readonly metadata: { readonly component: { readonly name: string } };
+  readonly components: readonly { readonly name: string; readonly version: string }[];
+}
+
+const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+};
+const installed = Object.entries(lock.packages).filter(([path]) => path !== '');
+
+const nameOf = (path: string) => path.split('node_modules/').at(-1) ?? '';
+
+describe('package-lock.json', () => {
+  it('lists packages', () => {
+    expect(installed.length).to.be.above(100);
+  });
+
+  it('has no package that runs code when it is installed', () => {
+    const running = installed.filter(([, { hasInstallScript }]) => hasInstallScript);
+    expect(running.map(([path]) => path)).to.deep.equal([]);
+  });
+
+  it('names no registry', () => {
+    expect(installed.filter(([, { resolved }]) => resolved !== undefined)).to.deep.equal([]);
+  });
+
+  it('has the digest of every package', () => {
+    const bare = installed.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
+    expect(bare.map(([path]) => path)).to.deep.equal([]);
+  });
+});
+
+describe('npm run sbom', () => {
+  let folder: string;
+  let text: string;
+  let bom: Bom;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-sbom-'));
+    const file = join(folder, 'made/sbom.json');
+    execFileSync(process.execPath, ['tools/sbom.mjs', file]);
+    text = readFileSync(file, 'utf8');
+    bom = JSON.parse(text) as Bom;
+  });
+
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('lists every production dependency of the lock file, and no other', () => {
+    const expected = installed
+      .filter(([, { dev }]) => !dev)
+      .map(([path, { version }]) => `${nameOf(path)}@${version}`);
+    const listed = bom.components.map(({ name, version }) => `${name}@${version}`);
+    expect([...new Set(listed)].sort()).to.deep.equal([...new Set(expected)].sort());
+  });
+
+  it('is CycloneDX of modgate, and tells of no machine and no registry', () => {
+    expect(bom.bomFormat).to.equal('CycloneDX');
+    expect(bom.metadata.component.name).to.equal('modgate');
+    for (const place of [process.cwd(), homedir(), 'registry', 'tarball', '"distribution"']) {
+      expect(text).not.to.include(place === '/' ? '"/' : place);
+    }
+  });
+});
