@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import { createDescriptor, httpProvider } from '../bridge/support.js';
-import { askWrite, CONFIG, configManifest, readValues } from '../bridge/support-config.js';
+import {
+  askValues,
+  askWrite,
+  CONFIG,
+  configManifest,
+  readValues,
+} from '../bridge/support-config.js';
 import { call } from '../http/call.js';
 import { expectProblem } from '../http/expect-problem.js';
 import { useHost } from '../http/use-host.js';
@@ -34,6 +40,8 @@ describe('a disk that takes no more of the store', () => {
     } finally {
       limitProcess(setup.host.pid, 'fsize', 'unlimited');
     }
+    // The store may be opening its files anew.
+    await waitUntil('values are read', async () => (await askValues(setup.host)).status === 200);
     expect((await readValues(setup.host))['text']?.desired_value).to.equal('before');
   });
 
