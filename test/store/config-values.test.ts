@@ -130,7 +130,7 @@ for (const { name, create, require } of BACKENDS) {
       const store = await backend.open();
       const error = await expectUnavailable(store.readConfig('crm'), 'newer_schema');
       expect(error.message).to.equal(
-        'the store was written by a newer modgate: its schema is version 99, this modgate knows 1',
+        'the store was written by a newer modgate: its schema is version 99, this modgate knows 2',
       );
       const versions = await query.selectFrom('schema_version').select('version').execute();
       expect(versions.map(({ version }) => version)).to.deep.equal([1, 99]);

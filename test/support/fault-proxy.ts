@@ -17,6 +17,8 @@ export type Fault =
   | { readonly kind: 'latency'; readonly ms: number }
   /** One piece of the answer at a time. */
   | { readonly kind: 'trickle'; readonly bytes: number; readonly everyMs: number }
+  /** So much gets through in a second, of requests and of answers. */
+  | { readonly kind: 'bandwidth'; readonly bytesPerSecond: number }
   /** One byte of the answer has all its bits turned. */
   | { readonly kind: 'corrupt'; readonly atByte: number };
 
@@ -35,6 +37,9 @@ export interface FaultProxy {
 }
 
 const NO_FAULT: Fault = { kind: 'none' };
+
+/** How often a narrow way lets a piece through. */
+const PIECE_MS = 20;
 
 /** A TCP proxy on a free port of loopback, in front of a provider on another. */
 export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
@@ -99,6 +104,8 @@ class Pipe {
   readonly #upstream: Socket;
   readonly #fault: () => Fault;
   readonly #timers = new Set<NodeJS.Timeout>();
+  /** Until when a narrow way is taken. */
+  readonly #freeAt = new Map<Socket, number>();
   /** Bytes of the present answer that have come from the provider. */
   #answered = 0;
   #isCut = false;
@@ -128,10 +135,11 @@ class Pipe {
   }
 
   #forward(bytes: Buffer): void {
-    const { kind } = this.#fault();
+    const fault = this.#fault();
     this.#answered = 0;
-    if (kind === 'hang_up') this.reset();
-    else if (kind !== 'blackhole') this.#upstream.write(bytes);
+    if (fault.kind === 'hang_up') this.reset();
+    else if (fault.kind === 'bandwidth') this.#narrow(this.#upstream, bytes, fault.bytesPerSecond);
+    else if (fault.kind !== 'blackhole') this.#upstream.write(bytes);
   }
 
   #answer(bytes: Buffer): void {
@@ -145,6 +153,8 @@ class Pipe {
       this.#later(fault.ms, () => this.#client.write(bytes));
     } else if (fault.kind === 'trickle') {
       this.#trickle(bytes, fault.bytes, fault.everyMs);
+    } else if (fault.kind === 'bandwidth') {
+      this.#narrow(this.#client, bytes, fault.bytesPerSecond);
     } else {
       if (fault.kind === 'corrupt') turnByte(bytes, fault.atByte - before);
       this.#client.write(bytes);
@@ -170,6 +180,18 @@ class Pipe {
     for (let at = 0, piece = 1; at < bytes.length; at += size, piece += 1) {
       this.#later(piece * everyMs, () => this.#client.write(bytes.subarray(at, at + size)));
     }
+  }
+
+  /** What comes next waits until this is through. */
+  #narrow(to: Socket, bytes: Buffer, bytesPerSecond: number): void {
+    const size = Math.max(1, Math.round((bytesPerSecond * PIECE_MS) / 1000));
+    const now = performance.now();
+    let at = Math.max(now, this.#freeAt.get(to) ?? 0);
+    for (let from = 0; from < bytes.length; from += size) {
+      at += PIECE_MS;
+      this.#later(at - now, () => to.write(bytes.subarray(from, from + size)));
+    }
+    this.#freeAt.set(to, at);
   }
 
   #later(ms: number, act: () => void): void {

@@ -54,9 +54,9 @@ async function readJudged(file: string): Promise<string | null> {
 
 async function withLock(file: string, work: () => Promise<void>): Promise<void> {
   const lock = `${file}.lock`;
-  const deadline = Date.now() + LOCK_PATIENCE_MS;
+  const deadline = performance.now() + LOCK_PATIENCE_MS;
   while (!(await takeLock(lock))) {
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new ConfigError(
         `${lock} is held by another 'modgate token': if there is none, remove that file`,
       );

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { expectProblem, reasonOf } from '../http/expect-problem.js';
+import { callItems, describeItems } from '../resilience/routes.js';
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import { answerJson, type ScriptedProvider, startProvider } from '../support/provider.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+import { callMany, expectNoConnections, expectRecovery } from './at-rest.js';
+
+const TIMEOUT_MS = 2_000;
+const LOAD = { callers: 8, forMs: 800 };
+const BODY_BYTES = 40_000;
+/** Of an answer of this size: inside its body. */
+const IN_BODY = 20_000;
+
+interface Case {
+  readonly fault: Fault;
+  readonly isFlapping?: boolean;
+  /** Whether some calls, or none, get through. */
+  readonly passes: 'none' | 'some' | 'all';
+}
+
+const CASES: readonly Case[] = [
+  { fault: { kind: 'latency', ms: 100 }, passes: 'all' },
+  { fault: { kind: 'latency', ms: 2 * TIMEOUT_MS }, passes: 'none' },
+  { fault: { kind: 'bandwidth', bytesPerSecond: 2_000 }, passes: 'none' },
+  { fault: { kind: 'refuse' }, passes: 'none' },
+  { fault: { kind: 'hang_up' }, passes: 'none' },
+  { fault: { kind: 'reset', afterBytes: IN_BODY }, passes: 'none' },
+  { fault: { kind: 'half_close', afterBytes: IN_BODY }, passes: 'none' },
+  { fault: { kind: 'blackhole' }, passes: 'none' },
+  { fault: { kind: 'corrupt', atByte: IN_BODY }, passes: 'none' },
+  { fault: { kind: 'trickle', bytes: 10, everyMs: 20 }, passes: 'none' },
+  { fault: { kind: 'refuse' }, isFlapping: true, passes: 'some' },
+  { fault: { kind: 'reset', afterBytes: IN_BODY }, isFlapping: true, passes: 'some' },
+  { fault: { kind: 'blackhole' }, isFlapping: true, passes: 'some' },
+];
+
+describe('many calls on a faulty way to the provider', () => {
+  let provider: ScriptedProvider;
+  let proxy: FaultProxy;
+  let host: RunningHost;
+
+  before(async () => {
+    provider = await startProvider(answerJson({ items: 'x'.repeat(BODY_BYTES) }));
+    proxy = await startFaultProxy(provider.port);
+    const breaker = { failures: 5, open_ms: 200, max_open_ms: 400 };
+    const more = { limits: { timeout_ms: TIMEOUT_MS }, breaker };
+    const files = { 'm.json': describeItems('m', { endpoints: [proxy.url] }, more) };
+    host = await startHost({ files });
+  });
+
+  after(async () => {
+    await host?.kill();
+    await proxy?.stop();
+    await provider?.stop();
+  });
+
+  for (const { fault, isFlapping = false, passes } of CASES) {
+    const details = Object.values(fault).join(' ');
+    const title = isFlapping ? `${details}, flapping` : details;
+    it(`with ${title}: each has a clear answer, and the way back is found`, async () => {
+      if (isFlapping) proxy.flap(fault, 60);
+      else await proxy.set(fault);
+      const statuses = await callMany(host, 'm', LOAD);
+      await proxy.set({ kind: 'none' });
+      if (passes === 'all') expect([...statuses.keys()]).to.deep.equal([200]);
+      if (passes === 'none') expect([...statuses.keys()]).to.deep.equal([502]);
+      await expectRecovery(host, 'm');
+    });
+  }
+
+  it('narrow, but wide enough, gets the whole answer through', async () => {
+    await proxy.set({ kind: 'bandwidth', bytesPerSecond: 2 * BODY_BYTES });
+    const from = performance.now();
+    const answer = await callItems(host, 'm');
+    await proxy.set({ kind: 'none' });
+    expect(answer.status).to.equal(200);
+    expect(answer.body.toString()).to.include('x'.repeat(BODY_BYTES));
+    expect(performance.now() - from, 'the way was not narrow').to.be.greaterThan(300);
+  });
+
+  it('too narrow is a timeout', async () => {
+    await proxy.set({ kind: 'bandwidth', bytesPerSecond: 2_000 });
+    const problem = expectProblem(await callItems(host, 'm'), 502);
+    await proxy.set({ kind: 'none' });
+    expect(reasonOf(problem, 'failure')).to.equal('timeout');
+    await expectRecovery(host, 'm');
+  });
+
+  it('leaves no connection behind, neither at the way nor at the provider', async () => {
+    await expectNoConnections(() => proxy.connections);
+    await expectNoConnections(() => provider.sockets.size);
+  });
+});

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { createDescriptor, httpProvider } from '../bridge/support.js';
+import {
+  askValues,
+  askWrite,
+  CONFIG,
+  configManifest,
+  readValues,
+} from '../bridge/support-config.js';
+import { call } from '../http/call.js';
+import { expectProblem } from '../http/expect-problem.js';
+import { useHost } from '../http/use-host.js';
+import { waitUntil } from '../http/wait-until.js';
+import { canLimitProcesses, limitProcess } from './process-limits.js';
+
+const FIELD = { service: 'conf', key: 'text', type: { kind: 'string' }, editable: true } as const;
+/** More than one page of the store, so that a write must make a file longer. */
+const LONG = 'x'.repeat(50_000);
+
+describe('a disk that takes no more of the store', () => {
+  before(function () {
+    if (!canLimitProcesses()) this.skip();
+  });
+
+  const setup = useHost(({ url }) => {
+    const manifest = configManifest([FIELD], {
+      http_routes: [{ method: 'GET', path: '/items', capability: CONFIG }],
+    });
+    const members = { provider: httpProvider(url) };
+    return { 'conf.json': createDescriptor('conf', manifest, [CONFIG], members) };
+  });
+
+  it('makes config_write 503, keeps what was written, and forwarding goes on', async () => {
+    expect((await askWrite(setup.host, 'text', 'before')).status).to.equal(200);
+    limitProcess(setup.host.pid, 'fsize', 8_192);
+    try {
+      const refused = await askWrite(setup.host, 'text', LONG);
+      expect(expectProblem(refused.response, 503).code).to.equal('unavailable');
+      expect((await call(setup.host, { target: '/modules/conf/http/items' })).status).to.equal(200);
+    } finally {
+      limitProcess(setup.host.pid, 'fsize', 'unlimited');
+    }
+    // The store may be opening its files anew.
+    await waitUntil('values are read', async () => (await askValues(setup.host)).status === 200);
+    expect((await readValues(setup.host))['text']?.desired_value).to.equal('before');
+  });
+
+  it('needs no restart when there is room again', async () => {
+    await waitUntil(
+      'a write is accepted',
+      async () => (await askWrite(setup.host, 'text', LONG)).status === 200,
+    );
+    expect((await readValues(setup.host))['text']?.desired_value).to.equal(LONG);
+  });
+});

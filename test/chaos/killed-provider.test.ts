@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { expectProblem, reasonOf } from '../http/expect-problem.js';
+import { callItems, describeItems } from '../resilience/routes.js';
+import { ProviderProcess } from '../soak/provider-process.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+import { callMany, expectRecovery } from './at-rest.js';
+
+const ROUNDS = 3;
+
+describe('a provider that is killed under load', () => {
+  let directory: string;
+  let provider: ProviderProcess;
+  let host: RunningHost;
+
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'modgate-chaos-'));
+    provider = new ProviderProcess(join(directory, 'journal'), '');
+    await provider.start();
+    const endpoints = [`http://127.0.0.1:${provider.port}`];
+    const breaker = { failures: 5, open_ms: 200, max_open_ms: 400 };
+    host = await startHost({ files: { 'm.json': describeItems('m', { endpoints }, { breaker }) } });
+  });
+
+  after(async () => {
+    await host?.kill();
+    await provider?.kill();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('is answered for with 502, and served as soon as it is there again', async () => {
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      expect((await callItems(host, 'm')).status, `before kill ${round}`).to.equal(200);
+      const load = callMany(host, 'm', { callers: 8, forMs: 1_000 });
+      await provider.kill();
+      const problem = expectProblem(await callItems(host, 'm'), 502);
+      expect(reasonOf(problem, 'failure')).to.equal('unavailable');
+      expect([...(await load).keys()]).to.include(502);
+      await provider.start();
+      await expectRecovery(host, 'm');
+    }
+  });
+});

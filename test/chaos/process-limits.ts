@@ -1,0 +1,26 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+
+/** Sets the soft limit of a process that runs: its own files, or the bytes of a file that it writes. */
+export function limitProcess(pid: number, what: 'nofile' | 'fsize', limit: number | 'unlimited') {
+  const soft = what === 'nofile' && limit === 'unlimited' ? readHardLimit(pid) : limit;
+  execFileSync('prlimit', ['--pid', String(pid), `--${what}=${soft}:`]);
+}
+
+export function canLimitProcesses(): boolean {
+  try {
+    execFileSync('prlimit', ['--pid', String(process.pid)], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function countDescriptors(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+function readHardLimit(pid: number): string {
+  const args = ['--pid', String(pid), '--nofile', '--noheadings', '--output', 'HARD'];
+  return execFileSync('prlimit', args, { encoding: 'utf8' }).trim();
+}

@@ -1,0 +1,20 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const file = process.env['CLOCK_SHIFT_FILE'];
+if (file !== undefined) shiftClock(file);
+
+/** To be preloaded into a host: at each SIGUSR2 the clock of the wall jumps by what the file says. */
+function shiftClock(file: string): void {
+  const readClock = Date.now.bind(Date);
+  let shiftMs = 0;
+  const now = () => readClock() + shiftMs;
+  globalThis.Date = new Proxy(Date, {
+    construct: (target, given, newTarget) =>
+      Reflect.construct(target, given.length === 0 ? [now()] : given, newTarget) as object,
+    get: (target, key) => (key === 'now' ? now : Reflect.get(target, key)),
+  });
+  process.on('SIGUSR2', () => {
+    shiftMs = Number(readFileSync(file, 'utf8'));
+    writeFileSync(`${file}.done`, String(shiftMs));
+  });
+}

@@ -1,0 +1,60 @@
+import type { ProbeFigures } from '../reload/host-probe.js';
+
+/** What the host holds, after garbage collection, and how many requests it had seen. */
+export interface Sample extends ProbeFigures {
+  readonly requests: number;
+}
+
+const MIB = 1024 * 1024;
+/** What a heap under load gains and loses by itself. A request that leaked 1 KiB would show in 10,000. */
+const HEAP_SLACK_BYTES = 8 * MIB;
+/** `GET /calls` keeps so many, of so many bytes: growth until they are there is no leak. */
+const KEPT_CALLS = 10_000;
+const KEPT_CALL_BYTES = 1024;
+/** Connections come and go. */
+const HANDLE_SLACK = 40;
+
+/** What grew from the first third of the run to the last; nothing when it is flat. */
+export function judgeGrowth(samples: readonly Sample[]): string[] {
+  const third = Math.max(1, Math.floor(samples.length / 3));
+  const [first, last] = [samples.slice(0, third), samples.slice(-third)];
+  const [before, after] = [first, last].map((part) => ({
+    heap: median(part, ({ heapBytes }) => heapBytes),
+    descriptors: median(part, ({ descriptors }) => descriptors),
+    resources: median(part, countResources),
+    kept: Math.min(
+      KEPT_CALLS,
+      median(part, ({ requests }) => requests),
+    ),
+  })) as [Figures, Figures];
+  const allowed = HEAP_SLACK_BYTES + (after.kept - before.kept) * KEPT_CALL_BYTES;
+  const grown: string[] = [];
+  if (after.heap > before.heap + allowed) {
+    grown.push(`heap: ${toMib(before.heap)} to ${toMib(after.heap)} MiB`);
+  }
+  for (const what of ['descriptors', 'resources'] as const) {
+    if (after[what] <= before[what] + HANDLE_SLACK) continue;
+    grown.push(`${what}: ${before[what]} to ${after[what]}`);
+  }
+  return grown;
+}
+
+interface Figures {
+  readonly heap: number;
+  readonly descriptors: number;
+  readonly resources: number;
+  readonly kept: number;
+}
+
+export function countResources({ resources }: ProbeFigures): number {
+  return Object.values(resources).reduce((sum, count) => sum + count, 0);
+}
+
+export function toMib(bytes: number): number {
+  return Math.round((10 * bytes) / MIB) / 10;
+}
+
+function median(samples: readonly Sample[], read: (sample: Sample) => number): number {
+  const sorted = samples.map(read).sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}

@@ -1,0 +1,22 @@
+import { parseArgs } from 'node:util';
+import { runSoak } from './run-soak.js';
+
+/** `npm run soak -- --minutes N`: see docs/soak.md. */
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
+const minutes = Number(values.minutes);
+if (!(minutes > 0)) {
+  console.error('--minutes must be a number above 0');
+  process.exit(2);
+}
+const startedAt = performance.now();
+const summary = await runSoak({
+  seconds: minutes * 60,
+  onProgress: (line) =>
+    console.error(`${Math.round((performance.now() - startedAt) / 1000)} s: ${line}`),
+});
+console.log(JSON.stringify(summary, null, 2));
+const { unexplained, disagreements, grown, left } = summary;
+for (const [what, found] of Object.entries({ unexplained, disagreements, grown, left })) {
+  console.error(`${what}: ${found.length === 0 ? 'none' : found.slice(0, 10).join('\n  ')}`);
+  if (found.length > 0) process.exitCode = 1;
+}

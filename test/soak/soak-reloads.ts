@@ -1,0 +1,59 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FaultCalendar } from './fault-calendar.js';
+import { describeModule, MODULES, type ModuleName, type ProviderEntry } from './soak-module.js';
+
+const PAUSE_MS = 700;
+/** The host follows within a second; a busy machine is late. */
+const FOLLOW_MS = 3000;
+
+export interface ReloadOptions {
+  readonly folder: string;
+  readonly providers: Readonly<Record<ModuleName, ProviderEntry>>;
+  readonly calendar: FaultCalendar;
+  readonly signal: AbortSignal;
+}
+
+/** Changes, breaks and mends descriptors in turn until the signal. Answers how many changes. */
+export async function reloadDescriptors(options: ReloadOptions): Promise<number> {
+  const { folder, providers, signal } = options;
+  const coming = comeAndGo(options);
+  let version = 0;
+  while (!signal.aborted) {
+    version += 1;
+    for (const name of [MODULES.calm, MODULES.local, MODULES.socket, MODULES.shaky]) {
+      writeDescriptor(folder, name, describeModule(name, providers[name], version));
+    }
+    await rest(PAUSE_MS, signal);
+    // What is broken goes on as it was.
+    writeDescriptor(folder, MODULES.calm, { module: MODULES.calm, provider: 'broken' });
+    await rest(PAUSE_MS, signal);
+  }
+  return 5 * version + (await coming);
+}
+
+/** Callers of the module that comes and goes may be told 404 all the time. */
+async function comeAndGo({ folder, providers, calendar, signal }: ReloadOptions): Promise<number> {
+  const name = MODULES.transient;
+  const end = calendar.begin(name, 'come and go', ['404']);
+  let changes = 0;
+  for (; !signal.aborted; changes += 2) {
+    rmSync(join(folder, `${name}.json`), { force: true });
+    await rest(FOLLOW_MS, signal);
+    writeDescriptor(folder, name, describeModule(name, providers[name]));
+    await rest(FOLLOW_MS, signal);
+  }
+  end();
+  return changes;
+}
+
+export function writeDescriptor(folder: string, name: string, content: object): void {
+  const file = join(folder, `${name}.json`);
+  writeFileSync(`${file}.tmp`, JSON.stringify(content));
+  renameSync(`${file}.tmp`, file);
+}
+
+function rest(ms: number, signal: AbortSignal): Promise<void> {
+  return pause(ms, undefined, { signal }).catch(() => {});
+}
