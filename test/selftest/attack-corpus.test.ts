@@ -26,7 +26,9 @@ describe('the attack corpus', function () {
     // A machine that stands still for seconds cuts connections too: a host that is weak fails twice.
     const failed = ATTACK_CORPUS.filter(({ id }) => results.get(id)?.verdict === 'failed');
     for (const result of await runAttacks(failed, host.scene)) {
-      console.log(`      again: ${result.attack.id}, after: ${results.get(result.attack.id)?.reason}`);
+      console.log(
+        `      again: ${result.attack.id}, after: ${results.get(result.attack.id)?.reason}`,
+      );
       results.set(result.attack.id, result);
     }
   });
