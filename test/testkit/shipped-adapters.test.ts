@@ -3,17 +3,19 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { readPlugins } from '../../core/host/plugins.js';
 import { adapterSuite } from '../../core/testkit/index.js';
-import { SHIPPED } from './shipped-subjects.js';
+import { HAS_NATS_SERVER, SHIPPED } from './shipped-subjects.js';
 
 const PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
 
 for (const subject of SHIPPED) adapterSuite(subject);
 
 describe('the adapters that modgate ships', () => {
-  it('all have a subject', async () => {
+  it('all have a subject', async function () {
+    // Without nats-server in PATH its adapter cannot be tried.
+    if (!HAS_NATS_SERVER) this.skip();
     expect(readdirSync(PLUGINS)).to.include('http');
     const registry = await readPlugins([PLUGINS]);
-    const kinds = [...new Set(SHIPPED.map(({ adapter }) => adapter.kind)), 'nats'];
+    const kinds = [...new Set(SHIPPED.map(({ adapter }) => adapter.kind))];
     expect(kinds.toSorted()).to.deep.equal(registry.kinds().toSorted());
   });
 });
