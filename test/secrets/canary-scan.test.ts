@@ -85,7 +85,9 @@ describe('secrets', function () {
         response.statusCode = request.url === '/broken' ? 500 : 200;
         response.setHeader('content-type', 'application/json');
         const { authorization = '' } = request.headers;
-        response.end(response.statusCode === 500 ? JSON.stringify({ authorization }) : '{}');
+        response.end(
+          response.statusCode === 500 ? JSON.stringify({ authorization }) : '{"active":false}',
+        );
       });
     });
     await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
