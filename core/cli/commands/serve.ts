@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import type { ComposedHost } from '../../compose.js';
 import { ConfigError } from '../../config/config-error.js';
+import { reportExposed } from '../../config/report-exposed.js';
 import { requireFolder } from '../../config/require-folder.js';
 import { type HostConfig, SETTING_NAMES } from '../../config/settings.js';
 import type { ReadConfig } from '../../config.js';
@@ -84,6 +85,7 @@ async function start(settings: ServeConfig, log: Logger): Promise<ComposedHost> 
   const host = await composeHost(settings.config, log);
   try {
     const { url } = await host.listen();
+    reportExposed(settings.config, log);
     log.info({ url }, 'listening');
     return host;
   } catch (error) {

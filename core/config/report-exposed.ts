@@ -1,0 +1,37 @@
+import { statSync } from 'node:fs';
+import type { Log } from '../contract/index.js';
+import type { HostConfig } from './settings.js';
+
+const ANYTHING_BY_OTHERS = 0o077;
+// A group that may read is how a host gets a file that another user owns.
+const WRITE_BY_OTHERS_OR_READ_BY_ALL = 0o026;
+
+/**
+ * Warns of a state folder, or a tokens file, that others may look into or change: they could read what is
+ * kept there, or let themselves in. A folder that is not there yet is made for its owner alone.
+ */
+export function reportExposed({ state, tokens }: Pick<HostConfig, 'state' | 'tokens'>, log: Log) {
+  if (isOpen(state, ANYTHING_BY_OTHERS)) {
+    log.warn(
+      { folder: state },
+      'others than its owner may read or change the state folder: chmod 700',
+    );
+  }
+  if (tokens !== null && isOpen(tokens, WRITE_BY_OTHERS_OR_READ_BY_ALL)) {
+    log.warn(
+      { file: tokens },
+      'others than its owner may read or change the tokens file: chmod 600',
+    );
+  }
+}
+
+function isOpen(path: string, bits: number): boolean {
+  // Windows has no such bits: Node makes some up.
+  if (process.platform === 'win32') return false;
+  try {
+    return (statSync(path).mode & bits) !== 0;
+  } catch {
+    // Not there yet, or not to be looked at: whoever uses it will say so.
+    return false;
+  }
+}
