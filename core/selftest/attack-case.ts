@@ -8,6 +8,7 @@ export const ATTACK_CLASSES = {
   smuggling: 'two requests in what one side reads as one',
   'hop-by-hop': 'headers that make the host drop or add others',
   identity: 'headers that claim to be somebody',
+  timing: 'what the time of an answer tells of a credential',
   leak: 'what an answer may tell',
   ssrf: 'addresses that the caller or the provider chooses',
   tls: 'providers that cannot prove who they are',
@@ -18,6 +19,7 @@ export const ATTACK_CLASSES = {
   host: 'the authority of a request',
   crlf: 'line ends in derived headers',
   admin: 'the routes of ops, from a browser or by a wrong method',
+  symlinks: 'plugins that lead out of their folder',
   'cross-module': 'the right of one module, used on another',
   slow: 'callers that take their time',
 } as const;

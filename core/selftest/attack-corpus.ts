@@ -8,6 +8,8 @@ import { PLANE_CASES } from './cases/plane.js';
 import { PROVIDER_CASES } from './cases/provider.js';
 import { SLOW_CASES } from './cases/slow.js';
 import { SMUGGLING_CASES } from './cases/smuggling.js';
+import { SYMLINK_CASES } from './cases/symlinks.js';
+import { TIMING_CASES } from './cases/timing.js';
 
 /** Every attack that `modgate selftest` makes, and CI with it. */
 export const ATTACK_CORPUS: readonly AttackCase[] = [
@@ -19,5 +21,7 @@ export const ATTACK_CORPUS: readonly AttackCase[] = [
   ...PROVIDER_CASES,
   ...BODY_CASES,
   ...PLANE_CASES,
+  ...TIMING_CASES,
+  ...SYMLINK_CASES,
   ...SLOW_CASES,
 ];

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { hash, randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -97,6 +97,7 @@ export async function startOwnHost(): Promise<OwnHost> {
       ).url,
     };
     writeModules(directory, endpoints);
+    writePlugins(directory, bystander.url);
     writeFileSync(join(directory, 'tokens.json'), JSON.stringify(describeTokens(tokens)));
     writeFileSync(join(directory, 'issuers.json'), JSON.stringify(ISSUERS_FILE));
     writeFileSync(join(directory, 'jwks.json'), JSON.stringify(issuer.jwks));
@@ -166,6 +167,25 @@ function writeModules(directory: string, endpoints: Readonly<Record<string, stri
   }
 }
 
+/** Two plugins whose code lies outside their folder, and a module of each: whoever runs it calls the bystander. */
+function writePlugins(directory: string, bystander: string): void {
+  writeFileSync(join(directory, 'outside.mjs'), `await fetch('${bystander}/outside');\n`);
+  const entries = { linked: 'index.mjs', dotted: '../../outside.mjs' };
+  for (const [name, entry] of Object.entries(entries)) {
+    const folder = join(directory, 'plugins', name);
+    mkdirSync(folder, { recursive: true });
+    const plugin = { name, version: '1.0.0', contract: 1, kinds: [name], entry };
+    writeFileSync(join(folder, 'plugin.json'), JSON.stringify(plugin));
+    const descriptor = {
+      module: name,
+      provider: { kind: name, config: {} },
+      manifest: { inline: describeManifest(name) },
+    };
+    writeFileSync(join(directory, 'modules.d', `${name}.json`), JSON.stringify(descriptor));
+  }
+  symlinkSync(join(directory, 'outside.mjs'), join(directory, 'plugins', 'linked', 'index.mjs'));
+}
+
 function describeManifest(module: string) {
   const route = (method: string, path: string, capability = 'shop.use') => ({
     method,
@@ -212,7 +232,7 @@ function spawnHost(directory: string, variables: Readonly<Record<string, string>
     ...['serve', '--env', 'production', '--host', '127.0.0.1', '--port', '0'],
     ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],
     ...['--tokens', join(directory, 'tokens.json')],
-    ...['--issuers', join(directory, 'issuers.json')],
+    ...['--issuers', join(directory, 'issuers.json'), '--plugins', join(directory, 'plugins')],
   ];
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...variables },

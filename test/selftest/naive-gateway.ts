@@ -59,6 +59,19 @@ export function startSluggishHost(delayMs: number): Promise<WeakHost> {
   });
 }
 
+/** A host that knows nobody, and says so the later, the more of a token is right. */
+export function startTellingHost(token: string): Promise<WeakHost> {
+  const body = JSON.stringify({ status: 401 });
+  return listen((socket) => {
+    socket.once('data', async (bytes) => {
+      const given = /bearer (.*)/i.exec(bytes.toString('latin1'))?.[1] ?? '';
+      const isNear = given.startsWith(token.slice(0, -1));
+      await delay(isNear ? 20 : given.length === token.length ? 8 : 0);
+      socket.end(`HTTP/1.1 401 Unauthorized\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    });
+  });
+}
+
 async function listen(onConnection: (socket: Socket) => void): Promise<WeakHost> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -30,6 +30,19 @@ export const SLOW_CASES: readonly AttackCase[] = [
     () => 'a',
   ),
   {
+    ...cut(
+      'body',
+      'a body that stands still',
+      (scene) =>
+        craftLines(scene, `POST ${scene.base}/items HTTP/1.1`, [
+          'Content-Type: application/json',
+          'Content-Length: 1000',
+        ]).toString('latin1'),
+      () => '',
+    ),
+    needs: 'own',
+  },
+  {
     ...describe('crowd', `${CROWD} connections that say half a head keep nobody out`),
     needs: 'token',
     attack: async (scene) => {
