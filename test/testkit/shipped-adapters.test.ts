@@ -2,12 +2,9 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { readPlugins } from '../../core/host/plugins.js';
-import { adapterSuite } from '../../core/testkit/index.js';
 import { HAS_NATS_SERVER, SHIPPED } from './shipped-subjects.js';
 
 const PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
-
-for (const subject of SHIPPED) adapterSuite(subject);
 
 describe('the adapters that modgate ships', () => {
   it('all have a subject', async function () {

@@ -1,0 +1,3 @@
+import { shippedSuite } from './shipped-suite.js';
+
+shippedSuite('unix');

@@ -1,0 +1,3 @@
+import { throughHostSuite } from './through-host-suite.js';
+
+throughHostSuite('local');
