@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -81,9 +82,16 @@ export function spawnModgate(
   });
   const exit = once(child, 'close').then(([code, signal]): Exit => {
     alive.delete(child);
+    if (args[0] === 'serve') keepOutput(`${stdout}\n${stderr}`);
     return { code: code as number | null, signal: signal as NodeJS.Signals | null };
   });
   return { child, stdout: () => stdout, stderr: () => stderr, exit };
+}
+
+/** For `tools/scan-output.mjs`, which looks through what all hosts of a run have printed. */
+function keepOutput(output: string): void {
+  const folder = process.env['MODGATE_TEST_OUTPUT'];
+  if (folder !== undefined) writeFileSync(join(folder, `${randomUUID()}.log`), output);
 }
 
 /** Runs until the line `listening`. @throws with all that it printed when it ends, or hangs, before. */
