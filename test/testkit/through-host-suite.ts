@@ -24,7 +24,9 @@ export function throughHostSuite(...kinds: readonly string[]): void {
     after(async () => {
       const output = host.output();
       await host.stop();
-      expect(output).to.match(/reference-\d/).and.not.include(REFERENCE_SECRET.value);
+      expect(output)
+        .to.match(/reference-\d/)
+        .and.not.include(REFERENCE_SECRET.value);
     });
 
     for (const subject of subjects) {
