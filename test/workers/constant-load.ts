@@ -17,6 +17,7 @@ export interface Load {
 const CALLERS = 4;
 /** Between two calls of a caller: the workers that are to come must get a share of a busy machine. */
 const PAUSE_MS = 2;
+const ANSWER_MS = 15_000;
 
 /** Callers that call again and again, each on a connection that it keeps. */
 export function startLoad(host: Pick<RunningHost, 'port'>, path: string): Load {
@@ -54,6 +55,8 @@ function call(port: number, path: string, agent: Agent): Promise<string> {
       response.once('end', () => resolve(String(response.statusCode)));
       response.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'));
     });
+    // A connection that was being handed to a worker when it died is answered by nobody.
+    sent.setTimeout(ANSWER_MS, () => sent.destroy(new Error('no answer')));
     sent.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'));
     sent.end();
   });
