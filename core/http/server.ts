@@ -7,6 +7,7 @@ import http, {
 import https from 'node:https';
 import net, { type Socket } from 'node:net';
 import type { HostConfig } from '../config/settings.js';
+import { createOneAtATime } from './one-at-a-time.js';
 import {
   answerConnect,
   answerParserError,
@@ -59,7 +60,8 @@ export function createServer(
   server.maxConnections = limits.maxConnections;
   server.on('request', (request, response) => endUsedUp(request, response, limits));
   server.prependListener('request', trackAnswer);
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, listener);
+  const inTurn = createOneAtATime(listener);
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, inTurn);
   server.on('clientError', (error, socket) => answerParserError(error, socket, onRefused));
   server.on('connect', (_request, socket) => answerConnect(socket, onRefused));
   return countConnections(server);
