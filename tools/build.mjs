@@ -1,9 +1,10 @@
 // Compiles into dist/ (or the folder given) from scratch; tsc emits code only, so plugin.json, the JSON
-// Schemas and the templates of a new plugin are copied beside it.
+// Schemas and the templates of a new plugin are copied beside it. core/wasm becomes WebAssembly.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import asc from 'assemblyscript/asc';
 
 const outDir = process.argv[2] ?? 'dist';
 rmSync(outDir, { recursive: true, force: true });
@@ -15,6 +16,17 @@ const tsc = join(
 const compiled = spawnSync(process.execPath, [tsc, '-p', '.', '--outDir', outDir], {
   stdio: 'inherit',
 });
+const { error } = await asc.main(
+  // No runtime: what stands there allocates nothing.
+  [
+    'core/wasm/json-check.ts',
+    '-o',
+    join(outDir, 'core/wasm/json-check.wasm'),
+    '-O3',
+    '--noAssert',
+  ].concat(['--runtime', 'stub', '--enable', 'simd']),
+  { stdout: process.stdout, stderr: process.stderr },
+);
 
 for (const folder of ['plugins', 'core/schemas', 'core/cli/new/plugin-template']) {
   cpSync(folder, join(outDir, folder), {
@@ -24,4 +36,4 @@ for (const folder of ['plugins', 'core/schemas', 'core/cli/new/plugin-template']
 }
 const bin = join(outDir, 'core/main.js');
 if (existsSync(bin)) chmodSync(bin, 0o755);
-process.exit(compiled.status ?? 1);
+process.exit(error === null ? (compiled.status ?? 1) : 1);

@@ -155,6 +155,35 @@ describe('isJson', () => {
     );
   });
 
+  it('agrees with JSON.parse on strings of any length, wherever what ends them stands', () => {
+    const parts = fc.array(fc.constantFrom('a', 'é', '\\n', '\\u00e9', '\\', '"', '\u001f'), {
+      minLength: 1,
+      maxLength: 3,
+    });
+    fc.assert(
+      fc.property(fc.nat({ max: 70 }), parts, fc.nat({ max: 70 }), (before, middle, after) => {
+        const text = `["${'x'.repeat(before)}${middle.join('')}${'y'.repeat(after)}"]`;
+        expectAgreement(Buffer.from(text));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('knows nothing of the bytes that were judged before', () => {
+    expect(isJson(Buffer.from(`"${'x'.repeat(1000)}"`))).to.equal(true);
+    expect(isJson(Buffer.from('"'))).to.equal(false);
+    expect(isJson(Buffer.from('"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'))).to.equal(false);
+    expect(isJson(Buffer.from('[[[[[['))).to.equal(false);
+    expect(isJson(Buffer.from('1'))).to.equal(true);
+  });
+
+  it('judges many megabytes', () => {
+    const text = `["${'x'.repeat(20 * 1024 * 1024)}"]`;
+    expect(isJson(Buffer.from(text))).to.equal(true);
+    expect(isJson(Buffer.from(text.slice(0, -1)))).to.equal(false);
+    expect(isJson(Buffer.from('[]'))).to.equal(true);
+  });
+
   it('agrees with JSON.parse on what is nearly JSON', () => {
     const nearly = fc.array(fc.constantFrom(...PIECES), { maxLength: 12 });
     fc.assert(

@@ -1,0 +1,57 @@
+// Builds side by side, in turns: node bench/compare.mjs BUILD[,NODE FLAG…] … [--rounds N] [--seconds N]
+// [--warm-up SECONDS] [--payload TEXT] [--peer NAME …]. For "is this change worth it": git worktree, build, compare.
+import { parseArgs } from 'node:util';
+import { measureScenario } from './measure-scenario.mjs';
+import { startModgate } from './modgate.mjs';
+import { PAYLOADS } from './payloads.mjs';
+import { pinSelf } from './pinned-process.mjs';
+import { round } from './statistics.mjs';
+import { SYSTEMS } from './systems.mjs';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '8' },
+    seconds: { type: 'string', default: '2' },
+    'warm-up': { type: 'string', default: '7' },
+    payload: { type: 'string', default: 'GET 100 B' },
+    peer: { type: 'string', multiple: true, default: [] },
+  },
+});
+const print = (line) => process.stdout.write(`${line}\n`);
+
+pinSelf();
+const builds = positionals.map((build) => {
+  const [dist, ...nodeFlags] = build.split(',');
+  return {
+    name: build,
+    what: '',
+    isEnveloped: true,
+    isAvailable: () => true,
+    start: ({ upstream }) => startModgate({ dist, upstream: upstream.url, nodeFlags }),
+  };
+});
+const { systems } = await measureScenario(
+  {
+    name: values.payload,
+    payload: PAYLOADS.find(({ name }) => name === values.payload),
+    connections: 32,
+    systems: [...builds, ...SYSTEMS.filter(({ name }) => values.peer.includes(name))],
+  },
+  {
+    dist: '',
+    pace: {
+      rounds: Number(values.rounds),
+      roundSeconds: Number(values.seconds),
+      warmUpSeconds: Number(values['warm-up']),
+    },
+    report: (line) => process.stderr.write(`${line}\n`),
+  },
+);
+const [first] = Object.values(systems);
+for (const [name, { cpuMicroseconds: cpu, p99Ms, peakMib }] of Object.entries(systems)) {
+  const ratio = round(cpu.median / first.cpuMicroseconds.median);
+  print(
+    `${name.padEnd(40)} ${cpu.median} µs (${cpu.min} to ${cpu.max})  × ${ratio}  p99 ${p99Ms?.median} ms  peak ${peakMib?.median} MiB`,
+  );
+}

@@ -1,0 +1,188 @@
+// AssemblyScript, compiled to json-check.wasm by tools/build.mjs: TypeScript's syntax, WebAssembly's types.
+// The text lies in the module's memory; addresses are of bytes there, and 0 says that it is not JSON.
+
+const TAB: u8 = 0x09;
+const LINE_FEED: u8 = 0x0a;
+const CARRIAGE_RETURN: u8 = 0x0d;
+const SPACE: u8 = 0x20;
+const QUOTE: u8 = 0x22;
+const PLUS: u8 = 0x2b;
+const COMMA: u8 = 0x2c;
+const MINUS: u8 = 0x2d;
+const POINT: u8 = 0x2e;
+const SLASH: u8 = 0x2f;
+const ZERO: u8 = 0x30;
+const COLON: u8 = 0x3a;
+const OPEN_ARRAY: u8 = 0x5b;
+const BACKSLASH: u8 = 0x5c;
+const LOWER_A: u8 = 0x61;
+const LOWER_B: u8 = 0x62;
+const LOWER_E: u8 = 0x65;
+const LOWER_F: u8 = 0x66;
+const LOWER_N: u8 = 0x6e;
+const LOWER_R: u8 = 0x72;
+const LOWER_T: u8 = 0x74;
+const LOWER_U: u8 = 0x75;
+const OPEN_OBJECT: u8 = 0x7b;
+/** From an opening bracket to its closing one. */
+const TO_CLOSING: u8 = 2;
+/** To a letter, makes it lower case. */
+const CASE_BIT: u8 = 0x20;
+
+const NOT_JSON: usize = 0;
+const DIGITS: u8 = 10;
+const HEX_DIGITS: usize = 4;
+/** What is looked at in one step within a string. */
+const STEP: usize = 16;
+
+// Four letters as a little-endian number.
+const TRUE: u32 = 0x65757274;
+const NULL: u32 = 0x6c6c756e;
+const FALS: u32 = 0x736c6166;
+
+/** Where the text begins in memory. */
+export const TEXT: usize = STEP;
+
+/**
+ * Whether the `length` bytes at `TEXT`, known to be UTF-8, are JSON (RFC 8259): what `JSON.parse` accepts,
+ * and no more. The caller provides memory for twice the length and `2 * STEP` bytes: behind the text stands
+ * a zero, which no JSON has, so that nothing has to look for its end; behind that one byte for each bracket
+ * that is open.
+ */
+export function isJson(length: usize): bool {
+  const end = TEXT + length;
+  v128.store(end, i8x16.splat(0));
+  const brackets = end + STEP;
+  let depth: usize = 0;
+  let isName = false;
+  let at = skipSpace(TEXT);
+  while (true) {
+    const first = load<u8>(at);
+    if (first === QUOTE) {
+      at = skipString(at + 1);
+      if (at === NOT_JSON) return false;
+      if (isName) {
+        at = skipSpace(at);
+        if (load<u8>(at) !== COLON) return false;
+        at = skipSpace(at + 1);
+        isName = false;
+        continue;
+      }
+    } else if (isName) {
+      return false;
+    } else if (first === OPEN_OBJECT || first === OPEN_ARRAY) {
+      at = skipSpace(at + 1);
+      if (load<u8>(at) !== first + TO_CLOSING) {
+        store<u8>(brackets + depth, first);
+        depth += 1;
+        isName = first === OPEN_OBJECT;
+        continue;
+      }
+      at += 1;
+    } else {
+      at = skipNumberOrLiteral(at, first);
+      if (at === NOT_JSON) return false;
+    }
+    // A value has ended: so may have those around it.
+    while (true) {
+      at = skipSpace(at);
+      if (depth === 0) return at === end;
+      const bracket = load<u8>(brackets + depth - 1);
+      const next = load<u8>(at);
+      at += 1;
+      if (next === COMMA) {
+        at = skipSpace(at);
+        isName = bracket === OPEN_OBJECT;
+        break;
+      }
+      if (next !== bracket + TO_CLOSING) return false;
+      depth -= 1;
+    }
+  }
+}
+
+function skipSpace(from: usize): usize {
+  let at = from;
+  while (isSpace(load<u8>(at))) at += 1;
+  return at;
+}
+
+function isSpace(byte: u8): bool {
+  if (byte > SPACE) return false;
+  return byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB;
+}
+
+/** From behind the opening quote to behind the closing one, sixteen bytes at a time. */
+function skipString(from: usize): usize {
+  let at = from;
+  while (true) {
+    const bytes = v128.load(at);
+    const isQuote = i8x16.eq(bytes, i8x16.splat(QUOTE));
+    const isBackslash = i8x16.eq(bytes, i8x16.splat(BACKSLASH));
+    const isControl = i8x16.lt_u(bytes, i8x16.splat(SPACE));
+    const stops = i8x16.bitmask(v128.or(v128.or(isQuote, isBackslash), isControl));
+    if (stops === 0) {
+      at += STEP;
+      continue;
+    }
+    at += ctz(stops);
+    const stop = load<u8>(at);
+    if (stop === QUOTE) return at + 1;
+    if (stop !== BACKSLASH) return NOT_JSON;
+    at = skipEscape(at + 1);
+    if (at === NOT_JSON) return NOT_JSON;
+  }
+}
+
+/** What follows a backslash. */
+function skipEscape(from: usize): usize {
+  const byte = load<u8>(from);
+  if (byte !== LOWER_U) return isEscape(byte) ? from + 1 : NOT_JSON;
+  for (let at = from + 1; at <= from + HEX_DIGITS; at += 1) {
+    if (!isHex(load<u8>(at))) return NOT_JSON;
+  }
+  return from + 1 + HEX_DIGITS;
+}
+
+function isEscape(byte: u8): bool {
+  if (byte === QUOTE || byte === BACKSLASH || byte === SLASH) return true;
+  if (byte === LOWER_B || byte === LOWER_F || byte === LOWER_N) return true;
+  return byte === LOWER_R || byte === LOWER_T;
+}
+
+function isHex(byte: u8): bool {
+  const letter = byte | CASE_BIT;
+  return isDigit(byte) || (letter >= LOWER_A && letter <= LOWER_F);
+}
+
+function isDigit(byte: u8): bool {
+  return u8(byte - ZERO) < DIGITS;
+}
+
+function skipNumberOrLiteral(from: usize, first: u8): usize {
+  if (isDigit(first) || first === MINUS) return skipNumber(from, first);
+  const word = load<u32>(from);
+  if (word === TRUE || word === NULL) return from + 4;
+  return word === FALS && load<u8>(from + 4) === LOWER_E ? from + 5 : NOT_JSON;
+}
+
+function skipNumber(from: usize, first: u8): usize {
+  const start = first === MINUS ? from + 1 : from;
+  let at = skipDigits(start);
+  // A zero in front of other digits is none of JSON's.
+  if (at === NOT_JSON || (load<u8>(start) === ZERO && at > start + 1)) return NOT_JSON;
+  if (load<u8>(at) === POINT) {
+    at = skipDigits(at + 1);
+    if (at === NOT_JSON) return NOT_JSON;
+  }
+  if ((load<u8>(at) | CASE_BIT) !== LOWER_E) return at;
+  const sign = load<u8>(at + 1);
+  return skipDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);
+}
+
+/** At least one. */
+function skipDigits(from: usize): usize {
+  let at = from;
+  while (isDigit(load<u8>(at))) at += 1;
+  return at === from ? NOT_JSON : at;
+}
