@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { applyLoad } from './load.mjs';
+import { PAYLOADS } from './payloads.mjs';
 import { LOAD_CORE, startServer } from './pinned-process.mjs';
 import { readCpuMicroseconds, readPeakKib, resetPeak } from './process-figures.mjs';
 import { summarise } from './statistics.mjs';
@@ -29,8 +30,8 @@ const MAX_UPSTREAM_SHARE = 0.8;
 const BYTES_TOLERANCE = 0.02;
 const MAX_ATTEMPTS = 5;
 // By then a host has compiled what a request takes.
-const WARM_REQUESTS = 25_000;
-const MAX_WARM_UPS = 3;
+const WARM_REQUESTS = 60_000;
+const MAX_WARM_UPS = 6;
 
 /**
  * Starts every system, warms it up, and measures them in turns: A B C, A B C, so that what disturbs the
@@ -102,12 +103,17 @@ function load({ payload, connections, thinkMs }, running, bodyFile, seconds) {
   });
 }
 
-/** On a machine that is busy with other things the time alone would leave a host cold. */
+/**
+ * With small requests first, of which there are many in a short time: a host that has answered a thousand
+ * large ones is still cold. On a machine that is busy with other things the time alone would leave it cold too.
+ */
 async function warmUp(scenario, running, bodyFile, seconds) {
+  const small = { payload: PAYLOADS[0], connections: scenario.connections };
   let requests = 0;
   for (let attempt = 1; attempt <= MAX_WARM_UPS && requests < WARM_REQUESTS; attempt += 1) {
-    requests += (await load(scenario, running, bodyFile, seconds)).requests;
+    requests += (await load(small, running, null, seconds)).requests;
   }
+  await load(scenario, running, bodyFile, seconds);
 }
 
 /** A round without an answer says nothing: on a machine that is busy with other things it is repeated. */

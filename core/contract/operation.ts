@@ -136,6 +136,16 @@ export interface Outcome {
   readonly status: number;
   /** Lower-case names; a repeated header is joined with `, `. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The bytes as they came, not decoded and not decompressed; `null` or empty when there were none. */
-  readonly body: Uint8Array | null;
+  /**
+   * The bytes as they came, not decoded and not decompressed; `null` or empty when there were none. A body
+   * that came in pieces need not be joined: the host sends large ones on as they are. The bytes must not be
+   * written to any more.
+   */
+  readonly body: Uint8Array | readonly Uint8Array[] | null;
+}
+
+/** The body of an outcome as one piece; empty where there was none. */
+export function joinBody(body: Outcome['body']): Uint8Array {
+  if (body instanceof Uint8Array) return body;
+  return body === null ? new Uint8Array() : Buffer.concat(body);
 }

@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type ConfigureOperation,
-  isProviderFailure,
-  type Outcome,
-  type Provider,
-} from '../contract/index.js';
+import { type ConfigureOperation, isProviderFailure, type Provider } from '../contract/index.js';
 import type { Configuration, Delivered } from './config-courier.js';
 import { Deadline } from './deadline.js';
 import type { Descriptor } from './descriptor.js';
 import type { ErrorOwner } from './error-owner.js';
-import { checkOutcome } from './outcome-check.js';
+import { type CheckedOutcome, checkOutcome } from './outcome-check.js';
 
 export interface ConfigTarget {
   readonly provider: Provider;
@@ -47,7 +42,7 @@ async function invoke(
   { provider, descriptor: { module, limits }, endpoint, owner }: ConfigTarget,
   operation: ConfigureOperation,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<CheckedOutcome> {
   const deadline = new Deadline(limits.timeoutMs, signal, owner);
   const id = randomUUID();
   const requestId = `req_${id}`;

@@ -18,7 +18,7 @@ import type { EndpointSet } from './endpoint-set.js';
 import { createOpenBreaker } from './guard-failure.js';
 import type { AttemptResult, GuardedAnswer, GuardedCall } from './guarded-call.js';
 import { GuardedInvocation } from './guarded-invocation.js';
-import { checkOutcome } from './outcome-check.js';
+import { type CheckedOutcome, checkOutcome } from './outcome-check.js';
 import { ProviderStatus } from './provider-status.js';
 import { RetryBudget } from './retry-budget.js';
 
@@ -79,7 +79,7 @@ export class Dispatcher {
    */
   async send<T>(
     call: GuardedCall,
-    judge: (outcome: Outcome) => T,
+    judge: (outcome: CheckedOutcome) => T,
     deadline: Deadline,
   ): Promise<GuardedAnswer<T>> {
     const id = randomUUID();
@@ -109,7 +109,7 @@ export class Dispatcher {
   async #attempt<T>(
     id: string,
     call: GuardedCall,
-    judge: (outcome: Outcome) => T,
+    judge: (outcome: CheckedOutcome) => T,
     deadline: Deadline,
     endpoint: Endpoint,
   ): Promise<T> {

@@ -1,10 +1,4 @@
-import {
-  type Balancing,
-  isProviderFailure,
-  type Log,
-  type Outcome,
-  type Provider,
-} from '../contract/index.js';
+import { type Balancing, isProviderFailure, type Log, type Provider } from '../contract/index.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import { Bulkhead } from './bulkhead.js';
 import { Deadline } from './deadline.js';
@@ -18,6 +12,7 @@ import type { GuardedAnswer, GuardedCall } from './guarded-call.js';
 import { startHealthChecks } from './health-checks.js';
 import type { HostPressure } from './host-pressure.js';
 import type { ModuleScope } from './module-scope.js';
+import type { CheckedOutcome } from './outcome-check.js';
 import { isPassedOn } from './provider-status.js';
 import { RateLimits } from './rate-limits.js';
 
@@ -149,7 +144,10 @@ export class Guard {
    * @throws ProviderFailure when there was no answer; anything else that an adapter throws is logged as
    * its fault and becomes `protocol`.
    */
-  async call<T>(call: GuardedCall, judge: (outcome: Outcome) => T): Promise<GuardedAnswer<T>> {
+  async call<T>(
+    call: GuardedCall,
+    judge: (outcome: CheckedOutcome) => T,
+  ): Promise<GuardedAnswer<T>> {
     this.#calls += 1;
     this.#dispatcher.countCall();
     try {

@@ -8,12 +8,22 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
+const NONE: readonly Uint8Array[] = [];
+
+/** An answer that has the shape of one. */
+export interface CheckedOutcome extends Pick<Outcome, 'status' | 'headers'> {
+  /** The body, in order. */
+  readonly pieces: readonly Uint8Array[];
+  /** Bytes of all pieces. */
+  readonly length: number;
+}
+
 /**
  * An adapter may be anybody's: its answer is judged before it is believed, and copied, so that it cannot
  * change afterwards.
  * @throws ProviderFailure `protocol`.
  */
-export function checkOutcome(outcome: Outcome, maxBytes: number): Outcome {
+export function checkOutcome(outcome: Outcome, maxBytes: number): CheckedOutcome {
   if (typeof outcome !== 'object' || outcome === null) throw malformed('without an outcome');
   const { status, headers, body } = outcome;
   if (!Number.isInteger(status) || status < 100 || status > 599) {
@@ -21,13 +31,22 @@ export function checkOutcome(outcome: Outcome, maxBytes: number): Outcome {
   }
   if (typeof headers !== 'object' || headers === null) throw malformed('without headers');
   checkHeaders(headers);
-  if (body !== null && !(body instanceof Uint8Array)) {
-    throw malformed('with a body that is not bytes');
-  }
-  if (body !== null && body.length > maxBytes) {
+  const pieces = copyPieces(body);
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  if (length > maxBytes) {
     throw new ProviderFailure('protocol', 'the answer is longer than limits.response_bytes');
   }
-  return { status, headers, body };
+  return { status, headers, pieces, length };
+}
+
+function copyPieces(body: unknown): readonly Uint8Array[] {
+  if (body === null) return NONE;
+  const pieces = Array.isArray(body) ? body.slice() : [body];
+  for (const piece of pieces) {
+    if (!(piece instanceof Uint8Array)) throw malformed('with a body that is not bytes');
+  }
+  return pieces;
 }
 
 function checkHeaders(headers: Readonly<Record<string, string>>): void {

@@ -1,12 +1,12 @@
-import type { Outcome } from '../contract/index.js';
 import type { Descriptor } from './descriptor.js';
+import type { CheckedOutcome } from './outcome-check.js';
 
 /** The provider answered with a status that cannot be forwarded: an answer, and yet a failure. */
 export class ProviderStatus extends Error {
   override readonly name = 'ProviderStatus';
-  readonly outcome: Outcome;
+  readonly outcome: CheckedOutcome;
 
-  constructor(outcome: Outcome) {
+  constructor(outcome: CheckedOutcome) {
     super(`the provider answered ${outcome.status}`);
     this.outcome = outcome;
   }

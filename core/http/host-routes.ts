@@ -107,7 +107,7 @@ function answerPublicJson(ctx: HostContext, value: unknown): void {
 
 /** For the few routes that ask nobody who calls. */
 function answerPublic(ctx: HostContext, contentType: string, text: string): void {
-  answer(ctx, contentType, new Answer(decide(null, { kind: 'public' }), Buffer.from(text)));
+  answer(ctx, contentType, Answer.ofText(decide(null, { kind: 'public' }), text));
 }
 
 function answerJson(ctx: HostContext, answered: Answer): void {
@@ -117,5 +117,5 @@ function answerJson(ctx: HostContext, answered: Answer): void {
 /** The type is set last: a refused caller is told in JSON. */
 function answer(ctx: HostContext, contentType: string, answered: Answer): void {
   ctx.set('content-type', contentType);
-  ctx.body = answered.body;
+  ctx.body = Buffer.concat(answered.pieces, answered.length);
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 
 /** What core/wasm/json-check.ts exports. */
@@ -24,22 +25,32 @@ const module = new WebAssembly.Module(
 const kept = createChecker();
 
 /**
- * Whether bytes that are known to be UTF-8 are JSON (RFC 8259): what `JSON.parse` accepts, and no more.
- * Nothing is made of them, which for rows of a table takes a fifth of the time of `JSON.parse` and leaves no
- * garbage. Nesting has no limit.
+ * What keeps a text from being JSON in UTF-8 (RFC 8259, as `JSON.parse` judges); `null` where nothing does.
+ * Nothing is made of the text, which for rows of a table takes a fifth of the time of `JSON.parse` and leaves
+ * no garbage. Nesting has no limit.
+ * @param length bytes of all pieces
  */
-export function isJson(bytes: Uint8Array): boolean {
-  const checker = neededBytes(kept, bytes) <= KEPT_BYTES ? kept : createChecker();
+export function findJsonFault(
+  pieces: readonly Uint8Array[],
+  length: number,
+): 'not valid UTF-8' | 'not valid JSON' | null {
+  const checker = neededBytes(kept, length) <= KEPT_BYTES ? kept : createChecker();
   const text = checker.TEXT.value;
-  const missing = neededBytes(checker, bytes) - checker.memory.buffer.byteLength;
+  const missing = neededBytes(checker, length) - checker.memory.buffer.byteLength;
   if (missing > 0) checker.memory.grow(Math.ceil(missing / PAGE_BYTES));
-  new Uint8Array(checker.memory.buffer).set(bytes, text);
-  return checker.isJson(bytes.length) === 1;
+  const copy = new Uint8Array(checker.memory.buffer, text, length);
+  let at = 0;
+  for (const piece of pieces) {
+    copy.set(piece, at);
+    at += piece.length;
+  }
+  if (!isUtf8(copy)) return 'not valid UTF-8';
+  return checker.isJson(length) === 1 ? null : 'not valid JSON';
 }
 
 /** The text, a bracket open for each of its bytes, and a step on either side. */
-function neededBytes({ TEXT }: Checker, bytes: Uint8Array): number {
-  return 2 * (TEXT.value + bytes.length);
+function neededBytes({ TEXT }: Checker, length: number): number {
+  return 2 * (TEXT.value + length);
 }
 
 function createChecker(): Checker {

@@ -1,3 +1,4 @@
+import { joinBody, type Outcome } from '../contract/index.js';
 import type { CapturedBodies } from '../operations/call-record.js';
 import type { CallBodies } from '../operations/request-trace.js';
 
@@ -33,8 +34,9 @@ export function captureBodies({ captureBytes, request, response }: CallBodies): 
   };
 }
 
-function captureBody(body: Uint8Array | null, captureBytes: number): string | null {
-  if (body === null || body.length === 0) return null;
+function captureBody(given: Outcome['body'], captureBytes: number): string | null {
+  const body = joinBody(given);
+  if (body.length === 0) return null;
   // Without its structure nothing can be told to be a secret.
   if (body.length > MAX_PARSED_BYTES) return CUT;
   try {

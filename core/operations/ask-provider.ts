@@ -1,6 +1,7 @@
-import { isProviderFailure, type Operation, type Outcome } from '../contract/index.js';
+import { isProviderFailure, type Operation } from '../contract/index.js';
 import type { ErrorDetail } from '../errors.js';
 import type { LiveModule } from '../host/live-module.js';
+import type { CheckedOutcome } from '../host/outcome-check.js';
 import { ProviderStatus } from '../host/provider-status.js';
 import { createTraceContext, formatTraceparent, parseTraceparent } from '../lib/trace-context.js';
 import type { CallerRequest } from './caller-request.js';
@@ -26,7 +27,7 @@ export interface ProviderQuestion<T> {
   readonly headers?: Readonly<Record<string, string>>;
   /** What a 502 says of the question, made when there is one. */
   readonly describe: () => ErrorDetail[];
-  readonly judge: (outcome: Outcome) => T;
+  readonly judge: (outcome: CheckedOutcome) => T;
 }
 
 /**

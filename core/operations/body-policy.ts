@@ -1,8 +1,7 @@
-import { isUtf8 } from 'node:buffer';
 import type { Method } from '../contract/index.js';
 import { HostError } from '../errors.js';
 import { isJsonMediaType } from '../lib/json-bytes.js';
-import { isJson } from '../lib/json-check.js';
+import { findJsonFault } from '../lib/json-check.js';
 import type { CallerRequest } from './caller-request.js';
 
 /**
@@ -62,8 +61,8 @@ function refuseContentType(headers: CallerRequest['headers']): void {
 /** @throws HostError 400 when a body is empty, not UTF-8 or not JSON. */
 export function judgeJson(body: Buffer): void {
   if (body.length === 0) throw refusal('body', 'empty; expected a JSON value');
-  if (!isUtf8(body)) throw refusal('body', 'not valid UTF-8');
-  if (!isJson(body)) throw refusal('body', 'not valid JSON');
+  const fault = findJsonFault([body], body.length);
+  if (fault !== null) throw refusal('body', fault);
 }
 
 function refusal(field: string, reason: string): HostError {

@@ -61,7 +61,7 @@ export class ConsoleBridge implements Operation<BridgeInput> {
     const release = module.guard.hold();
     try {
       const data = await this.#operate(asked, { decision, module, request, body, generation });
-      return new Answer(decision, Buffer.concat([HEAD, data, TAIL]));
+      return new Answer(decision, [HEAD, data, TAIL]);
     } finally {
       release();
     }

@@ -1,23 +1,16 @@
 import type { LiveRoute } from '../host/live-module.js';
 
-const CLOSE = Buffer.from('}');
+/** What follows the provider's bytes. */
+export const ENVELOPE_END = Buffer.from('}');
 
 export interface EnvelopeInput {
   readonly module: string;
   readonly route: LiveRoute;
   readonly providerPath: string;
   readonly pathParams: Readonly<Record<string, string>>;
-  readonly data: Buffer;
 }
 
-/**
- * The eight fields of contract 1.7. The provider's bytes are spliced in last, as they came: numbers and
- * escapes survive, and nothing is serialised twice.
- */
-export function createEnvelope(input: EnvelopeInput): Buffer {
-  const head = readHead(input);
-  return Buffer.concat([head, input.data, CLOSE], head.length + input.data.length + CLOSE.length);
-}
+const heads = new WeakMap<LiveRoute, RouteHead>();
 
 interface RouteHead {
   /** The part that is the same for every call. */
@@ -26,9 +19,16 @@ interface RouteHead {
   readonly literal: Buffer;
 }
 
-const heads = new WeakMap<LiveRoute, RouteHead>();
-
-function readHead({ module, route, providerPath, pathParams }: EnvelopeInput): Buffer {
+/**
+ * The eight fields of contract 1.7 but for the value of the last, `data`, which the provider's bytes are, as
+ * they came: numbers and escapes survive, and nothing is serialised twice.
+ */
+export function createEnvelopeHead({
+  module,
+  route,
+  providerPath,
+  pathParams,
+}: EnvelopeInput): Buffer {
   let head = heads.get(route);
   if (head === undefined) {
     head = createRouteHead(module, route);

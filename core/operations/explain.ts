@@ -60,9 +60,9 @@ export class Explain implements Operation<ExplainInput> {
       .list()
       .map((record) => describeRecord(record, entries.get(record.file)));
     const context = { records, documents: this.#documents };
-    return new Answer(
+    return Answer.ofText(
       decision,
-      Buffer.from(JSON.stringify(await explainRequest({ ...explained, actor }, context))),
+      JSON.stringify(await explainRequest({ ...explained, actor }, context)),
     );
   }
 

@@ -10,7 +10,7 @@ import { authoriseModuleCaller } from './authorise.js';
 import { readJudgedBody } from './body-policy.js';
 import type { CallerRequest } from './caller-request.js';
 import { decide } from './decision.js';
-import { createEnvelope } from './envelope.js';
+import { createEnvelopeHead, ENVELOPE_END } from './envelope.js';
 import { Answer, type Operation } from './operation.js';
 import { readAnswerData } from './provider-answer.js';
 import { readHopByHopNames } from './provider-headers.js';
@@ -86,14 +86,13 @@ export class Forward implements Operation<ForwardTarget | null> {
       ],
       judge: readAnswerData,
     });
-    const envelope = createEnvelope({
+    const head = createEnvelopeHead({
       module: module.name,
       route,
       providerPath: target.providerPath,
       pathParams: match.params,
-      data,
     });
-    return new Answer(decision, envelope);
+    return new Answer(decision, [head, ...data, ENVELOPE_END]);
   }
 
   #findRoute(

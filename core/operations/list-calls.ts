@@ -21,7 +21,7 @@ export class ListCalls implements Operation<CallQuery> {
     const page = await this.#read(query);
     if (page === null) throw unknownCursor();
     const body = { calls: page.calls.map(describeCall), next_cursor: page.next };
-    return new Answer(decision, Buffer.from(JSON.stringify(body)));
+    return Answer.ofText(decision, JSON.stringify(body));
   }
 
   async #read(query: CallQuery): Promise<CallPage | null> {

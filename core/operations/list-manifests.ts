@@ -23,6 +23,6 @@ export class ListManifests implements Operation<null> {
     const manifests = modules.map(({ name, manifestDigest, manifest }) => {
       return { name, digest: manifestDigest, manifest: hideSensitiveDefaults(manifest) };
     });
-    return new Answer(decision, Buffer.from(JSON.stringify({ manifests })));
+    return Answer.ofText(decision, JSON.stringify({ manifests }));
   }
 }

@@ -21,6 +21,6 @@ export class ListPlugins implements Operation<null> {
 
   async execute(_input: null, request: CallerRequest): Promise<Answer> {
     const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.plugins.read' });
-    return new Answer(decision, Buffer.from(JSON.stringify({ plugins: this.#plugins.list() })));
+    return Answer.ofText(decision, JSON.stringify({ plugins: this.#plugins.list() }));
   }
 }

@@ -53,6 +53,6 @@ export class ModuleStatus implements Operation<null> {
   async execute(_input: null, request: CallerRequest): Promise<Answer> {
     const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.modules.read' });
     const { modules, ignored, workers } = await this.#overview.read();
-    return new Answer(decision, Buffer.from(JSON.stringify({ modules, ignored, workers })));
+    return Answer.ofText(decision, JSON.stringify({ modules, ignored, workers }));
   }
 }

@@ -3,12 +3,23 @@ import { Decision } from './decision.js';
 
 /** What an operation answers: always 200; anything else is a thrown HostError. */
 export class Answer {
-  readonly body: Buffer;
+  /** The body, piece after piece: what a provider sent is not copied to stand between two others. */
+  readonly pieces: readonly Uint8Array[];
+  /** Bytes of all pieces. */
+  readonly length: number;
 
   /** @param decision that the caller may read this */
-  constructor(decision: Decision, body: Buffer) {
+  constructor(decision: Decision, pieces: readonly Uint8Array[]) {
     Decision.require(decision);
-    this.body = body;
+    this.pieces = pieces;
+    let length = 0;
+    for (const piece of pieces) length += piece.length;
+    this.length = length;
+  }
+
+  /** @param decision that the caller may read this */
+  static ofText(decision: Decision, text: string): Answer {
+    return new Answer(decision, [Buffer.from(text)]);
   }
 }
 

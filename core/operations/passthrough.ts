@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Outcome } from '../contract/index.js';
+import type { CheckedOutcome } from '../host/outcome-check.js';
 import { parseJson } from '../lib/json-bytes.js';
 import { isJsonAnswer } from './provider-answer.js';
 
@@ -12,9 +12,10 @@ const RETRY_AFTER =
   /^(?:\d{1,10}|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
 
 /** The provider's own words about its refusal, made harmless; `null` when it has none. */
-export function readProviderDetail({ headers, body }: Outcome): string | null {
-  if (body === null || !isJsonAnswer(headers) || !isUtf8(body)) return null;
-  const answer = parseJson(Buffer.from(body));
+export function readProviderDetail({ headers, pieces }: CheckedOutcome): string | null {
+  const body = Buffer.concat(pieces);
+  if (!isJsonAnswer(headers) || !isUtf8(body)) return null;
+  const answer = parseJson(body);
   if (typeof answer !== 'object' || answer === null) return null;
   for (const member of DETAIL_MEMBERS) {
     const detail = Object.hasOwn(answer, member) ? Reflect.get(answer, member) : undefined;
@@ -26,7 +27,7 @@ export function readProviderDetail({ headers, body }: Outcome): string | null {
 }
 
 /** A well-formed `retry-after`, or nothing. */
-export function readRetryAfter({ headers }: Outcome): string | null {
+export function readRetryAfter({ headers }: CheckedOutcome): string | null {
   const value = headers['retry-after'];
   return value !== undefined && RETRY_AFTER.test(value) ? value : null;
 }

@@ -1,11 +1,11 @@
-import { isUtf8 } from 'node:buffer';
 import type { Outcome } from '../contract/index.js';
 import { ProviderFailure } from '../contract/index.js';
+import type { CheckedOutcome } from '../host/outcome-check.js';
 import { ProviderStatus } from '../host/provider-status.js';
 import { isJsonMediaType } from '../lib/json-bytes.js';
-import { isJson } from '../lib/json-check.js';
+import { findJsonFault } from '../lib/json-check.js';
 
-const NULL = Buffer.from('null');
+const NULL: readonly Uint8Array[] = [Buffer.from('null')];
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
@@ -13,18 +13,17 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * @throws ProviderFailure `protocol` for an answer that cannot be forwarded.
  * @throws ProviderStatus for any other status.
  */
-export function readAnswerData(outcome: Outcome): Buffer {
-  const { status, headers, body } = outcome;
+export function readAnswerData(outcome: CheckedOutcome): readonly Uint8Array[] {
+  const { status, headers, pieces, length } = outcome;
   const protocol = (what: string) =>
     new ProviderFailure('protocol', `the provider's answer is ${what}`, { status });
   if (REDIRECTS.has(status)) throw protocol('a redirect, which is never followed');
   if (status < 200 || status > 299) throw new ProviderStatus(outcome);
-  if (body === null || body.length === 0) return NULL;
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (length === 0) return NULL;
   if (!isJsonAnswer(headers)) throw protocol('neither JSON nor in plain encoding');
-  if (!isUtf8(bytes)) throw protocol('not valid UTF-8');
-  if (!isJson(bytes)) throw protocol('not valid JSON');
-  return bytes;
+  const fault = findJsonFault(pieces, length);
+  if (fault !== null) throw protocol(fault);
+  return pieces;
 }
 
 /** Whether the headers promise JSON that can be read as it came: nothing is ever decompressed. */

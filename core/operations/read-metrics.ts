@@ -27,6 +27,6 @@ export class ReadMetrics {
   /** @param actor `null` where everybody may read them: on a host that listens on loopback only */
   async execute(actor: Actor | null): Promise<Answer> {
     const decision = decide(actor, actor === null ? { kind: 'public' } : REQUIREMENT);
-    return new Answer(decision, Buffer.from(await this.#metrics.render()));
+    return Answer.ofText(decision, await this.#metrics.render());
   }
 }

@@ -1,4 +1,4 @@
-import type { FailureCode } from '../contract/index.js';
+import type { FailureCode, Outcome } from '../contract/index.js';
 import type { CallTrace } from '../host/guarded-call.js';
 import type { RequestSpan } from './request-span.js';
 
@@ -25,7 +25,7 @@ export interface CallBodies {
   /** How much of each may be kept. */
   readonly captureBytes: number;
   readonly request: Uint8Array | null;
-  response: Uint8Array | null;
+  response: Outcome['body'];
 }
 
 export function createRequestTrace(): RequestTrace {

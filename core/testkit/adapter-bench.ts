@@ -4,6 +4,7 @@ import {
   type FailureCode,
   type Invocation,
   isProviderFailure,
+  joinBody,
   type Operation,
   type Outcome,
   type Provider,
@@ -163,7 +164,7 @@ export function cancel(controller: AbortController): void {
 
 /** As text: a body that is missing is empty. */
 export function textOf({ body }: Outcome): string {
-  return Buffer.from(body ?? []).toString();
+  return Buffer.from(joinBody(body)).toString();
 }
 
 function createOpened(

@@ -49,8 +49,7 @@ class Exchange implements Dispatcher.DispatchHandler, CarriedRequest {
   #begun = false;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
-  #first: Buffer | null = null;
-  #more: Buffer[] | null = null;
+  readonly #pieces: Buffer[] = [];
   #length = 0;
 
   constructor(
@@ -115,11 +114,8 @@ class Exchange implements Dispatcher.DispatchHandler, CarriedRequest {
     this.#length += chunk.length;
     if (this.#length > this.#limits.maxResponseBytes) {
       controller.abort(this.#tooLarge());
-    } else if (this.#first === null) {
-      this.#first = chunk;
     } else {
-      this.#more ??= [this.#first];
-      this.#more.push(chunk);
+      this.#pieces.push(chunk);
     }
   }
 
@@ -133,7 +129,7 @@ class Exchange implements Dispatcher.DispatchHandler, CarriedRequest {
 
   #succeed(): void {
     if (!this.#settle()) return;
-    const body = this.#more === null ? this.#first : Buffer.concat(this.#more, this.#length);
+    const body = this.#pieces.length === 0 ? null : this.#pieces;
     this.#resolve({ status: this.#status, headers: this.#headers, body });
   }
 

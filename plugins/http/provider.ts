@@ -1,5 +1,6 @@
 import {
   type Balancing,
+  joinBody,
   type Outcome,
   type Provider,
   ProviderFailure,
@@ -120,7 +121,7 @@ async function firstThatAnswers<T>(
 function parseManifest({ status, body }: Outcome): unknown {
   if (!isSuccess(status)) throw unexpectedStatus('manifest request', status);
   try {
-    return JSON.parse(UTF8.decode(body ?? new Uint8Array()));
+    return JSON.parse(UTF8.decode(joinBody(body)));
   } catch (cause) {
     throw new ProviderFailure('protocol', 'manifest is not JSON', { cause, status });
   }

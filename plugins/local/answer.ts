@@ -2,11 +2,16 @@
 import { ProviderFailure } from '../../core/contract/failure.js';
 import type { Outcome } from '../../core/contract/index.js';
 
+/** What a handler answers is one piece. */
+export interface LocalOutcome extends Outcome {
+  readonly body: Uint8Array | null;
+}
+
 /**
  * Turns what a handler returned into an outcome.
  * @throws ProviderFailure `protocol` that says what is wrong with it.
  */
-export function toOutcome(answer: unknown, maxResponseBytes: number): Outcome {
+export function toOutcome(answer: unknown, maxResponseBytes: number): LocalOutcome {
   if (typeof answer !== 'object' || answer === null) {
     throw malformed('must be an object with status, headers and body');
   }

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 // Not the whole contract: what a thread imports delays its start.
 import { isProviderFailure, ProviderFailure } from '../../core/contract/failure.js';
-import type { Invocation, OpenContext, Operation, Outcome } from '../../core/contract/index.js';
-import { toOutcome } from './answer.js';
+import type { Invocation, OpenContext, Operation } from '../../core/contract/index.js';
+import { type LocalOutcome, toOutcome } from './answer.js';
 import type { LocalContext, LocalModule, LocalOperation } from './handler.js';
 
 type HandledOperation = Exclude<Operation, { kind: 'configure' }>;
@@ -10,7 +10,7 @@ type HandledOperation = Exclude<Operation, { kind: 'configure' }>;
 /** Runs a module where it was imported: in the host's thread, or in one of its own. */
 export interface LocalRunner {
   /** @throws ProviderFailure, and nothing else. Does not race the signal, which is read only if the handler does. */
-  run(invocation: Invocation): Promise<Outcome>;
+  run(invocation: Invocation): Promise<LocalOutcome>;
   /** @throws ProviderFailure `protocol` where the file exports no manifest that is JSON. */
   readManifest(): unknown;
 }
@@ -36,7 +36,7 @@ export function createLocalRunner(
     },
   });
 
-  const answer = async (invocation: Invocation): Promise<Outcome> => {
+  const answer = async (invocation: Invocation): Promise<LocalOutcome> => {
     const { operation, maxResponseBytes } = invocation;
     if (operation.kind === 'configure') {
       const { revision, values } = operation;

@@ -1,6 +1,6 @@
 /** What runs in the thread of a module: it imports the file, and answers what the host asks over a port. */
 import { type MessagePort, parentPort, type Transferable, workerData } from 'node:worker_threads';
-import type { Outcome } from '../../core/contract/index.js';
+import type { LocalOutcome } from './answer.js';
 import type { LocalModule } from './handler.js';
 import { importInThread } from './import-module.js';
 import { createLocalRunner } from './local-runner.js';
@@ -75,7 +75,10 @@ async function serve(port: MessagePort, start: ThreadStart): Promise<void> {
   post({ kind: 'ready', manifest: readManifest(runner.readManifest) });
 }
 
-function sendOutcome({ status, headers, body }: Outcome, handedOver: Transferable[]): SentOutcome {
+function sendOutcome(
+  { status, headers, body }: LocalOutcome,
+  handedOver: Transferable[],
+): SentOutcome {
   return { status, headers, body: body === null ? null : sendBytes(body, handedOver) };
 }
 

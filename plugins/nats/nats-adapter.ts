@@ -1,6 +1,7 @@
 import {
   type Balancing,
   defineAdapter,
+  joinBody,
   type Outcome,
   type Provider,
   ProviderFailure,
@@ -79,7 +80,7 @@ function createNatsProvider(link: NatsLink, id: string, balancing: Balancing): P
 function parseManifest({ status, body }: Outcome): unknown {
   if (!isSuccess(status)) throw unexpectedStatus('manifest request', status);
   try {
-    return JSON.parse(UTF8.decode(body ?? EMPTY));
+    return JSON.parse(UTF8.decode(joinBody(body)));
   } catch (cause) {
     throw new ProviderFailure('protocol', 'manifest is not JSON', { cause, status });
   }

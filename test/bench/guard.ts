@@ -3,6 +3,7 @@
  * what is left is the guard. CPU time of the process, since wall time says more about the machine's
  * other work; the median of several rounds. Subtract `no guard`, which makes the same call objects.
  */
+import type { CheckedOutcome } from '../../core/host/outcome-check.js';
 import {
   createCall,
   createFakeModule,
@@ -14,7 +15,7 @@ const CALLS = Number(process.argv[2] ?? 100_000);
 const ROUNDS = 7;
 
 const answer = Promise.resolve(ok());
-const readBody = ({ body }: { readonly body: Uint8Array | null }) => body;
+const readBody = ({ pieces }: CheckedOutcome) => pieces;
 
 const createGuarded = (options: FakeModuleOptions) => {
   const { guard } = createFakeModule({ ...options, invoke: () => answer, isForgetful: true });
@@ -27,7 +28,7 @@ const subjects: Readonly<Record<string, { readonly width: number; call(): Promis
     width: 1,
     call: async () => {
       createCall();
-      return readBody(await answer);
+      return (await answer).body;
     },
   },
   'one endpoint': { width: 1, call: createGuarded({}) },

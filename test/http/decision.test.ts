@@ -65,12 +65,12 @@ describe('no operation without a decision', () => {
 
   it('takes nothing that only looks like a decision', () => {
     const forged = Object.create(Decision.prototype) as Decision;
-    expect(() => new Answer(forged, Buffer.from('{}'))).to.throw('was not made by decide()');
-    expect(() => new Answer({} as Decision, Buffer.from('{}'))).to.throw(
+    expect(() => new Answer(forged, [Buffer.from('{}')])).to.throw('was not made by decide()');
+    expect(() => new Answer({} as Decision, [Buffer.from('{}')])).to.throw(
       'was not made by decide()',
     );
     const made = decide(null, { kind: 'public' });
-    expect(new Answer(made, Buffer.from('{}')).body.toString()).to.equal('{}');
+    expect(Answer.ofText(made, '{}').length).to.equal(2);
   });
 
   it('decides nothing but what is public for nobody', () => {

@@ -198,6 +198,14 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
     'protocol',
     'return { ...answer(), body: Buffer.alloc(5_000_000, 32) };',
   ),
+  'pieces of a body of which one is text': failsWith(
+    'protocol',
+    `return { ...answer(), body: [Buffer.from('{'), '}'] };`,
+  ),
+  'pieces of a body that are too long together': failsWith(
+    'protocol',
+    'return { ...answer(), body: [Buffer.alloc(2_500_000, 32), Buffer.alloc(2_500_000, 32)] };',
+  ),
   'an outcome whose members throw': failsWith(
     'protocol',
     `return { get status() { throw new Error('oops'); } };`,

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isJson } from '../../core/lib/json-check.js';
+import { findJsonFault } from '../../core/lib/json-check.js';
+
+function isJson(bytes: Buffer): boolean {
+  return findJsonFault([bytes], bytes.length) === null;
+}
 
 function isParsed(bytes: Buffer): boolean {
   try {
@@ -175,6 +179,30 @@ describe('isJson', () => {
     expect(isJson(Buffer.from('"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'))).to.equal(false);
     expect(isJson(Buffer.from('[[[[[['))).to.equal(false);
     expect(isJson(Buffer.from('1'))).to.equal(true);
+  });
+
+  it('judges pieces as what they are together', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.array(fc.nat(), { maxLength: 5 }), (text, cuts) => {
+        const bytes = Buffer.from(text);
+        const ends = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length];
+        const sorted = ends.sort((one, other) => one - other);
+        const pieces = sorted.slice(1).map((end, index) => bytes.subarray(sorted[index], end));
+        expect(findJsonFault(pieces, bytes.length)).to.equal(null);
+        expect(
+          findJsonFault(pieces.slice(0, -1), bytes.length - (pieces.at(-1)?.length ?? 0)) === null,
+        ).to.equal(isParsed(Buffer.concat(pieces.slice(0, -1))));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('tells what is no UTF-8 from what is no JSON', () => {
+    expect(findJsonFault([Buffer.from('"\xc3"', 'latin1')], 3)).to.equal('not valid UTF-8');
+    expect(
+      findJsonFault([Buffer.from('"\xc3', 'latin1'), Buffer.from('\xa9"', 'latin1')], 4),
+    ).to.equal(null);
+    expect(findJsonFault([Buffer.from('"é')], 3)).to.equal('not valid JSON');
   });
 
   it('judges many megabytes', () => {

@@ -13,6 +13,7 @@ import { Guard } from '../../core/host/guard.js';
 import type { GuardedAnswer, GuardedCall } from '../../core/host/guarded-call.js';
 import type { HostPressure } from '../../core/host/host-pressure.js';
 import { createModuleScope, type ModuleScope } from '../../core/host/module-scope.js';
+import type { CheckedOutcome } from '../../core/host/outcome-check.js';
 import { ProviderStatus } from '../../core/host/provider-status.js';
 
 export const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -182,7 +183,7 @@ export async function failureOf(call: Promise<unknown>): Promise<ProviderFailure
   return expect.fail('expected a failure, got an answer');
 }
 
-function readText(outcome: Outcome): string {
+function readText(outcome: CheckedOutcome): string {
   if (outcome.status < 200 || outcome.status > 299) throw new ProviderStatus(outcome);
-  return Buffer.from(outcome.body ?? '').toString();
+  return Buffer.concat(outcome.pieces).toString();
 }

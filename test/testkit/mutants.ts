@@ -2,6 +2,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { any, type } from 'superstruct';
 import {
   type Invocation,
+  joinBody,
   type OpenContext,
   type Outcome,
   type Provider,
@@ -270,10 +271,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     clause: 'answer.shape',
     what: 'answers the body as text',
-    says: /body must be bytes or null/,
+    says: /body must be bytes, pieces of them, or null/,
     adapter: changeAnswer((outcome) => ({
       ...outcome,
-      body: UTF8.decode(outcome.body) as unknown as Uint8Array,
+      body: UTF8.decode(joinBody(outcome.body)) as unknown as Uint8Array,
     })),
   },
   {
@@ -291,7 +292,7 @@ export const MUTANTS: readonly Mutant[] = [
     says: /12345678901234567890/,
     adapter: changeAnswer((outcome) => ({
       ...outcome,
-      body: Buffer.from(JSON.stringify(JSON.parse(UTF8.decode(outcome.body)))),
+      body: Buffer.from(JSON.stringify(JSON.parse(UTF8.decode(joinBody(outcome.body))))),
     })),
   },
   {
@@ -377,7 +378,7 @@ export const MUTANTS: readonly Mutant[] = [
     adapter: changeProvider((good) => ({
       invoke: async (asked) => {
         const outcome = await good.invoke({ ...asked, maxResponseBytes: Infinity });
-        return { ...outcome, body: outcome.body?.subarray(0, asked.maxResponseBytes) ?? null };
+        return { ...outcome, body: joinBody(outcome.body).subarray(0, asked.maxResponseBytes) };
       },
     })),
   },

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { joinBody } from '../../core/contract/index.js';
 import {
   adapterSuite,
   createFakeOpenContext,
@@ -39,7 +40,7 @@ export function throughHostSuite(...kinds: readonly string[]): void {
         const provider = await adapter.open(reference.config, context);
         const readConfig = async () => {
           const { body } = await provider.invoke(createInvocation({ target: '/config' }));
-          return Buffer.from(body ?? []).toString();
+          return Buffer.from(joinBody(body)).toString();
         };
         const end = Date.now() + 10_000;
         let delivered = await readConfig();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { injectable } from 'tsyringe';
 import type { AdminAction } from '../../contract/index.js';
+import type { CheckedOutcome } from '../../host/outcome-check.js';
 import { sliceMembers } from '../../lib/json-scan.js';
 import type { Store } from '../../store/store.js';
 import { inject, STORE } from '../../tokens.js';
@@ -55,7 +56,7 @@ export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePaylo
       inputJson: sliceInput(call.body) ?? toJsonBytes(input),
     } as const;
     const key = readIdempotencyKey(call) ?? randomUUID();
-    return askModule(call, operation, readAnswerData, { 'idempotency-key': key });
+    return askModule(call, operation, readResult, { 'idempotency-key': key });
   }
 
   async #audit(
@@ -68,6 +69,10 @@ export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePaylo
     const draft = createAuditDraft(call, 'admin_action_invoke', action.name);
     await this.#store.appendAudit({ ...draft, outcome, value }).catch(refuseWithoutStore);
   }
+}
+
+function readResult(outcome: CheckedOutcome): Buffer {
+  return Buffer.concat(readAnswerData(outcome));
 }
 
 /** The caller's own; `null` for one that is empty, or not meant to go further than this host. */

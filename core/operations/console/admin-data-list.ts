@@ -1,5 +1,6 @@
 import { injectable } from 'tsyringe';
-import { type AdminEntity, type Outcome, ProviderFailure } from '../../contract/index.js';
+import { type AdminEntity, ProviderFailure } from '../../contract/index.js';
+import type { CheckedOutcome } from '../../host/outcome-check.js';
 import { sliceMembers } from '../../lib/json-scan.js';
 import { readAnswerData } from '../provider-answer.js';
 import { askModule } from './ask-module.js';
@@ -34,8 +35,8 @@ function findEntity({ entity }: AdminDataListPayload, { module }: BridgeCall): A
 }
 
 /** @throws ProviderFailure `protocol` for an answer that is not `{records, next_cursor}` (contract 5). */
-function readPage(outcome: Outcome): Buffer {
-  const answer = readAnswerData(outcome);
+function readPage(outcome: CheckedOutcome): Buffer {
+  const answer = Buffer.concat(readAnswerData(outcome));
   const page: unknown = JSON.parse(answer.toString('utf8'));
   if (!isPage(page)) {
     const message = 'the answer to an admin list is not {records, next_cursor}';

@@ -1,4 +1,5 @@
-import type { AdminActionOperation, AdminListOperation, Outcome } from '../../contract/index.js';
+import type { AdminActionOperation, AdminListOperation } from '../../contract/index.js';
+import type { CheckedOutcome } from '../../host/outcome-check.js';
 import { askProvider } from '../ask-provider.js';
 import { readHopByHopNames } from '../provider-headers.js';
 import type { BridgeCall } from './bridge-operation.js';
@@ -10,7 +11,7 @@ import type { BridgeCall } from './bridge-operation.js';
 export function askModule<T>(
   { decision, module, request }: BridgeCall,
   operation: AdminListOperation | AdminActionOperation,
-  judge: (outcome: Outcome) => T,
+  judge: (outcome: CheckedOutcome) => T,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<T> {
   const [name, target] =

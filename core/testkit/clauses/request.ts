@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { MODULE_HTTP_METHODS } from '../../contract/index.js';
+import { textOf } from '../adapter-bench.js';
 import type { AdapterClause } from '../adapter-clauses.js';
 import { type Echo, EXACT_JSON, hashBody } from '../reference/behaviours.js';
 
@@ -69,7 +70,7 @@ export const REQUEST: readonly AdapterClause[] = [
       const call = { method: 'POST', target: '/echo/headers', body: Buffer.from('1') } as const;
       const work = opened.invoke(call, { headers: HEADERS });
       const outcome = await bench.patience.settles('a call', work);
-      const { headers } = JSON.parse(Buffer.from(outcome.body ?? []).toString()) as Echo;
+      const { headers } = JSON.parse(textOf(outcome)) as Echo;
       for (const [name, value] of Object.entries(HEADERS)) {
         assert.equal(headers[name], value, `the header ${name} must arrive unchanged`);
       }
@@ -89,7 +90,7 @@ export const REQUEST: readonly AdapterClause[] = [
         const headers = { accept: 'application/json', 'x-held': `a${end}x-injected: b` };
         const call = opened.invoke({ target: '/echo/held?marker=held' }, { headers });
         const answered = call.then(
-          (outcome) => JSON.parse(Buffer.from(outcome.body ?? []).toString()) as Echo,
+          (outcome) => JSON.parse(textOf(outcome)) as Echo,
           () => null,
         );
         const echo = await bench.patience.settles('a call with a line break in a header', answered);

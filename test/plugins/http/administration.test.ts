@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ProviderFailure } from '../../../core/contract/index.js';
+import { joinBody, ProviderFailure } from '../../../core/contract/index.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
 import {
   answerJson,
@@ -44,7 +44,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     const list = { kind: 'admin_list', entity: 'contacts', path: '/admin/contacts' } as const;
     const first = createInvocation({ ...list, limit: 100, cursor: null });
     const outcome = await provider.invoke(first);
-    expect(Buffer.from(outcome.body ?? '').toString()).to.equal(JSON.stringify(page));
+    expect(Buffer.from(joinBody(outcome.body)).toString()).to.equal(JSON.stringify(page));
     expect(lastOf(upstream)).to.deep.equal(['GET', '/admin/contacts?limit=100', '', undefined]);
     const cursor = 'a+b/=& \u00e9\ud800';
     await provider.invoke(createInvocation({ ...list, limit: 1, cursor }));

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Operation, ProviderFailure } from '../../../core/contract/index.js';
+import { joinBody, type Operation, ProviderFailure } from '../../../core/contract/index.js';
 import { localAdapter } from '../../../plugins/local/local-adapter.js';
 import { createInvocation, failureOf, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
@@ -57,7 +57,9 @@ for (const isolation of ['worker', 'none'] as const) {
     };
 
     const echoOf = async (handler: string, operation: Partial<Operation> = {}, others = {}) =>
-      JSON.parse(Buffer.from((await answerOf(handler, operation, others)).body ?? '').toString());
+      JSON.parse(
+        Buffer.from(joinBody((await answerOf(handler, operation, others)).body)).toString(),
+      );
 
     it('gives the handler what the author needs of a route', async () => {
       const handler = `(operation) => ({ status: 200, body: {
@@ -162,7 +164,7 @@ for (const isolation of ['worker', 'none'] as const) {
         const outcome = await answerOf(`async () => ({ status: 200, body: ${body} })`);
         const type = bytes === null ? {} : { 'content-type': 'application/json' };
         expect(outcome.headers).to.deep.equal(type);
-        expect(outcome.body && Buffer.from(outcome.body).toString()).to.equal(bytes);
+        expect(outcome.body && Buffer.from(joinBody(outcome.body)).toString()).to.equal(bytes);
       });
     }
 
@@ -281,7 +283,7 @@ for (const isolation of ['worker', 'none'] as const) {
       expect((await failureOf(deliver(1))).failure).to.equal('protocol');
       expect(await deliver(2)).to.deep.equal({ status: 204, headers: {}, body: null });
       const { body } = await provider.invoke(createInvocation());
-      expect(`${Buffer.from(body ?? '')}`).to.equal('{"revision":2,"values":{"crm/a":1}}');
+      expect(`${Buffer.from(joinBody(body))}`).to.equal('{"revision":2,"values":{"crm/a":1}}');
       const deaf = await open('export default () => {};');
       const operation = { kind: 'configure', path: null, revision: 0, values: {} } as const;
       const outcome = await deaf.provider.invoke(createInvocation(operation));
@@ -292,7 +294,7 @@ for (const isolation of ['worker', 'none'] as const) {
       const counting = (step: number) =>
         `let count = 0; export default () => ({ status: 200, body: count += ${step} });`;
       const countOf = async ({ provider }: OpenedProvider) =>
-        `${Buffer.from((await provider.invoke(createInvocation())).body ?? '')}`;
+        `${Buffer.from(joinBody((await provider.invoke(createInvocation())).body))}`;
       const first = await open(counting(1));
       expect([await countOf(first), await countOf(first)]).to.deep.equal(['1', '2']);
       const again = await open(counting(1));

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Outcome } from '../../../core/contract/index.js';
+import { joinBody, type Outcome } from '../../../core/contract/index.js';
 import { localAdapter } from '../../../plugins/local/local-adapter.js';
 import {
   createInvocation,
@@ -43,7 +43,7 @@ describe('the thread of a local module', () => {
   const ask = ({ provider }: OpenedProvider, path: string, signal = NEVER) =>
     provider.invoke(createInvocation({ declaredPath: path }, { signal }));
 
-  const textOf = ({ body }: Outcome) => Buffer.from(body ?? '').toString();
+  const textOf = ({ body }: Outcome) => Buffer.from(joinBody(body)).toString();
 
   /** The answer of the next thread, once it is there. */
   const askUntilAnswered = async (one: OpenedProvider, path: string): Promise<string> => {
@@ -233,7 +233,7 @@ describe('the thread of a local module', () => {
       for (let time = 0; time < 3; time += 1) {
         const outcome = await one.provider.invoke(createInvocation({ method: 'POST', body }));
         expect(outcome.headers).to.deep.equal({ n: String(size), last: '34' });
-        expect(Buffer.from(outcome.body ?? '').equals(Buffer.alloc(size, 7))).to.equal(true);
+        expect(Buffer.from(joinBody(outcome.body)).equals(Buffer.alloc(size, 7))).to.equal(true);
         expect(body.length).to.equal(size);
       }
     });

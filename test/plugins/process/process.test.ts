@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import type { Operation } from '../../../core/contract/index.js';
+import { joinBody, type Operation } from '../../../core/contract/index.js';
 import { processAdapter } from '../../../plugins/process/process-adapter.js';
 import { createSocketFolder } from '../../../plugins/process/socket-folder.js';
 import {
@@ -54,7 +54,7 @@ describe('the process adapter', () => {
     others = {},
   ): Promise<Seen> => {
     const { body } = await provider.invoke(createInvocation(operation as Operation, others));
-    return JSON.parse(Buffer.from(body ?? '').toString());
+    return JSON.parse(Buffer.from(joinBody(body)).toString());
   };
 
   const endOf = ({ entries }: OpenedProvider) =>

@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import type { Outcome } from '../../core/contract/index.js';
+import { checkOutcome } from '../../core/host/outcome-check.js';
+
+const check = (body: Outcome['body']) => checkOutcome({ status: 200, headers: {}, body }, 4);
+
+describe('the body of an outcome', () => {
+  it('is pieces, however it was answered', () => {
+    const [one, other] = [Buffer.from('ab'), Buffer.from('cd')];
+    expect(check(null)).to.deep.include({ pieces: [], length: 0 });
+    expect(check([])).to.deep.include({ pieces: [], length: 0 });
+    expect(check(one)).to.deep.include({ pieces: [one], length: 2 });
+    expect(check([one, other])).to.deep.include({ pieces: [one, other], length: 4 });
+  });
+
+  it('has as many bytes as the module may answer, and no more', () => {
+    expect(check([Buffer.alloc(2), Buffer.alloc(2)]).length).to.equal(4);
+    for (const body of [Buffer.alloc(5), [Buffer.alloc(2), Buffer.alloc(3)]]) {
+      expect(() => check(body)).to.throw('longer than limits.response_bytes');
+    }
+  });
+
+  it('is bytes in each of its pieces', () => {
+    for (const body of ['{}', ['{}'], [Buffer.from('{'), null], {}, 7, undefined]) {
+      expect(() => check(body as never)).to.throw('a body that is not bytes');
+    }
+  });
+
+  it('is what it was when it was answered', () => {
+    const pieces = [Buffer.from('ab')];
+    const checked = check(pieces);
+    pieces.push(Buffer.alloc(1_000));
+    expect(checked).to.deep.include({ pieces: [Buffer.from('ab')], length: 2 });
+  });
+});
