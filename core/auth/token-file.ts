@@ -1,9 +1,9 @@
 import { array, define, enums, type Infer, object, optional } from 'superstruct';
 import { ACTOR_KINDS, type Actor } from '../contract/index.js';
-import { createFinding, InvalidFile, sortFindings } from '../host/finding.js';
-import { readStructuredText } from '../host/structured-file.js';
+import { createInvalidFile } from '../host/finding.js';
+import { parseByStruct } from '../host/parse-by-struct.js';
 import type { Fault } from '../lib/fault.js';
-import { judgeByStruct } from '../lib/struct-faults.js';
+import { findRepeated } from '../lib/find-repeated.js';
 import { matching } from '../lib/value-structs.js';
 import { ACTOR_ID, SCOPE } from './grammar.js';
 
@@ -45,23 +45,11 @@ function isInstant(value: unknown): boolean {
  * @throws InvalidFile with the place of each fault.
  */
 export function parseTokenFile(file: string, content: string): TokenTable {
-  const document = readStructuredText(file, content);
-  const refuse = (faults: readonly Fault[]) =>
-    new InvalidFile(
-      sortFindings(faults.map((fault) => createFinding(fault, { file, locate: document.locate }))),
-    );
-  const { value, faults } = judgeByStruct(document.value, TOKEN_FILE);
-  if (faults.length > 0) throw refuse(faults);
-  const { tokens } = value as Infer<typeof TOKEN_FILE>;
+  const { value, source } = parseByStruct(file, content, TOKEN_FILE);
+  const { tokens } = value;
   const repeated = findRepeated(tokens.map((token) => token.sha256));
-  if (repeated !== null) throw refuse([describeRepeated(repeated)]);
+  if (repeated !== null) throw createInvalidFile([describeRepeated(repeated)], source);
   return new Map(tokens.map((token) => [token.sha256, createEntry(token)]));
-}
-
-function findRepeated(digests: readonly string[]): number | null {
-  const seen = new Set<string>();
-  const index = digests.findIndex((digest) => seen.size === seen.add(digest).size);
-  return index === -1 ? null : index;
 }
 
 function describeRepeated(index: number): Fault {

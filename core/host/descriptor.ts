@@ -9,7 +9,7 @@ import type { WireDescriptor } from './descriptor-struct.js';
 import { descriptorStruct } from './descriptor-struct.js';
 import { createDescriptor } from './descriptor-wire.js';
 import type { Finding, Locate } from './finding.js';
-import { createFinding, InvalidFile, sortFindings } from './finding.js';
+import { createFinding, createInvalidFile } from './finding.js';
 import { readStructuredText } from './structured-file.js';
 
 export interface Limits {
@@ -126,9 +126,7 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
   const wire = judged.faults.length === 0 ? (judged.value as WireDescriptor) : null;
   const rules = wire === null ? [] : judgeDescriptor(wire, found.adapter);
   const faults = [...judged.faults, ...found.faults, ...config.faults, ...rules];
-  if (wire === null || faults.length > 0) {
-    throw new InvalidFile(sortFindings(faults.map((fault) => createFinding(fault, source))));
-  }
+  if (wire === null || faults.length > 0) throw createInvalidFile(faults, source);
   const warnings = findDoubts(wire).map((fault) => createFinding(fault, source, 'warning'));
   return { descriptor: createDescriptor(wire, config.value), warnings, locate };
 }

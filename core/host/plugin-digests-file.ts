@@ -1,10 +1,8 @@
-import { type Infer, record } from 'superstruct';
-import { judgeByStruct } from '../lib/struct-faults.js';
+import { record } from 'superstruct';
 import { matching } from '../lib/value-structs.js';
-import { createFinding, InvalidFile, sortFindings } from './finding.js';
+import { parseByStruct } from './parse-by-struct.js';
 import { fileDigests } from './plugin-digests.js';
 import type { PluginDigests } from './plugin-integrity.js';
-import { readStructuredText } from './structured-file.js';
 
 const DIGESTS_FILE = record(
   matching('a name of a-z, 0-9 and -', /^[a-z][a-z0-9-]*$/),
@@ -16,10 +14,5 @@ const DIGESTS_FILE = record(
  * @throws InvalidFile with the place of each fault.
  */
 export function parsePluginDigests(file: string, text: string): PluginDigests {
-  const { value, locate } = readStructuredText(file, text);
-  const { faults, value: judged } = judgeByStruct(value, DIGESTS_FILE);
-  if (faults.length === 0) return judged as Infer<typeof DIGESTS_FILE>;
-  throw new InvalidFile(
-    sortFindings(faults.map((fault) => createFinding(fault, { file, locate }))),
-  );
+  return parseByStruct(file, text, DIGESTS_FILE).value;
 }

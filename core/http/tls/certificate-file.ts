@@ -1,10 +1,10 @@
 import { array, enums, type Infer, object, optional, refine } from 'superstruct';
 import { ACTOR_ID, SCOPE } from '../../auth/grammar.js';
 import { ACTOR_KINDS, type Actor } from '../../contract/index.js';
-import { createFinding, InvalidFile, sortFindings } from '../../host/finding.js';
-import { readStructuredText } from '../../host/structured-file.js';
+import { createInvalidFile } from '../../host/finding.js';
+import { parseByStruct } from '../../host/parse-by-struct.js';
 import type { Fault } from '../../lib/fault.js';
-import { judgeByStruct } from '../../lib/struct-faults.js';
+import { findRepeated } from '../../lib/find-repeated.js';
 import { matching, nonEmptyText } from '../../lib/value-structs.js';
 
 /** What a certificate can be known by, the most exact first: the first that is known decides. */
@@ -39,20 +39,15 @@ type Client = Infer<typeof client>;
  * @throws InvalidFile with the place of each fault.
  */
 export function parseCertificateFile(file: string, content: string): CertificateTable {
-  const document = readStructuredText(file, content);
-  const refuse = (faults: readonly Fault[]) =>
-    new InvalidFile(
-      sortFindings(faults.map((fault) => createFinding(fault, { file, locate: document.locate }))),
-    );
-  const { value, faults } = judgeByStruct(document.value, FILE);
-  if (faults.length > 0) throw refuse(faults);
-  const table = new Map<string, Actor>();
-  for (const [index, one] of (value as Infer<typeof FILE>).clients.entries()) {
-    const key = keyOf(one);
-    if (table.has(key)) throw refuse([describeRepeated(index)]);
-    table.set(key, { kind: one.kind, id: one.id, scopes: new Set(one.scopes) });
-  }
-  return table;
+  const { value, source } = parseByStruct(file, content, FILE);
+  const { clients } = value;
+  const repeated = findRepeated(clients.map(keyOf));
+  if (repeated !== null) throw createInvalidFile([describeRepeated(repeated)], source);
+  return new Map(clients.map((one) => [keyOf(one), createActor(one)]));
+}
+
+function createActor({ kind, id, scopes }: Client): Actor {
+  return { kind, id, scopes: new Set(scopes) };
 }
 
 function keyOf(one: Client): string {
