@@ -25,13 +25,14 @@ export function guardAuthenticator(
     withFields(log, { authenticator: name }),
     'an authenticator failed',
   );
+  const createLateError = () =>
+    new Error(`authenticator '${name}' did not answer within ${ANSWER_TIMEOUT_MS} ms`);
   let waiting = 0;
 
   const wait = async (answer: Promise<unknown>): Promise<Actor | null> => {
     waiting += 1;
     try {
-      const tooLate = `authenticator '${name}' did not answer within ${ANSWER_TIMEOUT_MS} ms`;
-      return judgeActor(await withTimeout(answer, ANSWER_TIMEOUT_MS, tooLate), name);
+      return judgeActor(await withTimeout(answer, ANSWER_TIMEOUT_MS, createLateError), name);
     } catch (error) {
       failures.onStray(error);
       throw error;

@@ -96,8 +96,9 @@ async function openInTime(
   owner: ErrorOwner | null,
   open: () => Provider | Promise<Provider>,
 ): Promise<unknown> {
-  const tooLate = `the adapter of kind '${kind}' did not open within ${OPEN_TIMEOUT_MS} ms`;
-  return withTimeout(runOwned(owner, open), OPEN_TIMEOUT_MS, tooLate);
+  const createLateError = () =>
+    new Error(`the adapter of kind '${kind}' did not open within ${OPEN_TIMEOUT_MS} ms`);
+  return withTimeout(runOwned(owner, open), OPEN_TIMEOUT_MS, createLateError);
 }
 
 interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'strays'> {
