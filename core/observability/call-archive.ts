@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../contract/index.js';
-import { withTimeout } from '../lib/with-timeout.js';
+import { settleWithin } from '../lib/settle-within.js';
 import type { CallPage, CallQuery, CallRecord } from '../operations/call-record.js';
 import { callId } from '../store/call-log.js';
 import { type Store, type StoredCall, StoreUnavailable } from '../store/store.js';
@@ -83,7 +83,7 @@ export class CallArchive {
   /** Writes what is left, as far as that is possible in two seconds. Never throws. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
-    await withTimeout(this.#write(), CLOSE_TIMEOUT_MS).catch(() => {});
+    await settleWithin(this.#write(), CLOSE_TIMEOUT_MS);
   }
 
   /** Never throws: what could not be written is tried again with what comes next. */
