@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { RawConnection } from '../../core/selftest/raw-http.js';
 import { waitUntil } from '../http/wait-until.js';
 import { scrape } from '../observability/exposition.js';
-import { RawConnection } from '../support/raw-http.js';
 import { startLoad } from './constant-load.js';
 import { ITEM, useWorkers } from './use-workers.js';
 import { isAlive, listWorkers, PATIENCE_MS, signal, waitForLine } from './worker-log.js';
