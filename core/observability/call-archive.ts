@@ -4,7 +4,7 @@ import { settleWithin } from '../lib/settle-within.js';
 import type { CallPage, CallQuery, CallRecord } from '../operations/call-record.js';
 import { callId } from '../store/call-log.js';
 import { type Store, type StoredCall, StoreUnavailable } from '../store/store.js';
-import { describeActor, roundMs } from './describe-ended.js';
+import { describeActor, roundMs, roundMsOrNull } from './describe-ended.js';
 import type { EndedRequest } from './ended-request.js';
 
 export interface CallArchiveOptions {
@@ -172,7 +172,7 @@ function createStoredCall(ended: EndedRequest, run: string, number: number): Sto
     failure: trace.failure,
     actor: describeActor(ended.actor),
     duration_ms: roundMs(ended.durationMs),
-    provider_ms: trace.providerMs === null ? null : roundMs(trace.providerMs),
+    provider_ms: roundMsOrNull(trace.providerMs),
     attempts: trace.attempts,
     endpoint: trace.endpoint,
   };
