@@ -1,6 +1,7 @@
 import type { Supports } from '../contract/index.js';
 import type { Fault } from '../lib/fault.js';
 import { findNearestName } from '../lib/nearest-name.js';
+import { readMember } from '../lib/read-member.js';
 import type { Judged } from '../lib/struct-faults.js';
 import { judgeByStruct } from '../lib/struct-faults.js';
 import type { AnyStruct } from '../lib/struct-walk.js';
@@ -163,9 +164,4 @@ function judgeConfig(value: unknown, adapter: DescriptorAdapter | null): Judged 
   if (adapter === null) return { value: null, faults: [] };
   const config = readMember(readMember(value, 'provider'), 'config') ?? {};
   return judgeByStruct(config, adapter.config, ['provider', 'config']);
-}
-
-function readMember(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  return (value as Record<string, unknown>)[key];
 }
