@@ -19,7 +19,7 @@ import type { Fault } from '../lib/fault.js';
 import { findRepeated } from '../lib/find-repeated.js';
 import type { AnyStruct } from '../lib/struct-walk.js';
 import { matching, nonEmptyText, wholeNumber } from '../lib/value-structs.js';
-import { ACTOR_ID, SCOPE } from './grammar.js';
+import { actorId, scope } from './actor-structs.js';
 import { isLoopbackAddress } from './loopback.js';
 
 /**
@@ -71,7 +71,7 @@ const actor = object({
   id: optional(claim),
   id_prefix: optional(matching('letters, digits or ._@-, at most 64', /^[A-Za-z0-9._@-]{1,64}$/)),
   scopes: optional(array(claim)),
-  allowed_scopes: optional(array(matching('a word of visible ASCII without a comma', SCOPE))),
+  allowed_scopes: optional(array(scope)),
 });
 
 export type ActorMapping = Infer<typeof actor>;
@@ -100,7 +100,7 @@ const issuer = object({
 });
 
 const introspection = object({
-  name: matching('a name of 1 to 128 letters, digits or ._@-', ACTOR_ID),
+  name: actorId,
   url: plainUrl,
   client_id: nonEmptyText(),
   client_secret: secretReference(),

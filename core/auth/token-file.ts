@@ -4,8 +4,7 @@ import { createInvalidFile } from '../host/finding.js';
 import { parseByStruct } from '../host/parse-by-struct.js';
 import type { Fault } from '../lib/fault.js';
 import { findRepeated } from '../lib/find-repeated.js';
-import { matching } from '../lib/value-structs.js';
-import { ACTOR_ID, SCOPE } from './grammar.js';
+import { actorId, scope, sha256 } from './actor-structs.js';
 
 export interface TokenEntry {
   readonly actor: Actor;
@@ -22,10 +21,10 @@ const ISO_8601_WITH_ZONE =
 const TOKEN_FILE = object({
   tokens: array(
     object({
-      id: matching('a name of 1 to 128 letters, digits or ._@-', ACTOR_ID),
+      id: actorId,
       kind: enums(ACTOR_KINDS),
-      scopes: array(matching('a word of visible ASCII without a comma', SCOPE)),
-      sha256: matching('exactly 64 lower-case hex digits', /^[0-9a-f]{64}$/),
+      scopes: array(scope),
+      sha256,
       expires_at: optional(define<string>('a date and time with a zone, in ISO 8601', isInstant)),
     }),
   ),

@@ -1,13 +1,10 @@
 import { record } from 'superstruct';
-import { matching } from '../lib/value-structs.js';
 import { parseByStruct } from './parse-by-struct.js';
 import { fileDigests } from './plugin-digests.js';
 import type { PluginDigests } from './plugin-integrity.js';
+import { pluginName } from './plugin-manifest.js';
 
-const DIGESTS_FILE = record(
-  matching('a name of a-z, 0-9 and -', /^[a-z][a-z0-9-]*$/),
-  fileDigests(),
-);
+const DIGESTS_FILE = record(pluginName, fileDigests());
 
 /**
  * Parses `{<plugin>: {<path>: sha256:…}}`, JSON or YAML, as `modgate plugins digest` prints it.

@@ -27,8 +27,10 @@ const names = (what: string) =>
     (list) => new Set(list).size === list.length,
   );
 
+export const pluginName = matching('a name of a-z, 0-9 and -', NAME);
+
 const pluginFile = object({
-  name: matching('a name of a-z, 0-9 and -', NAME),
+  name: pluginName,
   version: matching('a version such as 1.0.0', VERSION),
   contract: integer(),
   kinds: optional(names('kind')),
