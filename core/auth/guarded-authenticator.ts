@@ -2,6 +2,7 @@ import { ACTOR_KINDS, type Actor, type Authenticator, type Log } from '../contra
 import { type ErrorOwner, runOwned } from '../host/error-owner.js';
 import { StrayErrors } from '../host/stray-errors.js';
 import { withTimeout } from '../lib/with-timeout.js';
+import { withFields } from '../log/with-fields.js';
 import { ACTOR_ID, SCOPE } from './grammar.js';
 
 /** A caller waits no longer to be known than for its answer (the default of `limits.timeout_ms`). */
@@ -20,14 +21,18 @@ export function guardAuthenticator(
   owner: ErrorOwner | null = null,
 ): Authenticator {
   const { name } = authenticator;
-  const failures = new StrayErrors(withName(log, name), 'an authenticator failed');
+  const failures = new StrayErrors(
+    withFields(log, { authenticator: name }),
+    'an authenticator failed',
+  );
+  const createLateError = () =>
+    new Error(`authenticator '${name}' did not answer within ${ANSWER_TIMEOUT_MS} ms`);
   let waiting = 0;
 
   const wait = async (answer: Promise<unknown>): Promise<Actor | null> => {
     waiting += 1;
     try {
-      const tooLate = `authenticator '${name}' did not answer within ${ANSWER_TIMEOUT_MS} ms`;
-      return judgeActor(await withTimeout(answer, ANSWER_TIMEOUT_MS, tooLate), name);
+      return judgeActor(await withTimeout(answer, ANSWER_TIMEOUT_MS, createLateError), name);
     } catch (error) {
       failures.onStray(error);
       throw error;
@@ -55,18 +60,9 @@ export function guardAuthenticator(
 /** The errors that an authenticator of a plugin leaves uncaught. */
 export function createAuthenticatorOwner(log: Log, name: string): StrayErrors {
   return new StrayErrors(
-    withName(log, name),
+    withFields(log, { authenticator: name }),
     'the code of an authenticator left an error uncaught',
   );
-}
-
-function withName(log: Log, authenticator: string): Log {
-  return {
-    debug: (fields, message) => log.debug({ authenticator, ...fields }, message),
-    info: (fields, message) => log.info({ authenticator, ...fields }, message),
-    warn: (fields, message) => log.warn({ authenticator, ...fields }, message),
-    error: (fields, message) => log.error({ authenticator, ...fields }, message),
-  };
 }
 
 function isThenable(answer: unknown): answer is PromiseLike<unknown> {

@@ -12,14 +12,14 @@ import {
   refine,
 } from 'superstruct';
 import { ACTOR_KINDS, type Secret, secretReference } from '../contract/index.js';
-import { createFinding, InvalidFile, sortFindings } from '../host/finding.js';
+import { createInvalidFile } from '../host/finding.js';
+import { parseByStruct } from '../host/parse-by-struct.js';
 import { resolveReferences } from '../host/references.js';
-import { readStructuredText } from '../host/structured-file.js';
 import type { Fault } from '../lib/fault.js';
-import { judgeByStruct } from '../lib/struct-faults.js';
+import { findRepeated } from '../lib/find-repeated.js';
 import type { AnyStruct } from '../lib/struct-walk.js';
 import { matching, nonEmptyText, wholeNumber } from '../lib/value-structs.js';
-import { ACTOR_ID, SCOPE } from './grammar.js';
+import { actorId, scope } from './actor-structs.js';
 import { isLoopbackAddress } from './loopback.js';
 
 /**
@@ -71,7 +71,7 @@ const actor = object({
   id: optional(claim),
   id_prefix: optional(matching('letters, digits or ._@-, at most 64', /^[A-Za-z0-9._@-]{1,64}$/)),
   scopes: optional(array(claim)),
-  allowed_scopes: optional(array(matching('a word of visible ASCII without a comma', SCOPE))),
+  allowed_scopes: optional(array(scope)),
 });
 
 export type ActorMapping = Infer<typeof actor>;
@@ -100,7 +100,7 @@ const issuer = object({
 });
 
 const introspection = object({
-  name: matching('a name of 1 to 128 letters, digits or ._@-', ACTOR_ID),
+  name: actorId,
   url: plainUrl,
   client_id: nonEmptyText(),
   client_secret: secretReference(),
@@ -142,22 +142,17 @@ export async function parseIssuersFile(
   content: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<IssuersFile> {
-  const document = readStructuredText(file, content);
-  const source = { file, locate: document.locate };
-  const refuse = (faults: readonly Fault[]) =>
-    new InvalidFile(sortFindings(faults.map((fault) => createFinding(fault, source))));
-  const { value, faults } = judgeByStruct(document.value, ISSUERS_FILE);
-  if (faults.length > 0) throw refuse(faults);
+  const { value, written, source } = parseByStruct(file, content, ISSUERS_FILE);
   const { issuers = [], introspection: asked = [] } = value as {
     issuers?: IssuerConfig[];
     introspection?: IntrospectionConfig[];
   };
   const repeated = findRepeated(issuers.map((one) => one.issuer));
-  if (repeated !== null) throw refuse([describeRepeated(repeated)]);
+  if (repeated !== null) throw createInvalidFile([describeRepeated(repeated)], source);
   const baseDir = dirname(file);
   const references = await resolveReferences({
     struct: ISSUERS_FILE,
-    config: document.value,
+    config: written,
     baseDir,
     env: environment,
     source: { ...source, prefix: [] },
@@ -172,12 +167,6 @@ function isTrustedUrl(value: unknown): boolean {
   const { protocol, hostname, username, password } = new URL(value);
   if (username !== '' || password !== '') return false;
   return protocol === 'https:' || isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''));
-}
-
-function findRepeated(names: readonly string[]): number | null {
-  const seen = new Set<string>();
-  const index = names.findIndex((name) => seen.size === seen.add(name).size);
-  return index === -1 ? null : index;
 }
 
 function describeRepeated(index: number): Fault {

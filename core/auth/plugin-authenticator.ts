@@ -39,8 +39,8 @@ export async function openPluginAuthenticator(
     const { config, references } = await readOwnConfig(choice, factory);
     const { secret, file, path } = references;
     const opening = runOwned(owner, () => factory.open(config, { scope, log, secret, file, path }));
-    const tooLate = `it did not open within ${OPEN_TIMEOUT_MS} ms`;
-    const opened: unknown = await withTimeout(opening, OPEN_TIMEOUT_MS, tooLate);
+    const createLateError = () => new Error(`it did not open within ${OPEN_TIMEOUT_MS} ms`);
+    const opened: unknown = await withTimeout(opening, OPEN_TIMEOUT_MS, createLateError);
     const authenticator = { name, authenticate: bindAuthenticate(opened) };
     return { authenticator: guardAuthenticator(authenticator, log, owner), scope };
   } catch (error) {

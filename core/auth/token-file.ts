@@ -1,11 +1,10 @@
 import { array, define, enums, type Infer, object, optional } from 'superstruct';
 import { ACTOR_KINDS, type Actor } from '../contract/index.js';
-import { createFinding, InvalidFile, sortFindings } from '../host/finding.js';
-import { readStructuredText } from '../host/structured-file.js';
+import { createInvalidFile } from '../host/finding.js';
+import { parseByStruct } from '../host/parse-by-struct.js';
 import type { Fault } from '../lib/fault.js';
-import { judgeByStruct } from '../lib/struct-faults.js';
-import { matching } from '../lib/value-structs.js';
-import { ACTOR_ID, SCOPE } from './grammar.js';
+import { findRepeated } from '../lib/find-repeated.js';
+import { actorId, scope, sha256 } from './actor-structs.js';
 
 export interface TokenEntry {
   readonly actor: Actor;
@@ -22,10 +21,10 @@ const ISO_8601_WITH_ZONE =
 const TOKEN_FILE = object({
   tokens: array(
     object({
-      id: matching('a name of 1 to 128 letters, digits or ._@-', ACTOR_ID),
+      id: actorId,
       kind: enums(ACTOR_KINDS),
-      scopes: array(matching('a word of visible ASCII without a comma', SCOPE)),
-      sha256: matching('exactly 64 lower-case hex digits', /^[0-9a-f]{64}$/),
+      scopes: array(scope),
+      sha256,
       expires_at: optional(define<string>('a date and time with a zone, in ISO 8601', isInstant)),
     }),
   ),
@@ -45,23 +44,11 @@ function isInstant(value: unknown): boolean {
  * @throws InvalidFile with the place of each fault.
  */
 export function parseTokenFile(file: string, content: string): TokenTable {
-  const document = readStructuredText(file, content);
-  const refuse = (faults: readonly Fault[]) =>
-    new InvalidFile(
-      sortFindings(faults.map((fault) => createFinding(fault, { file, locate: document.locate }))),
-    );
-  const { value, faults } = judgeByStruct(document.value, TOKEN_FILE);
-  if (faults.length > 0) throw refuse(faults);
-  const { tokens } = value as Infer<typeof TOKEN_FILE>;
+  const { value, source } = parseByStruct(file, content, TOKEN_FILE);
+  const { tokens } = value;
   const repeated = findRepeated(tokens.map((token) => token.sha256));
-  if (repeated !== null) throw refuse([describeRepeated(repeated)]);
+  if (repeated !== null) throw createInvalidFile([describeRepeated(repeated)], source);
   return new Map(tokens.map((token) => [token.sha256, createEntry(token)]));
-}
-
-function findRepeated(digests: readonly string[]): number | null {
-  const seen = new Set<string>();
-  const index = digests.findIndex((digest) => seen.size === seen.add(digest).size);
-  return index === -1 ? null : index;
 }
 
 function describeRepeated(index: number): Fault {

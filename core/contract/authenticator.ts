@@ -45,7 +45,10 @@ export interface AuthenticatorContext {
   secret(reference: string): Secret;
   /** The bytes behind a `fileReference()` of the config, already read. */
   file(reference: string): Uint8Array;
-  /** The absolute path of a `fileReference()` or of any other path in the config, relative ones beside the configuration file. */
+  /**
+   * The absolute path of a `fileReference()` or of any other path in the config, relative ones beside the
+   * configuration file.
+   */
   path(reference: string): string;
 }
 

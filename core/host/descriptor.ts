@@ -1,6 +1,7 @@
 import type { Supports } from '../contract/index.js';
 import type { Fault } from '../lib/fault.js';
 import { findNearestName } from '../lib/nearest-name.js';
+import { readMember } from '../lib/read-member.js';
 import type { Judged } from '../lib/struct-faults.js';
 import { judgeByStruct } from '../lib/struct-faults.js';
 import type { AnyStruct } from '../lib/struct-walk.js';
@@ -9,7 +10,7 @@ import type { WireDescriptor } from './descriptor-struct.js';
 import { descriptorStruct } from './descriptor-struct.js';
 import { createDescriptor } from './descriptor-wire.js';
 import type { Finding, Locate } from './finding.js';
-import { createFinding, InvalidFile, sortFindings } from './finding.js';
+import { createFinding, createInvalidFile } from './finding.js';
 import { readStructuredText } from './structured-file.js';
 
 export interface Limits {
@@ -126,9 +127,7 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
   const wire = judged.faults.length === 0 ? (judged.value as WireDescriptor) : null;
   const rules = wire === null ? [] : judgeDescriptor(wire, found.adapter);
   const faults = [...judged.faults, ...found.faults, ...config.faults, ...rules];
-  if (wire === null || faults.length > 0) {
-    throw new InvalidFile(sortFindings(faults.map((fault) => createFinding(fault, source))));
-  }
+  if (wire === null || faults.length > 0) throw createInvalidFile(faults, source);
   const warnings = findDoubts(wire).map((fault) => createFinding(fault, source, 'warning'));
   return { descriptor: createDescriptor(wire, config.value), warnings, locate };
 }
@@ -165,9 +164,4 @@ function judgeConfig(value: unknown, adapter: DescriptorAdapter | null): Judged 
   if (adapter === null) return { value: null, faults: [] };
   const config = readMember(readMember(value, 'provider'), 'config') ?? {};
   return judgeByStruct(config, adapter.config, ['provider', 'config']);
-}
-
-function readMember(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  return (value as Record<string, unknown>)[key];
 }

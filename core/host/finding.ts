@@ -79,3 +79,8 @@ export class InvalidFile extends Error {
     this.findings = findings;
   }
 }
+
+/** All that is wrong with one document, in its order. */
+export function createInvalidFile(faults: readonly Fault[], source: DocumentSource): InvalidFile {
+  return new InvalidFile(sortFindings(faults.map((fault) => createFinding(fault, source))));
+}

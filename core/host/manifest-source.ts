@@ -4,7 +4,7 @@ import { isProviderFailure } from '../contract/index.js';
 import type { Fault } from '../lib/fault.js';
 import type { Descriptor } from './descriptor.js';
 import type { DocumentSource, Finding, Locate } from './finding.js';
-import { createFileFinding, createFinding, InvalidFile } from './finding.js';
+import { createFileFinding, createInvalidFile, InvalidFile } from './finding.js';
 import { parseManifest } from './manifest.js';
 import { manifestDigest } from './manifest-digest.js';
 import { ManifestUnavailable } from './manifest-unavailable.js';
@@ -81,7 +81,7 @@ async function readFile(written: string, input: ManifestInput): Promise<Document
     const hint = /^https?:/i.test(written) ? 'write { url: … } for a manifest behind a URL' : null;
     const message = `'manifest' names the file '${written}', which ${error.message}`;
     const fault: Fault = { rule: error.code, message, hint, path: ['manifest'], at: 'value' };
-    throw new InvalidFile([createFinding(fault, input)]);
+    throw createInvalidFile([fault], input);
   }
 }
 
@@ -129,5 +129,5 @@ function judgePin(digest: string, input: ManifestInput): void {
     path: ['manifest_digest'],
     at: 'value',
   };
-  throw new InvalidFile([createFinding(fault, input)]);
+  throw createInvalidFile([fault], input);
 }

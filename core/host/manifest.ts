@@ -3,7 +3,7 @@ import type { Fault } from '../lib/fault.js';
 import { copyPlainJson } from '../lib/plain-json.js';
 import { judgeByStruct } from '../lib/struct-faults.js';
 import type { DocumentSource, Finding } from './finding.js';
-import { createFinding, InvalidFile, sortFindings } from './finding.js';
+import { createFinding, createInvalidFile, sortFindings } from './finding.js';
 import { judgeAdmin } from './manifest-admin-rules.js';
 import { findCapabilityDoubts, judgeCapabilities } from './manifest-capability-rules.js';
 import { judgeConfig } from './manifest-config-rules.js';
@@ -41,6 +41,5 @@ export function parseManifest(value: unknown, source: DocumentSource): ParsedMan
 }
 
 function refuseFaulty(faults: readonly Fault[], source: DocumentSource): void {
-  if (faults.length === 0) return;
-  throw new InvalidFile(sortFindings(faults.map((fault) => createFinding(fault, source))));
+  if (faults.length > 0) throw createInvalidFile(faults, source);
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Log, Provider } from '../contract/index.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import { withTimeout } from '../lib/with-timeout.js';
+import { withFields } from '../log/with-fields.js';
 import type { Store } from '../store/store.js';
 import { Deadline } from './deadline.js';
 import type { Descriptor } from './descriptor.js';
@@ -65,7 +66,7 @@ export async function openVersion(
   context: VersionContext,
 ): Promise<ModuleVersion> {
   const { descriptor, adapter, references } = prepared;
-  const log = withModule(context.log, descriptor.module);
+  const log = withFields(context.log, { module: descriptor.module });
   const strays = new StrayErrors(log, 'the code of the module left an error uncaught');
   const owner = OWN_KINDS.has(descriptor.provider.kind) ? null : strays;
   const scope = createModuleScope(log, owner);
@@ -95,8 +96,9 @@ async function openInTime(
   owner: ErrorOwner | null,
   open: () => Provider | Promise<Provider>,
 ): Promise<unknown> {
-  const tooLate = `the adapter of kind '${kind}' did not open within ${OPEN_TIMEOUT_MS} ms`;
-  return withTimeout(runOwned(owner, open), OPEN_TIMEOUT_MS, tooLate);
+  const createLateError = () =>
+    new Error(`the adapter of kind '${kind}' did not open within ${OPEN_TIMEOUT_MS} ms`);
+  return withTimeout(runOwned(owner, open), OPEN_TIMEOUT_MS, createLateError);
 }
 
 interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'strays'> {
@@ -183,13 +185,4 @@ async function askForManifest(
   } finally {
     deadline.end();
   }
-}
-
-function withModule(log: Log, module: string): Log {
-  return {
-    debug: (fields, message) => log.debug({ module, ...fields }, message),
-    info: (fields, message) => log.info({ module, ...fields }, message),
-    warn: (fields, message) => log.warn({ module, ...fields }, message),
-    error: (fields, message) => log.error({ module, ...fields }, message),
-  };
 }

@@ -5,6 +5,7 @@ import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { record, type Struct } from 'superstruct';
 import { matching } from '../lib/value-structs.js';
+import { digest } from './identifiers.js';
 
 /** By the path of the file in the plugin's folder, with `/`: `sha256:` and lower-case hex. */
 export type FileDigests = Readonly<Record<string, string>>;
@@ -23,7 +24,7 @@ export function fileDigests(): Struct<Record<string, string>, null> {
       "a path in the plugin's folder, such as 'lib/index.js'",
       /^(?!\.{0,2}\/)[^\0\\]{1,1024}$/,
     ),
-    matching('a digest: sha256: and 64 lower-case hex digits', /^sha256:[0-9a-f]{64}$/),
+    digest,
   ) as unknown as Struct<Record<string, string>, null>;
 }
 

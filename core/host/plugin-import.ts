@@ -6,6 +6,7 @@ import {
   isAuthenticatorFactory,
   type ProviderAdapter,
 } from '../contract/index.js';
+import { withTimeout } from '../lib/with-timeout.js';
 import { PluginError } from './plugin-error.js';
 import type { PluginManifest } from './plugin-manifest.js';
 
@@ -43,17 +44,12 @@ export function refuseHangingImport(name: string): PluginError {
 }
 
 async function importInTime(plugin: ImportedPlugin): Promise<Record<string, unknown>> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(refuseHangingImport(plugin.name)), IMPORT_TIMEOUT_MS);
-  });
+  const createLateError = () => refuseHangingImport(plugin.name);
   try {
-    const url = pathToFileURL(plugin.entryPath).href;
-    return (await Promise.race([import(url), tooLate])) as Record<string, unknown>;
+    const imported: Promise<Record<string, unknown>> = import(pathToFileURL(plugin.entryPath).href);
+    return await withTimeout(imported, IMPORT_TIMEOUT_MS, createLateError);
   } catch (error) {
     throw error instanceof PluginError ? error : explainThrow(plugin, error);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -3,6 +3,7 @@ import { basename, join, sep } from 'node:path';
 import { array, type Infer, integer, object, optional, refine, size } from 'superstruct';
 import { CONTRACT_VERSION } from '../contract/index.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
+import { readMember } from '../lib/read-member.js';
 import { judgeByStruct } from '../lib/struct-faults.js';
 import { InvalidText, parseStructuredText, type StructuredText } from '../lib/structured-text.js';
 import type { Position } from '../lib/text-position.js';
@@ -26,8 +27,10 @@ const names = (what: string) =>
     (list) => new Set(list).size === list.length,
   );
 
+export const pluginName = matching('a name of a-z, 0-9 and -', NAME);
+
 const pluginFile = object({
-  name: matching('a name of a-z, 0-9 and -', NAME),
+  name: pluginName,
   version: matching('a version such as 1.0.0', VERSION),
   contract: integer(),
   kinds: optional(names('kind')),
@@ -209,9 +212,4 @@ function readNames(value: unknown, key: string): string[] {
   const names = readMember(value, key);
   if (!Array.isArray(names)) return [];
   return names.filter((name) => typeof name === 'string' && NAME.test(name)).slice(0, MAX_KINDS);
-}
-
-function readMember(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  return (value as Record<string, unknown>)[key];
 }

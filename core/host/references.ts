@@ -7,7 +7,7 @@ import { describePath } from '../lib/fault.js';
 import type { AnyStruct } from '../lib/struct-walk.js';
 import { rootPlace } from '../lib/struct-walk.js';
 import type { DocumentSource } from './finding.js';
-import { createFinding, InvalidFile, sortFindings } from './finding.js';
+import { createInvalidFile } from './finding.js';
 import type { FoundReference } from './reference-search.js';
 import { findReferences } from './reference-search.js';
 import { FileTrouble, readSmallFile } from './text-file.js';
@@ -68,10 +68,7 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
       faults.push(createFault(reference, error.message, input.source));
     }
   }
-  if (faults.length > 0) {
-    const findings = faults.map((fault) => createFinding(fault, input.source));
-    throw new InvalidFile(sortFindings(findings));
-  }
+  if (faults.length > 0) throw createInvalidFile(faults, input.source);
   return createReferences(secrets, files, input.baseDir);
 }
 

@@ -34,8 +34,8 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%-]+)(?::\d{0,5})?$/;
 
 /**
  * What Node's parser lets through but HTTP does not (RFC 9112 2.3, 3.2, 6.1).
- * @throws HostError 400 for a version other than HTTP/1.0 and 1.1, for chunks in HTTP/1.0, and for a missing, repeated or malformed `host`, 501 for a transfer
- * coding but `chunked`.
+ * @throws HostError 400 for a version other than HTTP/1.0 and 1.1, for chunks in HTTP/1.0, and for a
+ * missing, repeated or malformed `host`, 501 for a transfer coding but `chunked`.
  */
 export function refuseBadFraming(request: IncomingMessage, headers: CallerHeaders): void {
   const { httpVersion } = request;

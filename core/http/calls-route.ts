@@ -1,4 +1,5 @@
 import { HostError } from '../errors.js';
+import { MODULE_NAME } from '../host/identifiers.js';
 import type { CallQuery } from '../operations/call-record.js';
 import type { HostContext } from './exchange.js';
 
@@ -7,8 +8,6 @@ const MAX_LIMIT = 1000;
 const LEAST_STATUS = 100;
 const MOST_STATUS = 599;
 
-// Contract 1.2: the name of a module.
-const MODULE = /^[a-z0-9][a-z0-9._-]{0,62}(\/[a-z0-9][a-z0-9._-]{0,62})?$/;
 // RFC 3339 with a zone: a time without one means another moment on another machine.
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/i;
 /** Of 64 workers, each in at most 25 characters. */
@@ -17,7 +16,10 @@ const MAX_NAME_LENGTH = 64;
 
 /** How the text of each parameter is read: `null` where it does not fit what is `expected`. */
 const PARAMETERS = {
-  module: { expected: 'the name of a module', parse: (text: string) => matching(text, MODULE) },
+  module: {
+    expected: 'the name of a module',
+    parse: (text: string) => matching(text, MODULE_NAME),
+  },
   status: {
     expected: `a status, ${LEAST_STATUS} to ${MOST_STATUS}`,
     parse: (text: string) => integer(text, LEAST_STATUS, MOST_STATUS),

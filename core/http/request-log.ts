@@ -1,5 +1,5 @@
 import type { Log } from '../contract/index.js';
-import { describeActor, roundMs } from '../observability/describe-ended.js';
+import { describeActor, roundMs, roundMsOrNull } from '../observability/describe-ended.js';
 import type { RequestObserver } from '../observability/ended-request.js';
 
 /**
@@ -22,7 +22,7 @@ export function createRequestLog(log: Log, successSample: number): RequestObserv
         status: ended.status,
         actor: describeActor(actor),
         duration_ms: roundMs(ended.durationMs),
-        provider_ms: trace.providerMs === null ? null : roundMs(trace.providerMs),
+        provider_ms: roundMsOrNull(trace.providerMs),
         bytes_in: trace.bytesIn,
         bytes_out: ended.bytesOut,
         attempts: trace.attempts,

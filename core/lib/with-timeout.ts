@@ -1,12 +1,15 @@
-/** @throws Error, `message`, when the work is not done in time; the work itself goes on unheard. */
+/**
+ * @param createError makes what is thrown when the work is not done in time; the work itself goes on
+ * unheard
+ */
 export async function withTimeout<T>(
   work: T | Promise<T>,
   timeoutMs: number,
-  message = `not done after ${timeoutMs} ms`,
+  createError = () => new Error(`not done after ${timeoutMs} ms`),
 ): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(message)), timeoutMs);
+    timer = setTimeout(() => reject(createError()), timeoutMs);
   });
   try {
     return await Promise.race([work, timeout]);

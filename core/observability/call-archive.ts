@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../contract/index.js';
-import { withTimeout } from '../lib/with-timeout.js';
+import { settleWithin } from '../lib/settle-within.js';
 import type { CallPage, CallQuery, CallRecord } from '../operations/call-record.js';
 import { callId } from '../store/call-log.js';
 import { type Store, type StoredCall, StoreUnavailable } from '../store/store.js';
-import { describeActor, roundMs } from './describe-ended.js';
+import { describeActor, roundMs, roundMsOrNull } from './describe-ended.js';
 import type { EndedRequest } from './ended-request.js';
 
 export interface CallArchiveOptions {
@@ -83,7 +83,7 @@ export class CallArchive {
   /** Writes what is left, as far as that is possible in two seconds. Never throws. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
-    await withTimeout(this.#write(), CLOSE_TIMEOUT_MS).catch(() => {});
+    await settleWithin(this.#write(), CLOSE_TIMEOUT_MS);
   }
 
   /** Never throws: what could not be written is tried again with what comes next. */
@@ -172,7 +172,7 @@ function createStoredCall(ended: EndedRequest, run: string, number: number): Sto
     failure: trace.failure,
     actor: describeActor(ended.actor),
     duration_ms: roundMs(ended.durationMs),
-    provider_ms: trace.providerMs === null ? null : roundMs(trace.providerMs),
+    provider_ms: roundMsOrNull(trace.providerMs),
     attempts: trace.attempts,
     endpoint: trace.endpoint,
   };

@@ -3,7 +3,7 @@ import type { CallPage, CallQuery, CallRecord } from '../operations/call-record.
 import { parseCallCursor } from './call-cursor.js';
 import { type CallPart, createPage } from './call-page.js';
 import { captureBodies } from './capture-bodies.js';
-import { describeActor, roundMs } from './describe-ended.js';
+import { describeActor, roundMs, roundMsOrNull } from './describe-ended.js';
 import type { EndedRequest } from './ended-request.js';
 
 /** Contract 9: the last 10,000 calls. */
@@ -97,7 +97,7 @@ function createRecord(ended: EndedRequest): CallRecord {
     failure: trace.failure,
     actor: describeActor(ended.actor),
     durationMs: roundMs(ended.durationMs),
-    providerMs: trace.providerMs === null ? null : roundMs(trace.providerMs),
+    providerMs: roundMsOrNull(trace.providerMs),
     attempts: trace.attempts,
     endpoint: trace.endpoint,
     captured: trace.bodies === null ? null : captureBodies(trace.bodies),

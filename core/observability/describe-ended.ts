@@ -9,3 +9,8 @@ export function describeActor(actor: Actor | null): string | null {
 export function roundMs(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
+
+/** The same of what may never have been: `null` stays so. */
+export function roundMsOrNull(ms: number | null): number | null {
+  return ms === null ? null : roundMs(ms);
+}

@@ -11,7 +11,7 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import type { Log } from '../contract/index.js';
-import { withTimeout } from '../lib/with-timeout.js';
+import { settleWithin } from '../lib/settle-within.js';
 import type { Tracing } from './open-tracing.js';
 import type { OtlpProtocol } from './otlp-environment.js';
 import { beginRequestSpan } from './otlp-request-span.js';
@@ -41,7 +41,7 @@ export async function createOtlpTracing(
   return {
     begin: (request) => beginRequestSpan(tracer, request),
     // A receiver that hangs or fails costs its spans, not the end of the host.
-    close: () => withTimeout(provider.shutdown(), CLOSE_TIMEOUT_MS).catch(() => {}),
+    close: () => settleWithin(provider.shutdown(), CLOSE_TIMEOUT_MS),
   };
 }
 

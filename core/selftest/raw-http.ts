@@ -24,7 +24,7 @@ export interface RawRequest {
 export interface ReadOptions {
   /** The response to a HEAD has no body whatever its headers say. */
   readonly toHead?: boolean;
-  /** Milliseconds, default 5,000. */
+  /** Milliseconds, default 15,000. */
   readonly deadlineMs?: number;
 }
 

@@ -1,7 +1,7 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
+import { settleWithin } from '../lib/settle-within.js';
 import { orLost } from './postgres-error.js';
-import { settleWithin } from './settle-within.js';
 
 // A caller waits for these: past them the answer is 503.
 const CONNECT_TIMEOUT_MS = 2000;

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
+import { settleWithin } from '../lib/settle-within.js';
 import { CLOSE_TIMEOUT_MS, connectionOptions } from './postgres-connection.js';
 import { orLost } from './postgres-error.js';
-import { settleWithin } from './settle-within.js';
 
 const RECONNECT: BackoffBounds = { firstMs: 100, maxMs: 5000 };
 // A connection that died without a word is found by this, not by TCP, which takes hours.

@@ -1,5 +1,6 @@
 import type { Log } from '../contract/index.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
+import { settleWithin } from '../lib/settle-within.js';
 import {
   type AuditFilter,
   type AuditVerdict,
@@ -29,7 +30,6 @@ import {
 import type { ChangeListener, Database } from './database.js';
 import { type DigestAudited, openDigest } from './digest-key.js';
 import { reencryptStore } from './reencrypt.js';
-import { settleWithin } from './settle-within.js';
 import type { Store, WriteAudit } from './store.js';
 import type { StoreKeys } from './store-keys.js';
 import { type StoreFault, StoreUnavailable } from './store-unavailable.js';

@@ -13,6 +13,7 @@ import {
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
+import { failureOfAbort } from '../http/failures.js';
 import { LineLog } from '../supervision/line-log.js';
 import { describeLateImport, explainImport, IMPORT_TIMEOUT_MS } from './import-module.js';
 import { receiveBytes } from './sent-bytes.js';
@@ -25,7 +26,6 @@ import type {
   ThreadMessage,
   ThreadStart,
 } from './thread-messages.js';
-import { failureOfAbort } from './until-aborted.js';
 
 const ENTRY = new URL('./thread-entry.js', import.meta.url);
 

@@ -6,12 +6,12 @@ import {
   type Provider,
   ProviderFailure,
 } from '../../core/contract/index.js';
+import { failureOfAbort } from '../http/failures.js';
 import { RestartPauses } from '../supervision/restart-pauses.js';
 import type { LocalConfiguration } from './handler.js';
 import { ModuleThread, type ThreadOptions } from './module-thread.js';
 import { receiveFailure } from './sent-failure.js';
 import type { SentManifest, ThreadStart } from './thread-messages.js';
-import { failureOfAbort } from './until-aborted.js';
 
 /** A check asks nobody, so it may come often: a thread that is down shows as an endpoint that is down. */
 const BALANCING: Balancing = {

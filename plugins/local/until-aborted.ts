@@ -1,6 +1,5 @@
-// Not the whole contract: what a thread imports delays its start.
-import { isProviderFailure, ProviderFailure } from '../../core/contract/failure.js';
 import type { Cancellation } from '../../core/contract/index.js';
+import { failureOfAbort } from '../http/failures.js';
 
 /**
  * Answers with what `run` answers, or fails when the signal is aborted: a handler that ignores it does
@@ -16,13 +15,4 @@ export function untilAborted<T>(signal: Cancellation, run: () => Promise<T>): Pr
       .then(resolve, reject)
       .finally(() => signal.removeEventListener('abort', stop));
   });
-}
-
-/** What the host took a call back with, as the failure that it stands for. */
-export function failureOfAbort(reason: unknown): ProviderFailure {
-  if (isProviderFailure(reason)) return reason;
-  const isTimeout = reason instanceof DOMException && reason.name === 'TimeoutError';
-  return isTimeout
-    ? new ProviderFailure('timeout', 'deadline passed', { cause: reason })
-    : new ProviderFailure('cancelled', 'call was taken back', { cause: reason });
 }

@@ -1,6 +1,6 @@
-import { array, define, type Infer, object, optional, refine, size } from 'superstruct';
+import { array, define, type Infer, object, omit, optional, refine, size } from 'superstruct';
 import { fileReference, secretReference } from '../../core/contract/index.js';
-import { integerBetween } from '../http/config.js';
+import { health } from '../http/config.js';
 
 /** Where `inbox` puts the subjects of answers. */
 export const DEFAULT_INBOX = '_INBOX';
@@ -51,14 +51,6 @@ const tls = refine(
   (value) => (value.cert === undefined) === (value.key === undefined),
 );
 
-/** Times in milliseconds. */
-const health = object({
-  interval_ms: optional(integerBetween(100, 3_600_000)),
-  timeout_ms: optional(integerBetween(10, 60_000)),
-  failures: optional(integerBetween(1, 100)),
-  successes: optional(integerBetween(1, 100)),
-});
-
 /** `provider.config` of kind `nats`. */
 export const natsConfig = object({
   servers: size(array(server), 1, MAX_SERVERS),
@@ -66,7 +58,8 @@ export const natsConfig = object({
   inbox: optional(subject),
   auth: optional(auth),
   tls: optional(tls),
-  health: optional(health),
+  // A check is a message of its own, to no path.
+  health: optional(omit(health, ['path'])),
 });
 
 export type NatsConfig = Infer<typeof natsConfig>;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { exportSPKI } from 'jose';
+import { headerValue } from '../../core/selftest/raw-http.js';
 import { call } from '../http/call.js';
 import { expectProblem } from '../http/expect-problem.js';
 import { describeModule } from '../http/modules.js';
@@ -18,7 +19,6 @@ import {
   signToken,
   startFakeIssuer,
 } from '../support/fake-issuer.js';
-import { headerValue } from '../support/raw-http.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const TARGET = '/modules/crm/http/items';

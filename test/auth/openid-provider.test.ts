@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { headerValue } from '../../core/selftest/raw-http.js';
 import { call } from '../http/call.js';
 import { expectProblem } from '../http/expect-problem.js';
 import { describeModule } from '../http/modules.js';
@@ -15,7 +16,6 @@ import {
   type OpenIdProvider,
   startOpenIdProvider,
 } from '../support/openid-provider.js';
-import { headerValue } from '../support/raw-http.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const TARGET = '/modules/crm/http/items';

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { headerValue, headerValues, type RawHeader } from '../../core/selftest/raw-http.js';
 import { expectProblem } from '../http/expect-problem.js';
 import { useHost } from '../http/use-host.js';
 import type { Answer } from '../support/echo-provider.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../support/provider.js';
-import { headerValue, headerValues, type RawHeader } from '../support/raw-http.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 import {
   askBridge,

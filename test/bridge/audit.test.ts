@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { RawHeader } from '../../core/selftest/raw-http.js';
 import { runModgate } from '../cli/run-modgate.js';
 import { useHost } from '../http/use-host.js';
-import type { RawHeader } from '../support/raw-http.js';
 import { askBridge, type BridgeCall } from './support.js';
 import { CONFIG, crmDescriptor, READ, SYNC, UNGRANTED } from './support-crm.js';
 

@@ -1,9 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import {
+  buildRequest,
+  RawConnection,
+  type RawHeader,
+  sendRequest,
+} from '../../core/selftest/raw-http.js';
 import { type CorpusBytes, readCorpus, toBytes } from '../http/corpus.js';
 import { expectProblem } from '../http/expect-problem.js';
 import { useHost } from '../http/use-host.js';
-import { buildRequest, RawConnection, type RawHeader, sendRequest } from '../support/raw-http.js';
 import { askBridge, bridgeBody, bridgeTarget, sendBridge } from './support.js';
 import { readBridgeCorpus } from './support-corpus.js';
 import { crmDescriptor, READ } from './support-crm.js';

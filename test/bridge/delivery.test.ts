@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ConfigField } from '../../core/contract/index.js';
+import { headerValue } from '../../core/selftest/raw-http.js';
 import { waitUntil } from '../http/wait-until.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
-import { headerValue } from '../support/raw-http.js';
 import { type HostOptions, type RunningHost, startHost } from '../support/start-host.js';
 import { createDescriptor, createManifest } from './support.js';
 import {

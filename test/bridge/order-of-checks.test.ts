@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { headerValue } from '../../core/selftest/raw-http.js';
 import { expectProblem } from '../http/expect-problem.js';
 import { useHost } from '../http/use-host.js';
-import { headerValue } from '../support/raw-http.js';
 import { askBridge, type BridgeAnswer, type BridgeCall, RELEASE, STRANGE } from './support.js';
 import { CONFIG, crmDescriptor, READ, SYNC, UNDECLARED, UNGRANTED } from './support-crm.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { headerValue } from '../../core/selftest/raw-http.js';
 import { useHost } from '../http/use-host.js';
-import { headerValue } from '../support/raw-http.js';
 import { askBridge, type BridgeCall } from './support.js';
 import { crmDescriptor, READ, SYNC } from './support-crm.js';
 

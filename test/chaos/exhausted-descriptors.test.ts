@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { RawConnection, type RawResponse } from '../../core/selftest/raw-http.js';
 import { ROOT } from '../http/call.js';
 import { expectProblem, reasonOf } from '../http/expect-problem.js';
 import { waitUntil } from '../http/wait-until.js';
 import { callItems, describeItems } from '../resilience/routes.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../support/provider.js';
-import { RawConnection, type RawResponse } from '../support/raw-http.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 import { expectNoConnections, expectRecovery } from './at-rest.js';
 import { canLimitProcesses, countDescriptors, limitProcess } from './process-limits.js';

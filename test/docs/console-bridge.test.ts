@@ -1,10 +1,6 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { type RunningModgate, startModgate } from '../support/start-host.js';
 import { readDocumentedCommands, runDocumented } from './documented-commands.js';
-import { installModgate } from './install-modgate.js';
+import { useExamples } from './use-examples.js';
 
 const PAGE = 'docs/console-bridge.md';
 const OPERATIONS = [
@@ -18,38 +14,20 @@ const OPERATIONS = [
 
 describe(PAGE, () => {
   const { MODGATE_STATE } = process.env;
-  let uninstall = () => {};
-  let directory: string;
-  let host: RunningModgate;
-
-  before(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
-    cpSync('modules.d', join(directory, 'modules.d'), {
-      recursive: true,
-      filter: (path) => !path.includes('.status'),
-    });
-    const state = join(directory, 'state');
-    host = await startModgate([
-      ...['serve', '--env', 'development', '--port', '0'],
-      ...['--modules', join(directory, 'modules.d'), '--state', state],
-    ]);
-    uninstall = installModgate(join(directory, 'bin'));
-    process.env['MODGATE_STATE'] = state;
-  });
-
-  after(async () => {
-    uninstall();
+  after(() => {
     if (MODGATE_STATE === undefined) delete process.env['MODGATE_STATE'];
     else process.env['MODGATE_STATE'] = MODGATE_STATE;
-    expect(await host.stop('SIGTERM')).to.deep.equal({ code: 0, signal: null });
-    rmSync(directory, { recursive: true, force: true });
+  });
+  const examples = useExamples({ isInstalled: true });
+  before(() => {
+    process.env['MODGATE_STATE'] = examples.stateDir;
   });
 
   const commands = readDocumentedCommands(PAGE);
 
   for (const { command, output } of commands) {
     it(`runs as written: ${nameCommand(command)}`, async () => {
-      expect(await runDocumented(command, host.url)).to.equal(output);
+      expect(await runDocumented(command, examples.host.url)).to.equal(output);
     });
   }
 

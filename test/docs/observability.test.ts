@@ -1,6 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { SETTINGS, settingFlag } from '../../core/config/settings.js';
 import { call } from '../http/call.js';
@@ -9,9 +7,8 @@ import { useHost } from '../http/use-host.js';
 import { waitUntil } from '../http/wait-until.js';
 import { scrape } from '../observability/exposition.js';
 import { describeTlsMetrics } from '../observability/tls-metrics.js';
-import { type RunningModgate, startModgate } from '../support/start-host.js';
 import { readDocumentedCommands, runDocumented } from './documented-commands.js';
-import { installModgate } from './install-modgate.js';
+import { useExamples } from './use-examples.js';
 
 const PAGE = 'docs/observability.md';
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'shop.read' }];
@@ -21,32 +18,11 @@ const text = readFileSync(PAGE, 'utf8');
 const readNames = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 
 describe(PAGE, () => {
-  let directory: string;
-  let host: RunningModgate;
-  let uninstall = () => {};
-
-  before(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
-    cpSync('modules.d', join(directory, 'modules.d'), {
-      recursive: true,
-      filter: (path) => !path.includes('.status'),
-    });
-    host = await startModgate([
-      ...['serve', '--env', 'development', '--port', '0'],
-      ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],
-    ]);
-    uninstall = installModgate(join(directory, 'bin'));
-  });
-
-  after(async () => {
-    uninstall();
-    expect(await host.stop('SIGTERM')).to.deep.equal({ code: 0, signal: null });
-    rmSync(directory, { recursive: true, force: true });
-  });
+  const examples = useExamples({ isInstalled: true });
 
   for (const { command, output } of readDocumentedCommands(PAGE)) {
     it(`runs as written: ${command.slice(0, 90).replaceAll('\n', ' ')}…`, async () => {
-      expect(await runDocumented(command, host.url)).to.equal(output);
+      expect(await runDocumented(command, examples.host.url)).to.equal(output);
     });
   }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { headerValue, RawConnection, type RawHeader } from '../../core/selftest/raw-http.js';
 import { type Exposition, scrape } from '../observability/exposition.js';
-import { headerValue, RawConnection, type RawHeader } from '../support/raw-http.js';
 import { call } from './call.js';
 import { expectProblem, reasonOf } from './expect-problem.js';
 import { describeWideModule } from './modules.js';

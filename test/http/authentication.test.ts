@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { headerValue, type RawHeader } from '../support/raw-http.js';
+import { headerValue, type RawHeader } from '../../core/selftest/raw-http.js';
 import { startHost } from '../support/start-host.js';
 import { call } from './call.js';
 import { readCorpus } from './corpus.js';

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { buildRequest, headerValue, RawConnection, type RawHeader } from '../support/raw-http.js';
+import {
+  buildRequest,
+  headerValue,
+  RawConnection,
+  type RawHeader,
+} from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE, ROOT } from './call.js';
 import { type CorpusBytes, readCorpus, toBytes } from './corpus.js';
 import { expectProblem } from './expect-problem.js';

@@ -3,7 +3,7 @@ import {
   type RawHeader,
   type RawResponse,
   sendRequest,
-} from '../support/raw-http.js';
+} from '../../core/selftest/raw-http.js';
 
 export interface Call {
   readonly method?: string;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { headerValue, RawConnection } from '../../core/selftest/raw-http.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
-import { headerValue, RawConnection } from '../support/raw-http.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 import { call, JSON_TYPE, parseJson, ROOT } from './call.js';
 import { expectProblem } from './expect-problem.js';

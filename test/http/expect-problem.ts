@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { headerValue, headerValues, type RawResponse } from '../support/raw-http.js';
+import { headerValue, headerValues, type RawResponse } from '../../core/selftest/raw-http.js';
 
 export interface Problem {
   readonly type: string;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { headerValue, headerValues } from '../support/raw-http.js';
+import { headerValue, headerValues } from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE, parseJson } from './call.js';
 import { expectProblem } from './expect-problem.js';
 import { describeModule } from './modules.js';

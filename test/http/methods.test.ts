@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { headerValue } from '../support/raw-http.js';
+import { headerValue } from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE, parseJson } from './call.js';
 import { expectProblem } from './expect-problem.js';
 import { describeModule, describeWideModule, METHODS } from './modules.js';

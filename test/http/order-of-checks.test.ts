@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RawHeader } from '../support/raw-http.js';
+import type { RawHeader } from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE } from './call.js';
 import { type CorpusBytes, readCorpus, toBytes } from './corpus.js';
 import { expectProblem } from './expect-problem.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { headerValue, RawConnection, type RawResponse } from '../support/raw-http.js';
+import { headerValue, RawConnection, type RawResponse } from '../../core/selftest/raw-http.js';
 import { call, ROOT } from './call.js';
 import { readCorpus } from './corpus.js';
 import { expectProblem } from './expect-problem.js';

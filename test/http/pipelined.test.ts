@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RawConnection } from '../support/raw-http.js';
+import { RawConnection } from '../../core/selftest/raw-http.js';
 import { ROOT } from './call.js';
 import { describeWideModule } from './modules.js';
 import { useHost } from './use-host.js';

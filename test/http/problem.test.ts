@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { headerValue, type RawHeader, type RawResponse } from '../support/raw-http.js';
+import { headerValue, type RawHeader, type RawResponse } from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE } from './call.js';
 import { expectProblem, TITLES } from './expect-problem.js';
 import { describeModule } from './modules.js';

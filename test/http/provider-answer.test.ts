@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { headerValues, type RawHeader } from '../../core/selftest/raw-http.js';
 import type { Answer } from '../support/echo-provider.js';
-import { headerValues, type RawHeader } from '../support/raw-http.js';
 import { call, JSON_TYPE, parseJson } from './call.js';
 import { readCorpus, toBytes } from './corpus.js';
 import { expectProblem, reasonOf } from './expect-problem.js';

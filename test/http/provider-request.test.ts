@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { headerValue, headerValues, type RawHeader } from '../support/raw-http.js';
+import { headerValue, headerValues, type RawHeader } from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE } from './call.js';
 import { readCorpus } from './corpus.js';
 import { expectProblem } from './expect-problem.js';

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { RawConnection } from '../support/raw-http.js';
+import { RawConnection } from '../../core/selftest/raw-http.js';
 import {
   type RunningHost,
   type RunningModgate,

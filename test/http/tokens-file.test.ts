@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { headerValue, type RawHeader } from '../support/raw-http.js';
+import { headerValue, type RawHeader } from '../../core/selftest/raw-http.js';
 import { call } from './call.js';
 import { expectProblem } from './expect-problem.js';
 import { describeModule } from './modules.js';

@@ -2,11 +2,11 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
+import { headerValue, type RawHeader } from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE } from '../http/call.js';
 import { describeWideModule } from '../http/modules.js';
 import { useHost } from '../http/use-host.js';
 import { startProvider } from '../support/provider.js';
-import { headerValue, type RawHeader } from '../support/raw-http.js';
 import { startHost } from '../support/start-host.js';
 
 const AS = 'dev-service:billing:wide.use,other.scope';

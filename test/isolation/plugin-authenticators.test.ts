@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { headerValue } from '../../core/selftest/raw-http.js';
 import { call, parseJson } from '../http/call.js';
 import { expectProblem } from '../http/expect-problem.js';
-import { headerValue } from '../support/raw-http.js';
 import { type RunningHost, spawnModgate, startHost } from '../support/start-host.js';
 import {
   adapterSource,

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { RawConnection } from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE, parseJson } from '../http/call.js';
 import { expectProblem } from '../http/expect-problem.js';
 import { describeModule } from '../http/modules.js';
 import { useHost } from '../http/use-host.js';
 import { waitUntil } from '../http/wait-until.js';
-import { RawConnection } from '../support/raw-http.js';
 
 interface Page {
   readonly calls: readonly Readonly<Record<string, unknown>>[];

@@ -1,11 +1,11 @@
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
+import { RawConnection } from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE } from '../http/call.js';
 import { expectProblem } from '../http/expect-problem.js';
 import { describeModule } from '../http/modules.js';
 import { useHost } from '../http/use-host.js';
 import { waitUntil } from '../http/wait-until.js';
-import { RawConnection } from '../support/raw-http.js';
 import { startHost } from '../support/start-host.js';
 import { scrape, seriesOf } from './exposition.js';
 

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { Log } from '../../core/contract/index.js';
 import { createRequestLog } from '../../core/http/request-log.js';
+import type { RawHeader } from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE } from '../http/call.js';
 import { describeModule } from '../http/modules.js';
 import { useHost } from '../http/use-host.js';
 import { waitUntil } from '../http/wait-until.js';
 import { silent } from '../store/backend.js';
-import type { RawHeader } from '../support/raw-http.js';
 import { createEnded } from './ended.js';
 
 const ROUTES = [

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { toTerminalLine } from '../../core/log/terminal-line.js';
 import { call } from '../http/call.js';
 import { waitUntil } from '../http/wait-until.js';
+import { copyExamples } from '../support/copy-examples.js';
 
 const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 const WAIT_MS = 15_000;
@@ -56,13 +57,10 @@ describe('the log on a terminal', () => {
   });
 
   it('is one readable line for each line, and no JSON', async () => {
-    cpSync('modules.d', join(directory, 'modules.d'), {
-      recursive: true,
-      filter: (path) => !path.includes('.status'),
-    });
+    const modules = copyExamples(directory);
     const command = [
       ...[`exec '${process.execPath}' '${MAIN}' serve --env development --port 0`],
-      ...[`--modules '${directory}/modules.d' --state '${directory}/state'`],
+      ...[`--modules '${modules}' --state '${directory}/state'`],
     ].join(' ');
     terminal = spawn('script', ['-qfec', command, join(directory, 'typescript')], {
       stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,7 +1,7 @@
+import { headerValue, type RawHeader, type RawResponse } from '../../core/selftest/raw-http.js';
 import { call } from '../http/call.js';
 import { buildManifest, describeModule } from '../http/modules.js';
 import { waitUntil } from '../http/wait-until.js';
-import { headerValue, type RawHeader, type RawResponse } from '../support/raw-http.js';
 import { type HostOptions, type RunningHost, startHost } from '../support/start-host.js';
 import type { OtlpReceiver, ReceivedSpan } from './otlp-receiver.js';
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError } from '../../core/config/config-error.js';
 import { openTracing } from '../../core/observability/open-tracing.js';
+import { headerValue } from '../../core/selftest/raw-http.js';
 import { runModgate } from '../cli/run-modgate.js';
 import { silent } from '../store/backend.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
-import { headerValue } from '../support/raw-http.js';
 import { callItem, NOBODY, readTraceparent, startTracedHost } from './traced-host.js';
 
 const WRONG: readonly (readonly [string, string])[] = [

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import { headerValue, RawConnection } from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE } from '../http/call.js';
 import { waitUntil } from '../http/wait-until.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
-import { headerValue, RawConnection } from '../support/raw-http.js';
 import type { RunningHost } from '../support/start-host.js';
 import { type OtlpReceiver, startOtlpReceiver } from './otlp-receiver.js';
 import {

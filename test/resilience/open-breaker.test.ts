@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { headerValue } from '../../core/selftest/raw-http.js';
 import { expectProblem, reasonOf } from '../http/expect-problem.js';
 import { waitUntil } from '../http/wait-until.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { headerValue } from '../support/raw-http.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 import { callItems, describeItems, readModule } from './routes.js';
 

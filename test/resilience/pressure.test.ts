@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
+import { headerValue, type RawResponse } from '../../core/selftest/raw-http.js';
 import { expectProblem, reasonOf } from '../http/expect-problem.js';
 import { waitUntil } from '../http/wait-until.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { headerValue, type RawResponse } from '../support/raw-http.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 import { callItems, describeItems, findLine, readModule } from './routes.js';
 

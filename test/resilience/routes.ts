@@ -1,5 +1,5 @@
+import type { RawHeader, RawResponse } from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE, parseJson } from '../http/call.js';
-import type { RawHeader, RawResponse } from '../support/raw-http.js';
 
 const capability = 'items.use';
 

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { RawConnection } from '../../core/selftest/raw-http.js';
 import { ROOT } from '../http/call.js';
 import { waitUntil } from '../http/wait-until.js';
 import { type RunningProvider, startProvider, startRawProvider } from '../support/provider.js';
-import { RawConnection } from '../support/raw-http.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 import { describeItems, readModule } from './routes.js';
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { RawHeader } from './raw-http.js';
+import type { RawHeader } from '../../core/selftest/raw-http.js';
 
 export interface ProviderRequest {
   readonly method: string;

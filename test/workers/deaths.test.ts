@@ -2,16 +2,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import { runModgate } from '../cli/run-modgate.js';
 import { call } from '../http/call.js';
-import { describeModule } from '../http/modules.js';
 import { waitUntil } from '../http/wait-until.js';
 import { scrape } from '../observability/exposition.js';
-import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
-import { type HostOptions, type RunningHost, startHost } from '../support/start-host.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
 import { startLoad } from './constant-load.js';
+import { ITEM, useWorkers } from './use-workers.js';
 import { countLines, isAlive, listWorkers, PATIENCE_MS, waitForLine } from './worker-log.js';
 
-const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
-const ITEM = '/modules/shop/http/items/1';
 const CALLERS = 4;
 
 /** A module that has Node run this first, in the host and in each worker. */
@@ -23,28 +20,10 @@ const IN_WORKERS = "import cluster from 'node:cluster'; if (cluster.isWorker) ";
 
 describe('a worker that dies', function () {
   this.timeout(180_000);
-  let provider: EchoProvider;
-  let host: RunningHost;
-
-  const start = async (options: Omit<HostOptions, 'files'> = {}) => {
-    host = await startHost({
-      ...options,
-      args: ['--workers', '2', ...(options.args ?? [])],
-      files: { 'shop.json': describeModule('shop', provider.url, ROUTES) },
-    });
-  };
-
-  before(async () => {
-    provider = await startEchoProvider();
-  });
-  afterEach(async () => {
-    await host.kill();
-    provider.reset();
-  });
-  after(() => provider.close());
+  const workers = useWorkers();
 
   it('is replaced, and takes only the requests with it that it had', async () => {
-    await start();
+    const host = await workers.start();
     const [victim = 0] = listWorkers(host);
     const load = startLoad(host, ITEM);
     await waitUntil('load', () => load.answered > 100, PATIENCE_MS);
@@ -60,7 +39,7 @@ describe('a worker that dies', function () {
   });
 
   it('leaves behind what it had counted until somebody last asked', async () => {
-    await start();
+    const host = await workers.start();
     for (let count = 0; count < 10; count += 1) {
       expect((await call(host, { target: ITEM })).status).to.equal(200);
     }
@@ -72,14 +51,14 @@ describe('a worker that dies', function () {
   });
 
   it('keeps the port that was picked when all of them die', async () => {
-    await start();
+    const host = await workers.start();
     for (const pid of listWorkers(host)) process.kill(pid, 'SIGKILL');
     await waitForLine(host, 'a worker serves', 4);
     expect((await call(host, { target: ITEM })).status).to.equal(200);
   });
 
   it('is no more replaced at once when it dies again and again', async () => {
-    await start();
+    const host = await workers.start();
     for (let deaths = 1; deaths <= 6; deaths += 1) {
       const [victim = 0] = listWorkers(host);
       process.kill(victim, 'SIGKILL');
@@ -95,10 +74,10 @@ describe('a worker that dies', function () {
   });
 
   it('leaves no process behind when the host itself is killed', async () => {
-    await start();
-    const workers = listWorkers(host);
+    const host = await workers.start();
+    const pids = listWorkers(host);
     await host.kill();
-    await waitUntil('all have gone', () => !workers.some(isAlive), PATIENCE_MS);
+    await waitUntil('all have gone', () => !pids.some(isAlive), PATIENCE_MS);
   });
 });
 

@@ -1,43 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { describeModule } from '../http/modules.js';
+import { RawConnection } from '../../core/selftest/raw-http.js';
 import { waitUntil } from '../http/wait-until.js';
 import { scrape } from '../observability/exposition.js';
-import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
-import { RawConnection } from '../support/raw-http.js';
-import { type HostOptions, type RunningHost, startHost } from '../support/start-host.js';
 import { startLoad } from './constant-load.js';
+import { ITEM, useWorkers } from './use-workers.js';
 import { isAlive, listWorkers, PATIENCE_MS, signal, waitForLine } from './worker-log.js';
 
-const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
-const ITEM = '/modules/shop/http/items/1';
 const OK = { module: 'shop', status: '200' };
 
 describe('a restart of workers', function () {
   this.timeout(180_000);
-  let provider: EchoProvider;
-  let host: RunningHost;
-
-  const start = async (options: Omit<HostOptions, 'files'> = {}) => {
-    host = await startHost({
-      ...options,
-      args: ['--workers', '2', ...(options.args ?? [])],
-      files: { 'shop.json': describeModule('shop', provider.url, ROUTES) },
-    });
-  };
-
-  before(async () => {
-    provider = await startEchoProvider();
-  });
-  afterEach(async () => {
-    await host.kill();
-    provider.reset();
-  });
-  after(() => provider.close());
+  const workers = useWorkers();
 
   it('fails no request under load, and forgets no count', async () => {
-    await start();
+    const host = await workers.start();
     const before = listWorkers(host);
     const load = startLoad(host, ITEM);
     await waitUntil('load', () => load.answered > 100, PATIENCE_MS);
@@ -54,13 +32,13 @@ describe('a restart of workers', function () {
   });
 
   it('lets a request that is under way finish on the worker that has it', async () => {
-    await start();
-    provider.answer({ delayMs: 3000 });
+    const host = await workers.start();
+    workers.provider.answer({ delayMs: 3000 });
     const slow = await RawConnection.open(host.port);
     slow.write(
       `GET ${ITEM} HTTP/1.1\r\nhost: 127.0.0.1:${host.port}\r\nauthorization: Bearer dev-system:a\r\n\r\n`,
     );
-    await waitUntil('the call at the provider', () => provider.requests.length === 1);
+    await waitUntil('the call at the provider', () => workers.provider.requests.length === 1);
     signal(host, 'SIGUSR2');
     expect((await slow.readFinal({ deadlineMs: PATIENCE_MS })).status).to.equal(200);
     await slow.closed(PATIENCE_MS);
@@ -69,7 +47,7 @@ describe('a restart of workers', function () {
   });
 
   it('is given up when a new worker cannot start, and the old ones serve on', async () => {
-    await start({ tokens: { tokens: [] } });
+    const host = await workers.start({ tokens: { tokens: [] } });
     const before = listWorkers(host);
     writeFileSync(join(host.directory, 'tokens.json'), '{"tokens": 7}');
     const load = startLoad(host, ITEM);
@@ -86,7 +64,7 @@ describe('a restart of workers', function () {
   });
 
   it('ends in a drain when the host is told to stop meanwhile', async () => {
-    await start();
+    const host = await workers.start();
     signal(host, 'SIGUSR2');
     await waitForLine(host, 'restarting');
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });

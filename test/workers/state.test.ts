@@ -11,8 +11,7 @@ import {
 import { call, parseJson } from '../http/call.js';
 import { describeModule, type RouteOptions } from '../http/modules.js';
 import { waitUntil } from '../http/wait-until.js';
-import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { useWorkers } from './use-workers.js';
 import { listWorkers, PATIENCE_MS, waitForLine } from './worker-log.js';
 
 const FIELDS: readonly ConfigField[] = [
@@ -33,13 +32,9 @@ interface Entry {
 
 describe('what workers do as one', function () {
   this.timeout(180_000);
-  let provider: EchoProvider;
-  let host: RunningHost;
-
-  const start = async (files: Readonly<Record<string, string | object>>) => {
-    host = await startHost({ args: ['--workers', '2'], files });
-  };
-  const get = (target: string) => call(host, { target });
+  const workers = useWorkers();
+  const start = (files: Readonly<Record<string, string | object>>) => workers.start({ files });
+  const get = (target: string) => call(workers.host, { target });
   const find = async (file: string) => {
     const { modules } = parseJson(await get('/modules')) as unknown as { modules: Entry[] };
     return modules.find((module) => module.file === file);
@@ -52,23 +47,14 @@ describe('what workers do as one', function () {
     return [...new Set(answers.map(({ status }) => status))];
   };
   const killLeader = async () => {
-    const [leader = 0] = listWorkers(host);
+    const [leader = 0] = listWorkers(workers.host);
     process.kill(leader, 'SIGKILL');
-    await waitForLine(host, 'a worker serves', 3);
+    await waitForLine(workers.host, 'a worker serves', 3);
   };
 
-  before(async () => {
-    provider = await startEchoProvider();
-  });
-  afterEach(async () => {
-    await host.kill();
-    provider.reset();
-  });
-  after(() => provider.close());
-
   it('delivers a configuration once, and by another worker when the one that did is gone', async () => {
-    await start({ 'conf.json': configDescriptor(provider.url, FIELDS) });
-    const revisions = () => readDeliveries(provider).map(({ revision }) => revision);
+    const host = await start({ 'conf.json': configDescriptor(workers.provider.url, FIELDS) });
+    const revisions = () => readDeliveries(workers.provider).map(({ revision }) => revision);
     await waitUntil('the first', () => revisions().length > 0, PATIENCE_MS);
     for (const [index, value] of [60, 70, 80].entries()) {
       await writeValue(host, 'size', value);
@@ -84,12 +70,12 @@ describe('what workers do as one', function () {
   });
 
   it('keeps a writable configuration and one chain of the audit, whichever worker is asked', async () => {
-    await start({ 'conf.json': configDescriptor(provider.url, FIELDS) });
+    const host = await start({ 'conf.json': configDescriptor(workers.provider.url, FIELDS) });
     const writes = Array.from({ length: 12 }, (_, index) => writeValue(host, 'size', index));
     await Promise.all(writes);
     await waitUntil(
       'the last revision',
-      () => readDeliveries(provider).at(-1)?.revision === writes.length,
+      () => readDeliveries(workers.provider).at(-1)?.revision === writes.length,
       PATIENCE_MS,
     );
     const { runModgate } = await import('../cli/run-modgate.js');
@@ -99,18 +85,18 @@ describe('what workers do as one', function () {
 
   it('judges a version on probation by the calls of all, and rolls it back in all', async () => {
     const probation = { seconds: 60, max_error_rate: 0.2, min_calls: 8 };
-    await start({ 'crm.json': describeModule('crm', provider.url, ROUTES) });
-    host.drop('crm.json', describeModule('crm', provider.url, MORE, { probation }));
+    const host = await start({ 'crm.json': describeModule('crm', workers.provider.url, ROUTES) });
+    host.drop('crm.json', describeModule('crm', workers.provider.url, MORE, { probation }));
     await waitUntil(
       'the new version everywhere',
       async () => (await statuses('/modules/crm/http/more')).join() === '200',
       PATIENCE_MS,
     );
-    provider.answer({ status: 500, body: '{}' });
+    workers.provider.answer({ status: 500, body: '{}' });
     // Fewer than the least number of calls for each worker alone would need twice as many.
     for (let count = 0; count < 8; count += 1) await get('/modules/crm/http/more');
     await waitForState('crm.json', 'rolled_back');
-    provider.answer({});
+    workers.provider.answer({});
     expect(await statuses('/modules/crm/http/more')).to.deep.equal([404]);
     expect(await statuses('/modules/crm/http/items')).to.deep.equal([200]);
     await killLeader();
@@ -119,8 +105,8 @@ describe('what workers do as one', function () {
   });
 
   it('lets a name stay with the file that has it, also in a worker that comes later', async () => {
-    await start({ 'b.json': describeModule('crm', provider.url, ROUTES) });
-    host.drop('a.json', describeModule('crm', provider.url, MORE));
+    const host = await start({ 'b.json': describeModule('crm', workers.provider.url, ROUTES) });
+    host.drop('a.json', describeModule('crm', workers.provider.url, MORE));
     await waitForState('a.json', 'refused');
     await killLeader();
     expect((await find('a.json'))?.state).to.equal('refused');
@@ -133,10 +119,10 @@ describe('what workers do as one', function () {
     const files = Object.fromEntries(
       Array.from({ length: 30 }, (_, index) => [
         `m${index}.json`,
-        describeModule(`m${index}`, provider.url, ROUTES),
+        describeModule(`m${index}`, workers.provider.url, ROUTES),
       ]),
     );
-    await start(files);
+    const host = await start(files);
     const status = join(host.directory, 'modules.d', '.status');
     const lastGood = join(host.directory, 'state', 'last-good');
     const expected = Object.keys(files)
@@ -156,7 +142,7 @@ describe('what workers do as one', function () {
   });
 
   it('serves the last good version of a bad file in a worker that comes later', async () => {
-    await start({ 'crm.json': describeModule('crm', provider.url, ROUTES) });
+    const host = await start({ 'crm.json': describeModule('crm', workers.provider.url, ROUTES) });
     host.drop('crm.json', 'module: crm\n');
     await waitForState('crm.json', 'stale');
     await killLeader();

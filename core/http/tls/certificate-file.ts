@@ -1,11 +1,11 @@
 import { array, enums, type Infer, object, optional, refine } from 'superstruct';
-import { ACTOR_ID, SCOPE } from '../../auth/grammar.js';
+import { actorId, scope, sha256 } from '../../auth/actor-structs.js';
 import { ACTOR_KINDS, type Actor } from '../../contract/index.js';
-import { createFinding, InvalidFile, sortFindings } from '../../host/finding.js';
-import { readStructuredText } from '../../host/structured-file.js';
+import { createInvalidFile } from '../../host/finding.js';
+import { parseByStruct } from '../../host/parse-by-struct.js';
 import type { Fault } from '../../lib/fault.js';
-import { judgeByStruct } from '../../lib/struct-faults.js';
-import { matching, nonEmptyText } from '../../lib/value-structs.js';
+import { findRepeated } from '../../lib/find-repeated.js';
+import { nonEmptyText } from '../../lib/value-structs.js';
 
 /** What a certificate can be known by, the most exact first: the first that is known decides. */
 export const CERTIFICATE_NAMES = ['sha256', 'uri', 'dns', 'email', 'common_name'] as const;
@@ -17,10 +17,10 @@ export type CertificateTable = ReadonlyMap<string, Actor>;
 
 const client = refine(
   object({
-    id: matching('a name of 1 to 128 letters, digits or ._@-', ACTOR_ID),
+    id: actorId,
     kind: enums(ACTOR_KINDS),
-    scopes: array(matching('a word of visible ASCII without a comma', SCOPE)),
-    sha256: optional(matching('exactly 64 lower-case hex digits', /^[0-9a-f]{64}$/)),
+    scopes: array(scope),
+    sha256: optional(sha256),
     uri: optional(nonEmptyText()),
     dns: optional(nonEmptyText()),
     email: optional(nonEmptyText()),
@@ -39,20 +39,15 @@ type Client = Infer<typeof client>;
  * @throws InvalidFile with the place of each fault.
  */
 export function parseCertificateFile(file: string, content: string): CertificateTable {
-  const document = readStructuredText(file, content);
-  const refuse = (faults: readonly Fault[]) =>
-    new InvalidFile(
-      sortFindings(faults.map((fault) => createFinding(fault, { file, locate: document.locate }))),
-    );
-  const { value, faults } = judgeByStruct(document.value, FILE);
-  if (faults.length > 0) throw refuse(faults);
-  const table = new Map<string, Actor>();
-  for (const [index, one] of (value as Infer<typeof FILE>).clients.entries()) {
-    const key = keyOf(one);
-    if (table.has(key)) throw refuse([describeRepeated(index)]);
-    table.set(key, { kind: one.kind, id: one.id, scopes: new Set(one.scopes) });
-  }
-  return table;
+  const { value, source } = parseByStruct(file, content, FILE);
+  const { clients } = value;
+  const repeated = findRepeated(clients.map(keyOf));
+  if (repeated !== null) throw createInvalidFile([describeRepeated(repeated)], source);
+  return new Map(clients.map((one) => [keyOf(one), createActor(one)]));
+}
+
+function createActor({ kind, id, scopes }: Client): Actor {
+  return { kind, id, scopes: new Set(scopes) };
 }
 
 function keyOf(one: Client): string {

@@ -1,0 +1,140 @@
+/** A request that two sides may end at different bytes. */
+export interface RefusedFraming {
+  readonly name: string;
+  readonly title: string;
+  /** Default `POST`. */
+  readonly method?: string;
+  /** Default `HTTP/1.1`. */
+  readonly version?: string;
+  /** Behind the content type, which a GET has none of. */
+  readonly lines: readonly string[];
+  /** What follows the head. */
+  readonly rest: string;
+}
+
+const SIZED = 'Content-Length: 2';
+const CHUNKED = 'Transfer-Encoding: chunked';
+const CHUNKS = '2\r\n{}\r\n0\r\n\r\n';
+const NO_CHUNKS = '0\r\n\r\n';
+/** What is as it should be where something else is not. */
+const GOOD = { lines: [SIZED], rest: '{}' };
+const LLHTTP = 'llhttp CVE-2021-22959';
+
+/** A name, a title, and the one thing that is not as it should be. */
+type Variant = readonly [name: string, title: string, varied: string];
+/** The same, with as many lines of the head as that takes. */
+type HeadVariant = readonly [name: string, title: string, ...lines: string[]];
+
+const LENGTHS_AND_CHUNKS: readonly HeadVariant[] = [
+  ['cl-te', 'a length and chunks', 'Content-Length: 5', CHUNKED],
+  ['te-cl', 'chunks and a length', CHUNKED, 'Content-Length: 5'],
+];
+
+const LENGTHS: readonly HeadVariant[] = [
+  ['cl-cl', 'two lengths that differ', 'Content-Length: 2', 'Content-Length: 3'],
+  ['cl-cl-same', 'two lengths that agree', 'Content-Length: 2', 'Content-Length: 2'],
+  ['cl-list', 'a list of lengths', 'Content-Length: 2, 2'],
+  ['cl-plus', 'a length with a sign', 'Content-Length: +2'],
+  ['cl-minus', 'a negative length', 'Content-Length: -2'],
+  ['cl-hex', 'a length in hex', 'Content-Length: 0x2'],
+  ['cl-empty', 'an empty length', 'Content-Length:'],
+  ['cl-words', 'a length of two words', 'Content-Length: 2 2'],
+  ['cl-huge', 'a length beyond 64 bits', 'Content-Length: 18446744073709551618'],
+  ['te-identity', 'the coding identity', 'Transfer-Encoding: identity'],
+];
+
+const CODINGS: readonly HeadVariant[] = [
+  ['te-unknown', 'an unknown coding', 'Transfer-Encoding: xchunked'],
+  [
+    'te-chunked-identity',
+    'chunks that are not the last coding',
+    'Transfer-Encoding: chunked, identity',
+  ],
+  ['te-twice', 'chunks and another coding in two headers', CHUNKED, 'Transfer-Encoding: identity'],
+  ['te-gzip', 'a compressing coding', 'Transfer-Encoding: gzip, chunked'],
+  ['te-tab', 'a coding behind a vertical tab', 'Transfer-Encoding: \vchunked'],
+  ['te-quoted', 'a quoted coding', 'Transfer-Encoding: "chunked"'],
+  ['te-space-name', 'a space before the colon', 'Transfer-Encoding : chunked'],
+  ['te-tab-name', 'a tab before the colon', 'Transfer-Encoding\t: chunked'],
+];
+
+const HEADERS: readonly HeadVariant[] = [
+  ['bare-lf', 'a header ended by a bare LF', 'X-A: b\nContent-Length: 2'],
+  ['bare-cr', 'a bare CR within a header', 'X-A: b\rContent-Length: 2'],
+  ['nul-header', 'a NUL within a header', 'X-A: b\0c', SIZED],
+  ['space-in-name', 'a space within a name', 'X A: b', SIZED],
+  ['no-name', 'a header without a name', ': b', SIZED],
+  ['no-colon', 'a header without a colon', 'X-A', SIZED],
+  ['high-name', 'a name beyond ASCII', 'X-\xc3\xa9: b', SIZED],
+];
+
+const CHUNKINGS: readonly Variant[] = [
+  ['chunk-size-hex', 'a chunk size with 0x', '0x2\r\n{}\r\n0\r\n\r\n'],
+  ['chunk-size-negative', 'a negative chunk size', '-2\r\n{}\r\n0\r\n\r\n'],
+  ['chunk-size-huge', 'a chunk size beyond 64 bits', '10000000000000002\r\n{}\r\n0\r\n\r\n'],
+  ['chunk-size-space', 'a chunk size behind a space', ' 2\r\n{}\r\n0\r\n\r\n'],
+  ['chunk-size-underscore', 'a chunk size with an underscore', '0_2\r\n{}\r\n0\r\n\r\n'],
+  ['chunk-lf', 'a chunk size ended by a bare LF', '2\n{}\r\n0\r\n\r\n'],
+  ['chunk-extension-lf', 'a chunk extension with a bare LF', '2;a\nb\r\n{}\r\n0\r\n\r\n'],
+  ['chunk-no-end', 'a chunk that runs into the next', '2\r\n{}0\r\n\r\n'],
+  ['chunk-long', 'a chunk longer than its size', '1\r\n{}\r\n0\r\n\r\n'],
+];
+
+const VERSIONS: readonly Variant[] = [
+  ['version-0.9', 'HTTP/0.9', 'HTTP/0.9'],
+  ['version-1.2', 'HTTP/1.2', 'HTTP/1.2'],
+  ['version-2', 'HTTP/2.0 in the form of HTTP/1', 'HTTP/2.0'],
+  ['version-case', 'the protocol in lower case', 'http/1.1'],
+  ['version-extra', 'more behind the version', 'HTTP/1.1 x'],
+];
+
+const METHODS: readonly Variant[] = [
+  ['method-case', 'a method in lower case', 'post'],
+  ['method-unknown', 'an unknown method', 'SMUGGLE'],
+];
+
+const DISOWNED: readonly HeadVariant[] = [
+  [
+    'connection-length',
+    'a length that the connection disowns',
+    'Connection: content-length',
+    SIZED,
+  ],
+];
+
+const GETS: readonly HeadVariant[] = [
+  ['get-te-unknown', 'a GET with an unknown coding', 'Transfer-Encoding: xchunked'],
+  ['get-cl-te', 'a GET with a length and chunks', 'Content-Length: 5', CHUNKED],
+];
+
+/** The advisory, by name, where one tells of the attack. */
+export const EVIDENCE: Readonly<Record<string, string>> = {
+  'cl-te': LLHTTP,
+  'te-cl': LLHTTP,
+  'cl-cl': 'undici CVE-2026-1525',
+  'te-space-name': LLHTTP,
+  'chunk-lf': LLHTTP,
+  'chunk-extension-lf': LLHTTP,
+  'connection-length': 'Traefik CVE-2024-45410',
+};
+
+/** Each is refused with the connection; the request hidden behind it is answered by nobody. */
+export const REFUSED_FRAMINGS: readonly RefusedFraming[] = [
+  ...LENGTHS_AND_CHUNKS.map(before(NO_CHUNKS)),
+  ...LENGTHS.map(before('{}')),
+  ...CODINGS.map(before(CHUNKS)),
+  { ...before(CHUNKS)(['te-1.0', 'chunks in HTTP/1.0', CHUNKED]), version: 'HTTP/1.0' },
+  before('')(['obs-fold', 'a folded header', 'X-A: b', ' Transfer-Encoding: chunked']),
+  before(CHUNKS)(['obs-fold-te', 'a folded coding', 'Transfer-Encoding:', ' chunked']),
+  ...HEADERS.map(before('{}')),
+  ...CHUNKINGS.map(([name, title, rest]) => ({ name, title, lines: [CHUNKED], rest })),
+  ...VERSIONS.map(([name, title, version]) => ({ name, title, version, ...GOOD })),
+  ...METHODS.map(([name, title, method]) => ({ name, title, method, ...GOOD })),
+  ...DISOWNED.map(before('{}')),
+  ...GETS.map((get) => ({ ...before(NO_CHUNKS)(get), method: 'GET' })),
+];
+
+/** The heads that are sent before `rest`. */
+function before(rest: string): (head: HeadVariant) => RefusedFraming {
+  return ([name, title, ...lines]) => ({ name, title, lines, rest });
+}
