@@ -18,6 +18,7 @@ import {
   type HostState,
 } from './exchange.js';
 import { createHostRoutes, type HostRoutesOptions } from './host-routes.js';
+import { createReply } from './reply.js';
 import { type ModuleTarget, parseTarget } from './target.js';
 
 /** As spans name it; contract 4. */
@@ -36,9 +37,19 @@ export interface AppOptions extends HostRoutesOptions, ExchangeOptions {
   readonly tracing: RequestTracing | null;
 }
 
+/**
+ * Koa but for its writing of answers, which the outermost middleware does: Koa would make seven closures and
+ * listen for the end of each response to find out what the exchange knows.
+ */
+class HostApp extends Koa<HostState> {
+  handleRequest(ctx: HostContext, run: (ctx: HostContext) => Promise<void>): Promise<void> {
+    return run(ctx).catch((error) => ctx.onerror(error));
+  }
+}
+
 /** The Koa application: ids, Problems, protocol checks, then modules, then the host's own routes. */
 export function createApp(options: AppOptions): Koa<HostState> {
-  const app = new Koa<HostState>();
+  const app = new HostApp();
   app.on('error', (error) => options.log.error({ err: error }, 'koa failed to answer'));
   app.use(createExchangeMiddleware(options));
   app.use(createProtocolChecks(options));
@@ -117,10 +128,11 @@ function createModuleDispatch(
     beginSpan(ctx, options.tracing);
     const actor = await authenticate(ctx, options.authentication);
     const request = createCallerRequest(ctx, actor);
-    exchange.answer =
+    const answer =
       target === null || permission === null
         ? await options.forward.execute(target, request)
         : await crossBridge(ctx, options.bridge, target.module, permission, request);
+    exchange.reply = createReply(answer);
   };
 }
 

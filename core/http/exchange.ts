@@ -1,17 +1,16 @@
-import type { ServerResponse } from 'node:http';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Actor, Log } from '../contract/index.js';
 import { HostError } from '../errors.js';
 import { AbortSource } from '../lib/abort-source.js';
 import type { EndedRequest, RequestObserver } from '../observability/ended-request.js';
 import { CallerGone } from '../operations/caller-gone.js';
-import type { Answer } from '../operations/operation.js';
 import { ProviderError } from '../operations/provider-error.js';
 import { createRequestTrace, type RequestTrace } from '../operations/request-trace.js';
 import { CallerHeaders } from './caller-headers.js';
 import { type RequestIds, readCorrelationId, readRequestId } from './ids.js';
 import { discardLeftover } from './leftover-body.js';
-import { writeProblem } from './problem.js';
+import { createProblemReply } from './problem.js';
+import { type Reply, writeReply } from './reply.js';
 
 /** One request and its answer, from the parsed head to the last byte: `ctx.state.exchange`. */
 export class Exchange implements RequestIds {
@@ -23,8 +22,8 @@ export class Exchange implements RequestIds {
   /** Aborted when the caller hangs up before the answer is complete. */
   readonly signal = new AbortSource();
   actor: Actor | null = null;
-  /** Of a 200, in JSON; `null` where Koa writes the answer. */
-  answer: Answer | null = null;
+  /** `null` until it is decided, and for a caller who has gone. */
+  reply: Reply | null = null;
   /** `null` until the answer is decided. */
   ended: EndedRequest | null = null;
 
@@ -59,27 +58,25 @@ export interface ExchangeObservers {
   readonly onClosed: RequestObserver;
 }
 
-const COMMON_HEADERS = ['x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
-const OK_STATUS = 200;
 const CALLER_GONE_STATUS = 499;
-/** Up to here to copy the pieces of a body costs less than to write them one by one. */
-const JOINED_BYTES = 16_384;
 
-/** The outermost middleware: gives the request its ids, turns every error into a Problem, and reports. */
+/** The outermost middleware: gives the request its ids, turns every error into a Problem, reports, replies. */
 export function createExchangeMiddleware(options: ExchangeOptions): Middleware<HostState> {
   const { log, observers, isClosing } = options;
   return async (ctx, next) => {
+    const { req, res } = ctx;
     const exchange = beginExchange(ctx, observers);
     try {
       await next();
     } catch (error) {
-      answerError(ctx, exchange, error, log);
+      exchange.reply = replyToError(ctx, exchange, error, log);
     }
-    const { req, res } = ctx;
+    if (exchange.signal.aborted) exchange.reply = null;
+    const { reply } = exchange;
     if (!req.complete) res.once('finish', () => discardLeftover(req));
-    exchange.ended = decideEnd(ctx, exchange);
+    exchange.ended = decideEnd(req.method ?? '', exchange);
     observers.onDecided(exchange.ended);
-    writeAnswer(ctx, exchange, isClosing());
+    if (reply !== null) writeReply(res, reply, exchange, isClosing());
     if (res.closed) observers.onClosed(exchange.ended);
   };
 }
@@ -96,67 +93,39 @@ function beginExchange(ctx: HostContext, observers: ExchangeObservers): Exchange
   return exchange;
 }
 
-/** The answer is written next. One that nobody waits for any more is none. */
-function decideEnd(ctx: HostContext, exchange: Exchange): EndedRequest {
-  const method = ctx.req.method ?? '';
-  const isGone = ctx.respond === false || exchange.signal.aborted;
-  if (isGone) exchange.trace.failure = 'cancelled';
-  const { answer } = exchange;
-  const status = answer === null ? ctx.res.statusCode : OK_STATUS;
-  const length = answer?.length ?? Number(ctx.res.getHeader('content-length') ?? 0);
+/** The reply is written next. One that nobody waits for any more is none. */
+function decideEnd(method: string, exchange: Exchange): EndedRequest {
+  const { reply } = exchange;
+  if (reply === null) exchange.trace.failure = 'cancelled';
   return {
     requestId: exchange.requestId,
     correlationId: exchange.correlationId,
     actor: exchange.actor,
     trace: exchange.trace,
     method,
-    status: isGone ? CALLER_GONE_STATUS : status,
-    bytesOut: isGone || method === 'HEAD' ? 0 : length,
+    status: reply === null ? CALLER_GONE_STATUS : reply.status,
+    bytesOut: reply === null || method === 'HEAD' ? 0 : reply.body.length,
     durationMs: performance.now() - exchange.startedAt,
   };
 }
 
-/**
- * The answer of an operation is written here, with its head in one piece: to set one header after the
- * other costs 5 µs more. What a route of the host has given to Koa is completed, and written by Koa.
- */
-function writeAnswer(ctx: HostContext, exchange: Exchange, isLast: boolean): void {
-  const { req, res, respond } = ctx;
-  if (respond === false || exchange.signal.aborted) return;
-  const { answer, requestId, correlationId } = exchange;
-  const head = ['x-request-id', requestId, 'x-correlation-id', correlationId, ...COMMON_HEADERS];
-  if (isLast) head.push('connection', 'close');
-  if (answer === null) {
-    for (let at = 0; at < head.length; at += 2) res.setHeader(head[at] ?? '', head[at + 1] ?? '');
-    return;
-  }
-  ctx.respond = false;
-  head.push('content-type', 'application/json', 'content-length', String(answer.length));
-  res.writeHead(OK_STATUS, head);
-  if (req.method === 'HEAD') res.end();
-  else writeBody(res, answer);
-}
-
-function writeBody(res: ServerResponse, { pieces, length }: Answer): void {
-  if (length <= JOINED_BYTES) {
-    res.end(Buffer.concat(pieces, length));
-    return;
-  }
-  for (const piece of pieces) res.write(piece);
-  res.end();
-}
-
-function answerError(ctx: HostContext, exchange: Exchange, error: unknown, log: Log): void {
+/** `null` for a caller who has gone. */
+function replyToError(
+  { req }: HostContext,
+  exchange: Exchange,
+  error: unknown,
+  log: Log,
+): Reply | null {
   if (error instanceof CallerGone) {
-    ctx.respond = false;
-    ctx.req.destroy();
-    return;
+    req.destroy();
+    return null;
   }
   if (error instanceof ProviderError) exchange.trace.failure = error.failure;
   if (!(error instanceof HostError)) {
     log.error({ err: error, request_id: exchange.requestId }, 'a request failed inside the host');
   }
-  writeProblem(ctx, exchange, error instanceof HostError ? error : internalError(error));
+  const problem = error instanceof HostError ? error : internalError(error);
+  return createProblemReply(problem, exchange, req.headers.accept);
 }
 
 /** Says nothing of the inside: the log has the rest, under the request's id. */

@@ -15,6 +15,7 @@ import { readCallQuery } from './calls-route.js';
 import type { HostContext, HostState } from './exchange.js';
 import { readExplainInput } from './explain-route.js';
 import { isProblemCode, renderProblemPage } from './problem-page.js';
+import { createReply, JSON_TYPE } from './reply.js';
 
 export interface HostRoutesOptions {
   readonly authentication: Authentication;
@@ -32,7 +33,9 @@ export interface HostRoutesOptions {
   readonly unreadyReason: () => string | null;
 }
 
-const JSON_TYPE = 'application/json';
+const HTML_TYPE = 'text/html; charset=utf-8';
+/** Nothing on a page of the host is loaded from anywhere. */
+const PAGE_HEADERS = ['content-security-policy', "default-src 'none'"];
 
 /** The host's own routes (contract 7). Everything under `/modules/…/http/` is dispatched before them. */
 export function createHostRoutes(options: HostRoutesOptions): Middleware<HostState>[] {
@@ -72,14 +75,13 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   });
   router.get('/metrics', async (ctx) => {
     const actor = options.hasPublicMetrics ? null : await authenticate(ctx, options.authentication);
-    const text = await options.readMetrics.execute(actor);
-    answer(ctx, options.readMetrics.contentType, text);
+    const answer = await options.readMetrics.execute(actor);
+    ctx.state.exchange.reply = createReply(answer, options.readMetrics.contentType);
   });
   router.get('/problems/:code', (ctx) => {
     const code = ctx.params['code'] ?? '';
     if (!isProblemCode(code)) throw unknownPath();
-    ctx.set('content-security-policy', "default-src 'none'");
-    answerPublic(ctx, 'text/html; charset=utf-8', renderProblemPage(code));
+    answerPublic(ctx, HTML_TYPE, renderProblemPage(code), PAGE_HEADERS);
   });
   return [router.routes() as unknown as Middleware<HostState>, refuseUnrouted];
 }
@@ -106,16 +108,16 @@ function answerPublicJson(ctx: HostContext, value: unknown): void {
 }
 
 /** For the few routes that ask nobody who calls. */
-function answerPublic(ctx: HostContext, contentType: string, text: string): void {
-  answer(ctx, contentType, Answer.ofText(decide(null, { kind: 'public' }), text));
+function answerPublic(
+  { state }: HostContext,
+  contentType: string,
+  text: string,
+  headers: readonly string[] = [],
+): void {
+  const answer = Answer.ofText(decide(null, { kind: 'public' }), text);
+  state.exchange.reply = createReply(answer, contentType, headers);
 }
 
-function answerJson(ctx: HostContext, answered: Answer): void {
-  answer(ctx, JSON_TYPE, answered);
-}
-
-/** The type is set last: a refused caller is told in JSON. */
-function answer(ctx: HostContext, contentType: string, answered: Answer): void {
-  ctx.set('content-type', contentType);
-  ctx.body = Buffer.concat(answered.pieces, answered.length);
+function answerJson({ state }: HostContext, answer: Answer): void {
+  state.exchange.reply = createReply(answer);
 }

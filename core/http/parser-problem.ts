@@ -1,6 +1,7 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { HostError } from '../errors.js';
+import { pendingAnswers } from './connection-turns.js';
 import { createIds, type RequestIds } from './ids.js';
 import { createProblem } from './problem.js';
 
@@ -50,25 +51,6 @@ export function answerParserError(
 
 /** For the answer to be read before the connection is gone. Milliseconds. */
 const LINGER_MS = 1000;
-
-const answersBySocket = new WeakMap<Duplex, Set<ServerResponse>>();
-
-/** Remembers whose turn it is on a connection: requests may be sent before their forerunners are answered. */
-export function trackAnswer(request: IncomingMessage, response: ServerResponse): void {
-  const { socket } = request;
-  const answers = answersBySocket.get(socket);
-  if (answers === undefined) answersBySocket.set(socket, new Set([response]));
-  else answers.add(response);
-  response.on('close', forgetAnswer);
-}
-
-function forgetAnswer(this: ServerResponse): void {
-  answersBySocket.get(this.req.socket)?.delete(this);
-}
-
-function pendingAnswers(socket: Duplex): ServerResponse[] {
-  return [...(answersBySocket.get(socket) ?? [])];
-}
 
 /** CONNECT asks for a tunnel, and this host is none. */
 export function answerConnect(socket: Duplex, onRefused: RefusalObserver): void {

@@ -1,6 +1,6 @@
 import { type HostError, PROBLEMS } from '../errors.js';
-import type { HostContext } from './exchange.js';
 import type { RequestIds } from './ids.js';
+import { JSON_TYPE, type Reply } from './reply.js';
 
 /** The one error body of the host (contract 2), in wire names. */
 export interface Problem {
@@ -15,7 +15,6 @@ export interface Problem {
   readonly next_actions?: readonly string[];
 }
 
-const JSON_TYPE = 'application/json';
 const PROBLEM_TYPE = 'application/problem+json';
 
 export function createProblem(error: HostError, ids: RequestIds): Problem {
@@ -32,12 +31,21 @@ export function createProblem(error: HostError, ids: RequestIds): Problem {
   };
 }
 
-export function writeProblem(ctx: HostContext, ids: RequestIds, error: HostError): void {
-  ctx.status = error.status;
-  ctx.set({ ...error.headers });
-  if (error.status === 401) ctx.set('www-authenticate', 'Bearer');
-  ctx.set('content-type', asksForProblemType(ctx.req.headers.accept) ? PROBLEM_TYPE : JSON_TYPE);
-  ctx.body = Buffer.from(JSON.stringify(createProblem(error, ids)));
+/** @param accept what the caller says of the types that it takes */
+export function createProblemReply(
+  error: HostError,
+  ids: RequestIds,
+  accept: string | undefined,
+): Reply {
+  const headers = Object.entries(error.headers).flat();
+  if (error.status === 401) headers.push('www-authenticate', 'Bearer');
+  const text = Buffer.from(JSON.stringify(createProblem(error, ids)));
+  return {
+    status: error.status,
+    contentType: asksForProblemType(accept) ? PROBLEM_TYPE : JSON_TYPE,
+    headers,
+    body: { pieces: [text], length: text.length },
+  };
 }
 
 /** Only a caller who names the type gets it: `interface.md` says application/json. */

@@ -1,19 +1,9 @@
-import http, {
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import http, { type RequestListener, type Server } from 'node:http';
 import https from 'node:https';
 import net, { type Socket } from 'node:net';
 import type { HostConfig } from '../config/settings.js';
-import { createOneAtATime } from './one-at-a-time.js';
-import {
-  answerConnect,
-  answerParserError,
-  type RefusalObserver,
-  trackAnswer,
-} from './parser-problem.js';
+import { handOnInTurn } from './connection-turns.js';
+import { answerConnect, answerParserError, type RefusalObserver } from './parser-problem.js';
 import type { FollowedPair } from './tls/followed-pair.js';
 import type { TlsPair } from './tls/tls-pair.js';
 
@@ -58,9 +48,7 @@ export function createServer(
   // counted where a Problem can tell.
   server.maxHeadersCount = 0;
   server.maxConnections = limits.maxConnections;
-  server.on('request', (request, response) => endUsedUp(request, response, limits));
-  server.prependListener('request', trackAnswer);
-  const inTurn = createOneAtATime(listener);
+  const inTurn = handOnInTurn(listener, limits.maxRequestsPerConnection);
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, inTurn);
   server.on('clientError', (error, socket) => answerParserError(error, socket, onRefused));
   server.on('connect', (_request, socket) => answerConnect(socket, onRefused));
@@ -104,19 +92,6 @@ function createSecure(limits: ServerLimits, tls: FollowedPair): Server {
 /** The authorities of callers are those of the configuration, never those of the system. */
 function describeContext({ cert, key, ca }: TlsPair) {
   return { cert, key, minVersion: 'TLSv1.2' as const, ...(ca !== null && { ca }) };
-}
-
-const answered = new WeakMap<Socket, number>();
-
-/** The last request of a connection is answered, and then it is closed; Node would answer an empty 503. */
-function endUsedUp(
-  { socket }: IncomingMessage,
-  response: ServerResponse,
-  { maxRequestsPerConnection }: ServerLimits,
-): void {
-  const count = (answered.get(socket) ?? 0) + 1;
-  answered.set(socket, count);
-  if (count >= maxRequestsPerConnection) response.shouldKeepAlive = false;
 }
 
 function countConnections(server: Server): HostServer {

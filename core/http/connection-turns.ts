@@ -1,0 +1,56 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** The requests that a connection has brought. */
+interface Turns {
+  /** How many there were. */
+  requests: number;
+  /** Their answers that are not out yet, in the order of the requests. */
+  readonly pending: ServerResponse[];
+}
+
+const turnsBySocket = new WeakMap<Duplex, Turns>();
+
+/**
+ * Hands on the requests of a connection one after the other. Node hands on all that a connection has sent,
+ * and would call a provider for a request that stands behind one which is refused together with the
+ * connection: a request that was hidden there must be heard by nobody (request smuggling).
+ * @param maxRequests the last of them is answered, and then the connection is closed; Node would answer the
+ * next with an empty 503
+ */
+export function handOnInTurn(listener: RequestListener, maxRequests: number): RequestListener {
+  return (request, response) => {
+    const { socket } = request;
+    const turns = turnsOf(socket);
+    turns.requests += 1;
+    if (turns.requests >= maxRequests) response.shouldKeepAlive = false;
+    const before = turns.pending.at(-1);
+    turns.pending.push(response);
+    response.on('close', forgetAnswer);
+    if (before === undefined) return listener(request, response);
+    before.once('close', () => {
+      // Ended with the answer before: what stood behind it belongs to nobody.
+      if (socket.writable) listener(request, response);
+    });
+  };
+}
+
+/** The answers of a connection that are not out yet, in the order of the requests. */
+export function pendingAnswers(socket: Duplex): readonly ServerResponse[] {
+  return turnsBySocket.get(socket)?.pending ?? [];
+}
+
+function turnsOf(socket: Duplex): Turns {
+  let turns = turnsBySocket.get(socket);
+  if (turns === undefined) {
+    turns = { requests: 0, pending: [] };
+    turnsBySocket.set(socket, turns);
+  }
+  return turns;
+}
+
+function forgetAnswer(this: ServerResponse): void {
+  const { pending } = turnsOf(this.req.socket);
+  const at = pending.indexOf(this);
+  if (at !== -1) pending.splice(at, 1);
+}
