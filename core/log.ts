@@ -22,7 +22,10 @@ export interface Logger extends Log {
   close(): Promise<void>;
 }
 
-type Stdout = ReturnType<typeof pino.destination>;
+/** Takes bytes: pino's types know it with texts alone. */
+type Stdout = Omit<ReturnType<typeof pino.destination>, 'write'> & {
+  write(bytes: Buffer): boolean;
+};
 
 interface Sink {
   readonly stream: DestinationStream;
@@ -86,19 +89,20 @@ function createStdout(maxWrite: number | undefined): Stdout {
   const stream = pino.destination({
     dest: STDOUT,
     sync: false,
+    contentMode: 'buffer',
     minLength: 0,
     maxLength: MAX_BUFFERED_BYTES,
     ...(maxWrite !== undefined && { maxWrite }),
   });
   // A full disk or a reader that has gone costs the lines, not the host.
   stream.on('error', () => {});
-  return stream;
+  return stream as unknown as Stdout;
 }
 
 function reportDropped(stdout: Stdout, log: Logger): void {
   let dropped = 0;
-  stdout.on('drop', (text: string) => {
-    dropped += text.split('\n').length - 1;
+  stdout.on('drop', (lines: Buffer) => {
+    dropped += lines.toString('latin1').split('\n').length - 1;
   });
   stdout.on('drain', () => {
     if (dropped === 0) return;
@@ -109,7 +113,7 @@ function reportDropped(stdout: Stdout, log: Logger): void {
 }
 
 function createSink(stdout: Stdout, maxBytes: number | undefined): Sink {
-  const batch = new LineBatch((text) => stdout.write(text), maxBytes);
+  const batch = new LineBatch((lines) => stdout.write(lines), maxBytes);
   const flush = () => batch.flush();
   // Whatever ends the process, its last lines say why; pino then writes out what SonicBoom still has.
   process.prependOnceListener('exit', flush);

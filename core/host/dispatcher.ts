@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   type FailureCode,
   type Invocation,
@@ -10,6 +9,7 @@ import {
 } from '../contract/index.js';
 import { IDENTITY_HEADER, type IdentitySigner } from '../identity/identity-keys.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
+import { createUuidSource } from '../lib/uuid-v7.js';
 import type { Verdict } from './breaker.js';
 import type { Deadline } from './deadline.js';
 import type { Descriptor } from './descriptor.js';
@@ -41,6 +41,8 @@ export interface DispatcherOptions {
 }
 
 const NONE: readonly Endpoint[] = [];
+
+const createCallId = createUuidSource();
 
 /** Makes attempts of a call: to which endpoint, how often, and what each says of its endpoint. */
 export class Dispatcher {
@@ -82,7 +84,7 @@ export class Dispatcher {
     judge: (outcome: CheckedOutcome) => T,
     deadline: Deadline,
   ): Promise<GuardedAnswer<T>> {
-    const id = randomUUID();
+    const id = createCallId();
     let tried = NONE;
     let failure: unknown;
     for (let attempts = 1; ; attempts += 1) {
@@ -117,8 +119,7 @@ export class Dispatcher {
     let verdict: Verdict = 'neutral';
     try {
       const invocation = this.#createInvocation(id, call, deadline, endpoint);
-      const answered = await this.#invoke(invocation, call, deadline);
-      const outcome = checkOutcome(answered, invocation.maxResponseBytes);
+      const outcome = await this.#invoke(invocation, call, deadline);
       verdict = outcome.status >= LEAST_SERVER_ERROR ? 'failure' : 'success';
       return judge(outcome);
     } catch (error) {
@@ -132,21 +133,21 @@ export class Dispatcher {
   }
 
   /** Timed to the last byte of the answer: to judge that is the host's own time. */
-  async #invoke(invocation: Invocation, call: GuardedCall, deadline: Deadline): Promise<Outcome> {
+  async #invoke(
+    invocation: Invocation,
+    call: GuardedCall,
+    deadline: Deadline,
+  ): Promise<CheckedOutcome> {
     const startedAt = performance.now();
-    const end = (result: AttemptResult) => {
-      const { trace } = call;
-      if (trace) trace.providerMs = (trace.providerMs ?? 0) + performance.now() - startedAt;
-      call.onAttemptEnd?.(result);
-    };
+    let outcome: Outcome;
     try {
-      const outcome = await deadline.race(this.#provider.invoke(invocation));
-      end({ outcome });
-      return outcome;
+      outcome = await deadline.race(this.#provider.invoke(invocation));
     } catch (error) {
-      end({ error });
+      endAttempt(call, startedAt, { error });
       throw error;
     }
+    endAttempt(call, startedAt, { outcome });
+    return checkOutcome(outcome, invocation.maxResponseBytes);
   }
 
   /** The headers are written into, not copied: copying them costs 2.4 µs, a seventh of the guard. */
@@ -197,4 +198,10 @@ export class Dispatcher {
     );
     return new ProviderFailure('protocol', 'the adapter failed', { cause: error });
   }
+}
+
+function endAttempt(call: GuardedCall, startedAt: number, result: AttemptResult): void {
+  const { trace } = call;
+  if (trace) trace.providerMs = (trace.providerMs ?? 0) + performance.now() - startedAt;
+  call.onAttemptEnd?.(result);
 }

@@ -110,16 +110,14 @@ export class Guard {
     return this.#endpoints.all.map(({ status }) => status);
   }
 
-  /**
-   * Keeps the version open for one request that has chosen it, from the match to the answer. Call what it
-   * returns once.
-   */
-  hold(): () => void {
+  /** Keeps the version open for one request that has chosen it, from the match to the answer: `release` it once. */
+  hold(): void {
     this.#holds += 1;
-    return () => {
-      this.#holds -= 1;
-      this.#reportIdle();
-    };
+  }
+
+  release(): void {
+    this.#holds -= 1;
+    this.#reportIdle();
   }
 
   /** Resolves when no request needs the version any more; what is left after `timeoutMs` is cut. */

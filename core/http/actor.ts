@@ -34,16 +34,11 @@ export async function authenticate(
   if (shown === 'refused') throw refuseCertificate();
   const actor =
     shown === 'none' || headers.get('authorization') !== undefined
-      ? await askChain(headers, chain)
+      ? await askAuthenticators(chain, readCredentials(headers))
       : shown;
+  if (actor === null) throw unauthorized('the credentials are not valid', 'not valid');
   actorRate?.admit(actor);
   return actor;
-}
-
-async function askChain(headers: CallerHeaders, chain: readonly Authenticator[]): Promise<Actor> {
-  const actor = await askAuthenticators(chain, readCredentials(headers));
-  if (actor !== null) return actor;
-  throw unauthorized('the credentials are not valid', 'not valid');
 }
 
 function readCredentials(headers: CallerHeaders): Credentials {

@@ -8,7 +8,9 @@ import type { AbortListener, Cancellation } from '../contract/index.js';
 export class AbortSource implements Cancellation {
   #aborted = false;
   #reason: unknown;
-  readonly #listeners: AbortListener[] = [];
+  /** Most have one listener: a list is made for more. */
+  #listener: AbortListener | null = null;
+  #others: AbortListener[] | null = null;
   #controller: AbortController | null = null;
 
   get aborted(): boolean {
@@ -37,19 +39,29 @@ export class AbortSource implements Cancellation {
     this.#aborted = true;
     this.#reason = reason;
     // Whoever has left in the meantime is not told.
-    for (let next = this.#listeners.shift(); next; next = this.#listeners.shift()) {
-      tell(next);
-    }
+    for (let next = this.#takeListener(); next !== null; next = this.#takeListener()) tell(next);
     this.#controller?.abort(reason);
   }
 
   addEventListener(_type: 'abort', listener: AbortListener): void {
-    this.#listeners.push(listener);
+    if (this.#others !== null) this.#others.push(listener);
+    else if (this.#listener === null) this.#listener = listener;
+    else this.#others = [listener];
   }
 
   removeEventListener(_type: 'abort', listener: AbortListener): void {
-    const index = this.#listeners.indexOf(listener);
-    if (index !== -1) this.#listeners.splice(index, 1);
+    if (this.#listener === listener) {
+      this.#listener = null;
+      return;
+    }
+    const index = this.#others?.indexOf(listener) ?? -1;
+    if (index !== -1) this.#others?.splice(index, 1);
+  }
+
+  #takeListener(): AbortListener | null {
+    const first = this.#listener ?? this.#others?.shift() ?? null;
+    this.#listener = null;
+    return first;
   }
 }
 

@@ -4,39 +4,39 @@ const MAX_DELAY_MS = 20;
 const MAX_BYTES = 65_536;
 
 /**
- * Gathers the lines of some milliseconds and hands them on as one text: to write each by itself costs
- * more than all else that is done for it.
+ * Gathers the lines of some milliseconds as bytes and hands them on together: to write each by itself costs
+ * more than all else that is done for it, and lines that wait as strings are moved about by the collector.
  */
 export class LineBatch {
-  readonly #write: (text: string) => void;
-  readonly #maxBytes: number;
-  #lines: string[] = [];
-  #bytes = 0;
+  readonly #write: (lines: Buffer) => void;
+  readonly #bytes: Buffer;
+  #used = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param maxBytes of a text; only a line that is longer by itself makes a longer one */
-  constructor(write: (text: string) => void, maxBytes = MAX_BYTES) {
+  /** @param maxBytes handed on together; only a line that is longer by itself makes more */
+  constructor(write: (lines: Buffer) => void, maxBytes = MAX_BYTES) {
     this.#write = write;
-    this.#maxBytes = maxBytes;
+    this.#bytes = Buffer.alloc(maxBytes);
   }
 
   add(line: string): void {
-    const bytes = Buffer.byteLength(line);
-    if (this.#bytes + bytes > this.#maxBytes) this.flush();
-    this.#lines.push(line);
-    this.#bytes += bytes;
-    if (this.#bytes >= this.#maxBytes) this.flush();
+    const length = Buffer.byteLength(line);
+    if (this.#used + length > this.#bytes.length) this.flush();
+    if (length > this.#bytes.length) {
+      this.#write(Buffer.from(line));
+      return;
+    }
+    this.#used += this.#bytes.write(line, this.#used);
     // A process that ends flushes: the timer need not keep it.
-    else this.#timer ??= setTimeout(() => this.flush(), MAX_DELAY_MS).unref();
+    this.#timer ??= setTimeout(() => this.flush(), MAX_DELAY_MS).unref();
   }
 
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#lines.length === 0) return;
-    const text = this.#lines.join('');
-    this.#lines = [];
-    this.#bytes = 0;
-    this.#write(text);
+    if (this.#used === 0) return;
+    const lines = Buffer.from(this.#bytes.subarray(0, this.#used));
+    this.#used = 0;
+    this.#write(lines);
   }
 }

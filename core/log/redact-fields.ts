@@ -8,6 +8,10 @@ const CUT = '[cut]';
 const SENSITIVE =
   /authorization|cookie|passw(?:or)?d|passphrase|secret|token|api[-_]?key|private[-_]?key|credential/i;
 
+/** To look for parts of a name takes ten times as long as to look the name up. */
+const verdicts = new Map<string, boolean>();
+const MAX_VERDICTS = 1000;
+
 // A line of modgate is flat; deeper is a mistake, perhaps a cycle.
 const MAX_DEPTH = 6;
 
@@ -37,7 +41,17 @@ function redactObject(fields: Fields, depth: number): Fields {
 
 function isSecret(name: string, value: unknown): boolean {
   const canHold = typeof value === 'string' || (typeof value === 'object' && value !== null);
-  return canHold && SENSITIVE.test(name);
+  return canHold && isSensitive(name);
+}
+
+/** The names of lines are few, but what stands in an error or a value of a plugin may be anything. */
+function isSensitive(name: string): boolean {
+  let known = verdicts.get(name);
+  if (known === undefined) {
+    known = SENSITIVE.test(name);
+    if (verdicts.size < MAX_VERDICTS) verdicts.set(name, known);
+  }
+  return known;
 }
 
 function redactValue(value: unknown, depth: number): unknown {

@@ -1,32 +1,38 @@
 import { isProviderFailure, type Operation } from '../contract/index.js';
 import type { ErrorDetail } from '../errors.js';
+import type { AttemptResult, GuardedCall } from '../host/guarded-call.js';
 import type { LiveModule } from '../host/live-module.js';
 import type { CheckedOutcome } from '../host/outcome-check.js';
 import { ProviderStatus } from '../host/provider-status.js';
-import { createTraceContext, formatTraceparent, parseTraceparent } from '../lib/trace-context.js';
+import {
+  createTraceContext,
+  formatTraceparent,
+  parseTraceparent,
+  type TraceContext,
+} from '../lib/trace-context.js';
 import type { CallerRequest } from './caller-request.js';
 import { Decision } from './decision.js';
 import { createFailureError, createStatusError } from './provider-error.js';
 import { createProviderHeaders } from './provider-headers.js';
-import type { CallBodies } from './request-trace.js';
+import type { CallBodies, RequestTrace } from './request-trace.js';
 
-export interface ProviderQuestion<T> {
+export interface ProviderQuestion<T, O extends Operation = Operation> {
   /** That the caller may ask it. */
   readonly decision: Decision;
   readonly module: LiveModule;
-  readonly operation: Operation;
+  readonly operation: O;
   readonly request: CallerRequest;
   /** What the caller's `connection` names, in lower case. */
   readonly hopByHop: ReadonlySet<string>;
   /** Whether the caller's `content-type` describes what the provider gets. */
   readonly hasCallersBody: boolean;
   readonly timeoutMs: number;
-  /** Whether the provider may be asked twice; judged by the headers that it would get. */
-  readonly isRepeatable: (headers: Readonly<Record<string, string>>) => boolean;
+  /** Whether the provider may be asked twice; `with_key`: where it gets an `idempotency-key`. */
+  readonly repeat: 'always' | 'with_key' | 'never';
   /** Headers beyond what every call carries; lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   /** What a 502 says of the question, made when there is one. */
-  readonly describe: () => ErrorDetail[];
+  readonly describe: (module: LiveModule, operation: O) => ErrorDetail[];
   readonly judge: (outcome: CheckedOutcome) => T;
 }
 
@@ -34,62 +40,78 @@ export interface ProviderQuestion<T> {
  * Asks the provider on behalf of a caller.
  * @throws HostError 502 (or the provider's own refusal, where that is passed on), CallerGone.
  */
-export async function askProvider<T>(question: ProviderQuestion<T>): Promise<T> {
-  const { decision, module, operation, request, hopByHop, timeoutMs } = question;
-  Decision.require(decision);
-  const traceparent = hopByHop.has('traceparent') ? undefined : request.headers.get('traceparent');
-  const callersTrace = parseTraceparent(traceparent);
-  const { span } = request.trace;
-  const trace = callersTrace ?? createTraceContext();
-  request.trace.traceId = span?.traceId ?? trace.traceId;
-  const headers = createProviderHeaders({
-    request,
-    hopByHop,
-    forwardHeaders: module.descriptor.forwardHeaders,
-    isCallersTrace: callersTrace !== null,
-    hasBody: question.hasCallersBody,
-  });
-  if (question.headers !== undefined) Object.assign(headers, question.headers);
-  const { hashHeader } = module.guard;
-  request.trace.bodies = createBodies(question);
+export async function askProvider<T, O extends Operation>(
+  question: ProviderQuestion<T, O>,
+): Promise<T> {
+  const { module, operation, describe } = question;
+  Decision.require(question.decision);
   try {
-    const { value } = await module.guard.call(
-      {
-        operation,
-        context: {
-          module: module.name,
-          actor: request.actor,
-          requestId: request.requestId,
-          correlationId: request.correlationId,
-        },
-        headers,
-        nextTraceparent: () => span?.beginAttempt(operation) ?? formatTraceparent(trace),
-        onAttemptEnd: (result) => {
-          span?.endAttempt(result);
-          const { bodies } = request.trace;
-          if (bodies !== null) bodies.response = result.outcome?.body ?? null;
-        },
-        timeoutMs,
-        signal: request.signal,
-        isRepeatable: question.isRepeatable(headers),
-        hashKey: hashHeader === null ? null : (request.headers.get(hashHeader) ?? null),
-        trace: request.trace,
-      },
-      question.judge,
-    );
+    const { value } = await module.guard.call(new ProviderCall(question), question.judge);
     return value;
   } catch (error) {
     if (error instanceof ProviderStatus) {
-      throw createStatusError(error, module.descriptor, question.describe());
+      throw createStatusError(error, module.descriptor, describe(module, operation));
     }
-    if (isProviderFailure(error)) throw createFailureError(error, question.describe());
+    if (isProviderFailure(error)) throw createFailureError(error, describe(module, operation));
     throw error;
   }
 }
 
+/** What the guard makes attempts of: one object a call, and no closure. */
+class ProviderCall implements GuardedCall {
+  readonly operation: Operation;
+  readonly context: GuardedCall['context'];
+  readonly headers: Record<string, string>;
+  readonly timeoutMs: number;
+  readonly signal: GuardedCall['signal'];
+  readonly isRepeatable: boolean;
+  readonly hashKey: string | null;
+  readonly trace: RequestTrace;
+  readonly #traceContext: TraceContext;
+
+  constructor(question: Omit<ProviderQuestion<unknown>, 'describe' | 'judge'>) {
+    const { module, operation, request, hopByHop, repeat } = question;
+    const { requestId, correlationId, actor, trace } = request;
+    const traceparent = hopByHop.has('traceparent')
+      ? undefined
+      : request.headers.get('traceparent');
+    const callersTrace = parseTraceparent(traceparent);
+    this.#traceContext = callersTrace ?? createTraceContext();
+    this.operation = operation;
+    this.context = { module: module.name, actor, requestId, correlationId };
+    this.headers = createProviderHeaders({
+      request,
+      hopByHop,
+      forwardHeaders: module.descriptor.forwardHeaders,
+      isCallersTrace: callersTrace !== null,
+      hasBody: question.hasCallersBody,
+    });
+    if (question.headers !== undefined) Object.assign(this.headers, question.headers);
+    this.timeoutMs = question.timeoutMs;
+    this.signal = request.signal;
+    this.isRepeatable =
+      repeat === 'always' || (repeat === 'with_key' && Boolean(this.headers['idempotency-key']));
+    const { hashHeader } = module.guard;
+    this.hashKey = hashHeader === null ? null : (request.headers.get(hashHeader) ?? null);
+    this.trace = trace;
+    trace.traceId = trace.span?.traceId ?? this.#traceContext.traceId;
+    trace.bodies = createBodies(module, operation);
+  }
+
+  nextTraceparent(): string {
+    return this.trace.span?.beginAttempt(this.operation) ?? formatTraceparent(this.#traceContext);
+  }
+
+  onAttemptEnd(result: AttemptResult): void {
+    const { span, bodies } = this.trace;
+    span?.endAttempt(result);
+    if (bodies !== null) bodies.response = result.outcome?.body ?? null;
+  }
+}
+
 /** Bodies are nobody's business unless the descriptor says so. */
-function createBodies({ module, operation }: ProviderQuestion<unknown>): CallBodies | null {
-  const { captureBytes } = module.descriptor.records;
+function createBodies({ descriptor }: LiveModule, operation: Operation): CallBodies | null {
+  const { captureBytes } = descriptor.records;
   if (captureBytes === 0 || operation.kind !== 'http_route') return null;
   return { captureBytes, request: operation.body, response: null };
 }

@@ -58,12 +58,12 @@ export class ConsoleBridge implements Operation<BridgeInput> {
     request.trace.module = module.name;
     const decision = decide(request.actor, { kind: 'grant', module, asked });
     admitCall(module, request.actor);
-    const release = module.guard.hold();
+    module.guard.hold();
     try {
       const data = await this.#operate(asked, { decision, module, request, body, generation });
       return new Answer(decision, [HEAD, data, TAIL]);
     } finally {
-      release();
+      module.guard.release();
     }
   }
 

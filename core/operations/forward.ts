@@ -1,6 +1,6 @@
 import { injectable } from 'tsyringe';
 import type { HttpRouteOperation } from '../contract/index.js';
-import { HostError } from '../errors.js';
+import { type ErrorDetail, HostError } from '../errors.js';
 import type { GenerationSource } from '../host/generation-source.js';
 import type { LiveModule, LiveRoute } from '../host/live-module.js';
 import type { RouteMatch } from '../lib/route-table.js';
@@ -37,62 +37,36 @@ export class Forward implements Operation<ForwardTarget | null> {
     authoriseModuleCaller(request.actor);
     const found = target && this.#findRoute(target, request);
     if (!target || !found) throw notFound();
-    const release = found.module.guard.hold();
-    try {
-      return await this.#forward(target, found.module, found.match, request);
-    } finally {
-      release();
-    }
-  }
-
-  async #forward(
-    target: ForwardTarget,
-    module: LiveModule,
-    match: RouteMatch<LiveRoute>,
-    request: CallerRequest,
-  ): Promise<Answer> {
+    const { module, match } = found;
     const route = match.value;
     request.trace.route = route.declaredPath;
-    const { capability } = route;
-    const decision = decide(request.actor, { kind: 'capability', capability });
-    admitCall(module, request.actor);
-
-    const hopByHop = readHopByHopNames(request);
-    const body = await readJudgedBody(route.method, request, module.descriptor.limits.requestBytes);
-    request.trace.bytesIn = body?.length ?? 0;
-    const operation: HttpRouteOperation = {
-      kind: 'http_route',
-      method: route.method,
-      declaredPath: route.declaredPath,
-      target: target.forwardTarget,
-      providerPath: target.providerPath,
-      pathParams: match.params,
-      body,
-    };
-    const data = await askProvider({
-      decision,
-      module,
-      operation,
-      request,
-      hopByHop,
-      hasCallersBody: body !== null,
-      timeoutMs: route.timeoutMs,
-      isRepeatable: (headers) => isRepeatable(route, headers),
-      describe: () => [
-        { field: 'module', reason: module.name },
-        { field: 'method', reason: operation.method },
-        { field: 'declared_path', reason: operation.declaredPath },
-        { field: 'provider_path', reason: operation.providerPath },
-      ],
-      judge: readAnswerData,
-    });
-    const head = createEnvelopeHead({
-      module: module.name,
-      route,
-      providerPath: target.providerPath,
-      pathParams: match.params,
-    });
-    return new Answer(decision, [head, ...data, ENVELOPE_END]);
+    module.guard.hold();
+    try {
+      const decision = decide(request.actor, { kind: 'capability', capability: route.capability });
+      admitCall(module, request.actor);
+      const hopByHop = readHopByHopNames(request);
+      // Nothing is awaited for a GET, which most requests are.
+      const body = route.method === 'GET' ? null : await readRouteBody(module, route, request);
+      const operation = createOperation(target, match, body);
+      const data = await askProvider({
+        decision,
+        module,
+        operation,
+        request,
+        hopByHop,
+        hasCallersBody: body !== null,
+        timeoutMs: route.timeoutMs,
+        repeat: repeatOf(route),
+        describe: describeRoute,
+        judge: readAnswerData,
+      });
+      const { params: pathParams } = match;
+      const { providerPath } = target;
+      const head = createEnvelopeHead({ module: module.name, route, providerPath, pathParams });
+      return new Answer(decision, [head, ...data, ENVELOPE_END]);
+    } finally {
+      module.guard.release();
+    }
   }
 
   #findRoute(
@@ -108,13 +82,47 @@ export class Forward implements Operation<ForwardTarget | null> {
   }
 }
 
+async function readRouteBody(
+  { descriptor }: LiveModule,
+  { method }: LiveRoute,
+  request: CallerRequest,
+): Promise<Buffer | null> {
+  const body = await readJudgedBody(method, request, descriptor.limits.requestBytes);
+  request.trace.bytesIn = body?.length ?? 0;
+  return body;
+}
+
+function createOperation(
+  { forwardTarget, providerPath }: ForwardTarget,
+  { value: { method, declaredPath }, params }: RouteMatch<LiveRoute>,
+  body: Buffer | null,
+): HttpRouteOperation {
+  const kind = 'http_route';
+  return {
+    kind,
+    method,
+    declaredPath,
+    target: forwardTarget,
+    providerPath,
+    pathParams: params,
+    body,
+  };
+}
+
+/** What a 502 says of the question. */
+function describeRoute({ name }: LiveModule, operation: HttpRouteOperation): ErrorDetail[] {
+  return [
+    { field: 'module', reason: name },
+    { field: 'method', reason: operation.method },
+    { field: 'declared_path', reason: operation.declaredPath },
+    { field: 'provider_path', reason: operation.providerPath },
+  ];
+}
+
 /** Contract 9: what does no harm when it is done twice. */
-function isRepeatable(
-  { method, idempotency }: LiveRoute,
-  headers: Readonly<Record<string, string>>,
-): boolean {
-  if (method === 'GET' || idempotency === 'idempotent') return true;
-  return idempotency === 'requires_key' && Boolean(headers['idempotency-key']);
+function repeatOf({ method, idempotency }: LiveRoute): 'always' | 'with_key' | 'never' {
+  if (method === 'GET' || idempotency === 'idempotent') return 'always';
+  return idempotency === 'requires_key' ? 'with_key' : 'never';
 }
 
 function notFound(): HostError {

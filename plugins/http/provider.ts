@@ -7,9 +7,9 @@ import {
 } from '../../core/contract/index.js';
 import type { Credentials } from './credentials.js';
 import { withDeadline } from './deadline.js';
-import { exchange } from './exchange.js';
+import { type ExchangeLimits, exchange } from './exchange.js';
 import type { Replica } from './replica.js';
-import { requestFor } from './requests.js';
+import { type AdministrativeOperation, requestFor } from './requests.js';
 
 const MANIFEST_TIMEOUT_MS = 5_000;
 const MAX_MANIFEST_BYTES = 4 * 1_048_576;
@@ -54,6 +54,17 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     if (!isSuccess(status)) throw unexpectedStatus('health check', status);
   };
 
+  const administer = async (
+    { pool, prefix }: Replica,
+    operation: AdministrativeOperation,
+    given: Headers,
+    limits: ExchangeLimits,
+  ) => {
+    const { method, path, body } = requestFor(operation);
+    const headers = authorise(describeBody(given, body));
+    return exchange(pool, { method, path: prefix + path, headers, body }, limits);
+  };
+
   return {
     endpoints: () => endpoints,
     balancing: () => options.balancing,
@@ -71,24 +82,16 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
         await firstThatAnswers(asked, deadline, (replica) => checkOne(replica, deadline));
       }),
 
-    async invoke(invocation) {
+    // Not `async`: a promise more for each call would be all that it did.
+    invoke(invocation) {
       const { endpoint, headers, operation, maxResponseBytes } = invocation;
+      const replica = endpoint === undefined ? replicas[0] : byId.get(endpoint);
+      if (replica === undefined) return Promise.reject(unknownEndpoint());
       const limits = { maxResponseBytes, signal: invocation.cancellation ?? invocation.signal };
-      const { pool, prefix } = endpoint === undefined ? replicas[0] : findReplica(byId, endpoint);
-      if (operation.kind === 'http_route') {
-        const { method, target, body } = operation;
-        return exchange(
-          pool,
-          { method, path: prefix + target, headers: authorise(headers), body },
-          limits,
-        );
-      }
-      const { method, path, body } = requestFor(operation);
-      return exchange(
-        pool,
-        { method, path: prefix + path, headers: authorise(describeBody(headers, body)), body },
-        limits,
-      );
+      if (operation.kind !== 'http_route') return administer(replica, operation, headers, limits);
+      const { method, target, body } = operation;
+      const path = replica.prefix + target;
+      return exchange(replica.pool, { method, path, headers: authorise(headers), body }, limits);
     },
   };
 }
@@ -96,7 +99,11 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
 function findReplica(byId: ReadonlyMap<string, Replica>, endpoint: string): Replica {
   const replica = byId.get(endpoint);
   if (replica !== undefined) return replica;
-  throw new ProviderFailure('unavailable', 'the endpoint is not one of this provider');
+  throw unknownEndpoint();
+}
+
+function unknownEndpoint(): ProviderFailure {
+  return new ProviderFailure('unavailable', 'the endpoint is not one of this provider');
 }
 
 /** One replica that is down must not keep a module from being read. */

@@ -13,14 +13,18 @@ export interface OperationRequest {
   readonly body: Buffer | null;
 }
 
+/** What is asked beside the forwarded routes. */
+export type AdministrativeOperation =
+  | AdminListOperation
+  | AdminActionOperation
+  | ConfigureOperation;
+
 /**
  * How the operations beside `http_route` travel over HTTP (contract 5).
  * @throws ProviderFailure `refused` when the manifest names no path: nothing was sent, and no breaker
  * may open because of it.
  */
-export function requestFor(
-  operation: AdminListOperation | AdminActionOperation | ConfigureOperation,
-): OperationRequest {
+export function requestFor(operation: AdministrativeOperation): OperationRequest {
   switch (operation.kind) {
     case 'admin_list': {
       const path = needPath(operation.path, `entity '${operation.entity}'`, 'list_path');

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
-import { uuidV7 } from '../../core/lib/uuid-v7.js';
+import { createUuidSource } from '../../core/lib/uuid-v7.js';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+const uuidV7 = createUuidSource();
 
 describe('a UUID version 7', () => {
   it('has the form of RFC 9562 and the time that it was made', () => {
@@ -10,6 +12,14 @@ describe('a UUID version 7', () => {
     expect(id).to.match(UUID_V7);
     const ms = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
     expect(ms).to.be.within(before, Date.now());
+  });
+
+  it('stands behind the prefix of its source', () => {
+    const source = createUuidSource('corr_');
+    for (const id of [source(), source()]) {
+      expect(id.slice(0, 5)).to.equal('corr_');
+      expect(id.slice(5)).to.match(UUID_V7);
+    }
   });
 
   it('is another each time', () => {

@@ -7,8 +7,8 @@ function record(): { batch: LineBatch; texts: string[]; written: Promise<void> }
   const written = new Promise<void>((done) => {
     resolve = done;
   });
-  const batch = new LineBatch((text) => {
-    texts.push(text);
+  const batch = new LineBatch((lines) => {
+    texts.push(lines.toString());
     resolve();
   });
   return { batch, texts, written };
@@ -38,6 +38,15 @@ describe('a batch of log lines', () => {
     expect(texts.map(({ length }) => length)).to.deep.equal([40_001, 40_001, 70_001]);
     batch.flush();
     expect(texts).to.have.length(3);
+  });
+
+  it('takes any text, and hands on bytes that nobody writes to any more', () => {
+    const handedOn: Buffer[] = [];
+    const batch = new LineBatch((lines) => handedOn.push(lines), 16);
+    for (const line of ['é😀\n', 'second\n', 'third\n', `${'ü'.repeat(20)}\n`]) batch.add(line);
+    batch.flush();
+    expect(Buffer.concat(handedOn).toString()).to.equal(`é😀\nsecond\nthird\n${'ü'.repeat(20)}\n`);
+    expect(handedOn.map(({ length }) => length)).to.deep.equal([14, 6, 41]);
   });
 
   it('leaves when it is told to, once', () => {

@@ -26,7 +26,7 @@ export function askModule<T>(
     hopByHop: readHopByHopNames(request),
     hasCallersBody: false,
     timeoutMs: module.descriptor.limits.timeoutMs,
-    isRepeatable: () => operation.kind === 'admin_list',
+    repeat: operation.kind === 'admin_list' ? 'always' : 'never',
     headers,
     describe: () => [
       { field: 'module', reason: module.name },
