@@ -19,6 +19,7 @@ import { hasCommand, LOAD_CORE, readLine, spawnPinned } from './pinned-process.m
  * @property {number} connections
  * @property {number} seconds
  * @property {number} [thinkMs] the mean pause of a connection before each request; default 0. wrk only.
+ * @property {number} [spread] over how many modules, in turn; default 0, for the one of the URL. wrk only.
  */
 
 /** wrk where it is installed: it takes a fifth of what autocannon takes of the core that it shares. */
@@ -32,7 +33,7 @@ export function applyLoad(options) {
   return loadGenerator === 'wrk' ? runWrk(options) : runAutocannon(options);
 }
 
-async function runWrk({ url, headers, bodyFile, connections, seconds, thinkMs = 0 }) {
+async function runWrk({ url, headers, bodyFile, connections, seconds, thinkMs = 0, spread = 0 }) {
   const script = new URL('./wrk.lua', import.meta.url).pathname;
   const child = spawnPinned(
     LOAD_CORE,
@@ -56,6 +57,7 @@ async function runWrk({ url, headers, bodyFile, connections, seconds, thinkMs = 
       env: {
         ...process.env,
         BENCH_THINK_MS: String(thinkMs),
+        BENCH_SPREAD: String(spread),
         ...(bodyFile && { BENCH_BODY: bodyFile }),
       },
     },

@@ -100,6 +100,7 @@ function load({ payload, connections, thinkMs }, running, bodyFile, seconds) {
     connections,
     seconds,
     thinkMs,
+    spread: running.spread,
   });
 }
 

@@ -46,6 +46,7 @@ export function listScenarios(isBrief) {
       systems: [
         ...only('modgate'),
         withMore('modgate-1000-modules', { modules: MANY_MODULES }),
+        withMore('modgate-1000-modules-in-turn', { modules: MANY_MODULES }, { spread: MANY_MODULES }),
         withMore('modgate-10000-routes', { routes: MANY_ROUTES }),
         withMore('modgate-jwt', { hasIssuedToken: true }),
       ],
@@ -53,8 +54,10 @@ export function listScenarios(isBrief) {
     ...sides.slice(1),
   ];
 
-  function withMore(name, more) {
+  /** Another modgate; `load` is what is otherwise done to it. */
+  function withMore(name, more, load = {}) {
     const [modgate] = only('modgate');
-    return { ...modgate, name, start: (context) => modgate.start({ ...context, ...more }) };
+    const start = async (context) => ({ ...(await modgate.start({ ...context, ...more })), ...load });
+    return { ...modgate, name, start };
   }
 }

@@ -8,6 +8,7 @@ import { HOST_CORE, hasCommand, startServer } from './pinned-process.mjs';
  * @property {number} pid whose process tree is measured
  * @property {string} url
  * @property {Record<string, string>} [headers]
+ * @property {number} [spread] over how many modules the calls go; default: the last alone
  * @property {() => Promise<void>} stop
  */
 

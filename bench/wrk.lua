@@ -13,6 +13,22 @@ if think > 0 then
   function delay() return math.random(0, 2 * think) end
 end
 
+-- Calls so many modules in turn, instead of the last of them alone.
+local modules = tonumber(os.getenv('BENCH_SPREAD') or '0')
+if modules > 0 then
+  local requests, at = {}, 0
+  function init()
+    for number = 0, modules - 1 do
+      local called = wrk.path:gsub('/bench%d+/', string.format('/bench%04d/', number), 1)
+      requests[number] = wrk.format(nil, called)
+    end
+  end
+  function request()
+    at = (at + 1) % modules
+    return requests[at]
+  end
+end
+
 function done(summary, latency)
   local errors = summary.errors
   local failed = errors.connect + errors.read + errors.write + errors.status + errors.timeout
