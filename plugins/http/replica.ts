@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
-import { type Client, Pool } from 'undici';
+import type { Client, Dispatcher } from 'undici';
 import { createCarrier } from './carrier.js';
 import { type Address, type Connector, createConnector } from './connector.js';
 import { NameWatch } from './name-watch.js';
+import { Pool } from './pool-client.js';
 import { type ResolveName, resolveName } from './resolve-name.js';
 
 /** The most that undici reads of a response's head, as Node's own server does (16 KiB). */
@@ -38,7 +39,7 @@ export interface ReplicaOptions {
 /** One endpoint with connections of its own: they belong to one module, never to a URL alone. */
 export interface Replica extends Pick<ReplicaOptions, 'id' | 'weight' | 'prefix'> {
   /** The pool for one call: it is another one once the name of the endpoint has moved. */
-  readonly pool: Pool;
+  readonly pool: Dispatcher;
   readonly connector: Connector;
   close(): Promise<void>;
 }
