@@ -1,5 +1,6 @@
+import type * as Yaml from 'yaml';
 import type { Alias, ParsedNode, Scalar, YAMLMap, YAMLSeq } from 'yaml';
-import { isAlias, isMap, isScalar } from 'yaml';
+import { loadYaml } from './load-yaml.js';
 import type { TextEntry, TextFault, TextNode } from './text-node.js';
 import { addEntry, createScalar, MAX_DEPTH, TextStop, TOO_DEEP } from './text-node.js';
 
@@ -7,6 +8,7 @@ import { addEntry, createScalar, MAX_DEPTH, TextStop, TOO_DEEP } from './text-no
 const MAX_ALIASED_NODES = 10_000;
 
 interface Build {
+  readonly yaml: Pick<typeof Yaml, 'isAlias' | 'isMap' | 'isScalar'>;
   readonly faults: TextFault[];
   /** The latest node of each anchor: an alias means the one that stands last before it. */
   readonly anchors: Map<string, ParsedNode>;
@@ -23,6 +25,7 @@ interface Build {
  */
 export function buildYamlNode(root: ParsedNode | null, faults: TextFault[]): TextNode {
   const build: Build = {
+    yaml: loadYaml(),
     faults,
     anchors: new Map(),
     targets: new Map(),
@@ -34,6 +37,7 @@ export function buildYamlNode(root: ParsedNode | null, faults: TextFault[]): Tex
 }
 
 function buildNode(node: ParsedNode, build: Build, depth: number): TextNode {
+  const { isAlias, isMap, isScalar } = build.yaml;
   const offset = offsetOf(node);
   if (depth > MAX_DEPTH) throw new TextStop({ ...TOO_DEEP, offset });
   if (isAlias(node)) return buildAlias(node, build, depth);
@@ -92,6 +96,7 @@ function buildList(node: YAMLSeq.Parsed, build: Build, depth: number): TextNode 
 }
 
 function buildMapping(node: YAMLMap.Parsed, build: Build, depth: number): TextNode {
+  const { isScalar } = build.yaml;
   const entries = new Map<string, TextEntry>();
   for (const pair of node.items) {
     const offset = offsetOf(pair.key);
