@@ -12,14 +12,18 @@ export interface RouteMatch<T> {
   readonly params: Readonly<Record<string, string>>;
 }
 
+/** A table of few routes is mostly nodes, and of what a node may have, most have one: the rest is `null`. */
 interface Node<T> {
-  readonly literals: Map<string, Node<T>>;
+  literals: Map<string, Node<T>> | null;
   param: Node<T> | null;
   /** Entries whose rest parameter starts here, by method. */
-  readonly rests: Map<string, TableEntry<T>>;
+  rests: Map<string, TableEntry<T>> | null;
   /** Entries that end here, by method. */
-  readonly ends: Map<string, TableEntry<T>>;
+  ends: Map<string, TableEntry<T>> | null;
 }
+
+/** Of a route that has none. */
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze(Object.create(null));
 
 /** Thrown by {@link RouteTable.add} for two routes with one method and one shape. */
 export class RouteConflict extends Error {
@@ -43,7 +47,7 @@ export class RouteTable<T> {
       node = step(node, segment);
     }
     const last = entry.template.segments.at(-1);
-    const slot = last?.kind === 'rest' ? node.rests : node.ends;
+    const slot = openSlot(node, last?.kind === 'rest' ? 'rests' : 'ends');
     const taken = slot.get(entry.method);
     if (taken !== undefined) {
       throw new RouteConflict(
@@ -54,7 +58,7 @@ export class RouteTable<T> {
     if (entry.template.segments.every((segment) => segment.kind === 'literal')) {
       this.#literal.set(literalKey(entry.method, entry.template), {
         value: entry.value,
-        params: Object.create(null) as Record<string, string>,
+        params: NO_PARAMS,
       });
     }
   }
@@ -79,17 +83,24 @@ export class RouteTable<T> {
 }
 
 function createNode<T>(): Node<T> {
-  return { literals: new Map(), param: null, rests: new Map(), ends: new Map() };
+  return { literals: null, param: null, rests: null, ends: null };
 }
 
 function step<T>(node: Node<T>, segment: TemplateSegment): Node<T> {
   if (segment.kind === 'literal') {
+    node.literals ??= new Map();
     const next = node.literals.get(segment.text) ?? createNode<T>();
     node.literals.set(segment.text, next);
     return next;
   }
   node.param ??= createNode<T>();
   return node.param;
+}
+
+function openSlot<T>(node: Node<T>, name: 'rests' | 'ends'): Map<string, TableEntry<T>> {
+  const slot = node[name] ?? new Map<string, TableEntry<T>>();
+  node[name] = slot;
+  return slot;
 }
 
 function literalKey(method: string, template: RouteTemplate): string {
@@ -103,12 +114,12 @@ function find<T>(
   index: number,
 ): TableEntry<T> | null {
   const segment = decoded[index];
-  if (segment === undefined) return node.ends.get(method) ?? null;
-  const literal = node.literals.get(segment);
+  if (segment === undefined) return node.ends?.get(method) ?? null;
+  const literal = node.literals?.get(segment);
   const viaLiteral = literal && find(literal, method, decoded, index + 1);
   if (viaLiteral) return viaLiteral;
   const viaParam = node.param && find(node.param, method, decoded, index + 1);
-  return viaParam ?? node.rests.get(method) ?? null;
+  return viaParam ?? node.rests?.get(method) ?? null;
 }
 
 function collect<T>(
@@ -120,14 +131,14 @@ function collect<T>(
 ): void {
   const segment = decoded[index];
   if (segment === undefined) {
-    const end = node.ends.get(method);
+    const end = node.ends?.get(method);
     if (end) found.push(end);
     return;
   }
-  const literal = node.literals.get(segment);
+  const literal = node.literals?.get(segment);
   if (literal) collect(literal, method, decoded, index + 1, found);
   if (node.param) collect(node.param, method, decoded, index + 1, found);
-  const rest = node.rests.get(method);
+  const rest = node.rests?.get(method);
   if (rest) found.push(rest);
 }
 
