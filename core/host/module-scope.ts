@@ -1,4 +1,5 @@
 import type { Log, Scope } from '../contract/index.js';
+import { AbortSource } from '../lib/abort-source.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { type ErrorOwner, runOwned } from './error-owner.js';
 
@@ -12,7 +13,8 @@ export interface ModuleScope extends Scope {
 
 /** @param owner who answers for what is run when it closes; `null`: nobody but the host */
 export function createModuleScope(log: Log, owner: ErrorOwner | null = null): ModuleScope {
-  const controller = new AbortController();
+  // Most adapters never ask for the signal.
+  const source = new AbortSource();
   const undos: (() => void | Promise<void>)[] = [];
   let closed: Promise<void> | null = null;
 
@@ -24,11 +26,13 @@ export function createModuleScope(log: Log, owner: ErrorOwner | null = null): Mo
     }
   };
   const closeAll = async () => {
-    runOwned(owner, () => controller.abort());
+    runOwned(owner, () => source.abort());
     for (let undo = undos.pop(); undo !== undefined; undo = undos.pop()) await run(undo);
   };
   return {
-    signal: controller.signal,
+    get signal() {
+      return source.signal;
+    },
     defer: (undo) => {
       if (closed === null) undos.push(undo);
       // Nobody is left to await it; `run` has caught everything.

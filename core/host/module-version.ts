@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Log, Provider } from '../contract/index.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
+import { AbortSource } from '../lib/abort-source.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { withFields } from '../log/with-fields.js';
 import type { Store } from '../store/store.js';
@@ -123,8 +124,8 @@ function createVersion(
     owner,
   });
   // A version that served with its last good manifest is bound anew when its own comes.
-  let endBinding = new AbortController();
-  scope.defer(() => endBinding.abort());
+  let binding = new AbortSource();
+  scope.defer(() => binding.abort());
   return {
     prepared,
     guard,
@@ -143,9 +144,8 @@ function createVersion(
       return manifest;
     },
     createLive: ({ manifest, digest }) => {
-      endBinding.abort();
-      endBinding = new AbortController();
-      const { signal } = endBinding;
+      binding.abort();
+      binding = new AbortSource();
       const { supports } = prepared.adapter;
       const config = new ModuleConfig({
         descriptor,
@@ -157,7 +157,7 @@ function createVersion(
         store,
         log,
         owner,
-        signal,
+        end: binding,
       });
       config.start();
       return createLiveModule({
