@@ -82,12 +82,17 @@ function alias(rule: string, message: string, offset: number): TextStop {
 }
 
 function buildScalar(node: Scalar.Parsed, build: Build): TextNode {
-  const { value } = node;
-  const isPlain =
-    value === null || ['string', 'number', 'boolean'].includes(typeof value)
-      ? value
-      : String(value);
-  return createScalar(isPlain as string, offsetOf(node), build.faults);
+  return createScalar(readScalar(node.value), offsetOf(node), build.faults);
+}
+
+function readScalar(value: unknown): string | number | boolean | null {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
+  return copyString(String(value));
+}
+
+/** The library's strings are slices, any of which keeps the whole text: a record of a call would, for days. */
+function copyString(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
 }
 
 function buildList(node: YAMLSeq.Parsed, build: Build, depth: number): TextNode {
@@ -100,7 +105,7 @@ function buildMapping(node: YAMLMap.Parsed, build: Build, depth: number): TextNo
   const entries = new Map<string, TextEntry>();
   for (const pair of node.items) {
     const offset = offsetOf(pair.key);
-    const key = isScalar(pair.key) ? String(pair.key.value ?? '') : '';
+    const key = isScalar(pair.key) ? copyString(String(pair.key.value ?? '')) : '';
     if (key === '<<' && isScalar(pair.key) && pair.key.type === 'PLAIN') {
       const message = "merge keys ('<<') are not supported";
       build.faults.push({ rule: 'merge-key', message, hint: 'write the keys out', offset });
