@@ -12,16 +12,17 @@ export interface RouteMatch<T> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** A table of few routes is mostly nodes, and of what a node may have, most have one: the rest is `null`. */
+/** A table of few routes is mostly nodes, of which most are leaves: what a node does not need it does not have. */
 interface Node<T> {
   literals: Map<string, Node<T>> | null;
   param: Node<T> | null;
-  /** Entries whose rest parameter starts here, by method. */
-  rests: Map<string, TableEntry<T>> | null;
-  /** Entries that end here, by method. */
-  ends: Map<string, TableEntry<T>> | null;
+  /** Entries whose rest parameter starts here, one a method. */
+  rests: readonly TableEntry<T>[];
+  /** Entries that end here, one a method. */
+  ends: readonly TableEntry<T>[];
 }
 
+const NONE: readonly never[] = [];
 /** Of a route that has none. */
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze(Object.create(null));
 
@@ -47,14 +48,14 @@ export class RouteTable<T> {
       node = step(node, segment);
     }
     const last = entry.template.segments.at(-1);
-    const slot = openSlot(node, last?.kind === 'rest' ? 'rests' : 'ends');
-    const taken = slot.get(entry.method);
-    if (taken !== undefined) {
+    const slot = last?.kind === 'rest' ? 'rests' : 'ends';
+    const taken = pick(node[slot], entry.method);
+    if (taken !== null) {
       throw new RouteConflict(
         `route '${entry.method} ${entry.template.text}' has the shape of '${taken.method} ${taken.template.text}'`,
       );
     }
-    slot.set(entry.method, entry);
+    node[slot] = node[slot].concat(entry);
     if (entry.template.segments.every((segment) => segment.kind === 'literal')) {
       this.#literal.set(literalKey(entry.method, entry.template), {
         value: entry.value,
@@ -83,7 +84,7 @@ export class RouteTable<T> {
 }
 
 function createNode<T>(): Node<T> {
-  return { literals: null, param: null, rests: null, ends: null };
+  return { literals: null, param: null, rests: NONE, ends: NONE };
 }
 
 function step<T>(node: Node<T>, segment: TemplateSegment): Node<T> {
@@ -97,10 +98,9 @@ function step<T>(node: Node<T>, segment: TemplateSegment): Node<T> {
   return node.param;
 }
 
-function openSlot<T>(node: Node<T>, name: 'rests' | 'ends'): Map<string, TableEntry<T>> {
-  const slot = node[name] ?? new Map<string, TableEntry<T>>();
-  node[name] = slot;
-  return slot;
+function pick<T>(entries: readonly TableEntry<T>[], method: string): TableEntry<T> | null {
+  for (const entry of entries) if (entry.method === method) return entry;
+  return null;
 }
 
 function literalKey(method: string, template: RouteTemplate): string {
@@ -114,12 +114,12 @@ function find<T>(
   index: number,
 ): TableEntry<T> | null {
   const segment = decoded[index];
-  if (segment === undefined) return node.ends?.get(method) ?? null;
+  if (segment === undefined) return pick(node.ends, method);
   const literal = node.literals?.get(segment);
   const viaLiteral = literal && find(literal, method, decoded, index + 1);
   if (viaLiteral) return viaLiteral;
   const viaParam = node.param && find(node.param, method, decoded, index + 1);
-  return viaParam ?? node.rests?.get(method) ?? null;
+  return viaParam ?? pick(node.rests, method);
 }
 
 function collect<T>(
@@ -131,14 +131,14 @@ function collect<T>(
 ): void {
   const segment = decoded[index];
   if (segment === undefined) {
-    const end = node.ends?.get(method);
+    const end = pick(node.ends, method);
     if (end) found.push(end);
     return;
   }
   const literal = node.literals?.get(segment);
   if (literal) collect(literal, method, decoded, index + 1, found);
   if (node.param) collect(node.param, method, decoded, index + 1, found);
-  const rest = node.rests?.get(method);
+  const rest = pick(node.rests, method);
   if (rest) found.push(rest);
 }
 
