@@ -15,7 +15,7 @@ import { type Leadership, SOLE_PROCESS } from './leadership.js';
 import { createLiveModule, type LiveModule } from './live-module.js';
 import { type ReadManifest, readManifest } from './manifest-source.js';
 import { ModuleConfig } from './module-config.js';
-import { createModuleScope, type ModuleScope } from './module-scope.js';
+import { ModuleScope } from './module-scope.js';
 import { ownProvider } from './owned-provider.js';
 import { configDigestOf, type PreparedDescriptor } from './prepared-descriptor.js';
 import { StrayErrors } from './stray-errors.js';
@@ -70,7 +70,7 @@ export async function openVersion(
   const log = withFields(context.log, { module: descriptor.module });
   const strays = new StrayErrors(log, 'the code of the module left an error uncaught');
   const owner = OWN_KINDS.has(descriptor.provider.kind) ? null : strays;
-  const scope = createModuleScope(log, owner);
+  const scope = new ModuleScope(log, owner);
   try {
     const opened = await openInTime(descriptor.provider.kind, owner, () =>
       adapter.open(descriptor.provider.config, {
