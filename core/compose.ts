@@ -36,7 +36,6 @@ import { ActorRate } from './operations/rate-limit.js';
 import { ReadMetrics } from './operations/read-metrics.js';
 import { resolveOperation } from './resolve-operation.js';
 import { createLazyStore } from './store/lazy-store.js';
-import { openStore } from './store/open-store.js';
 import { parsePostgresUrl } from './store/postgres-url.js';
 import type { Store } from './store/store.js';
 import { parseStoreKeys, STORE_KEY_VARIABLE } from './store/store-keys.js';
@@ -221,7 +220,10 @@ export async function composeHost(
 function createStore(config: HostConfig, log: Log): Store {
   const keys = parseStoreKeys(process.env[STORE_KEY_VARIABLE]);
   if (config.store !== null) parsePostgresUrl(config.store);
-  return createLazyStore(() => openStore({ url: config.store, stateDir: config.state, keys, log }));
+  return createLazyStore(async () => {
+    const { openStore } = await import('./store/open-store.js');
+    return openStore({ url: config.store, stateDir: config.state, keys, log });
+  });
 }
 
 /** Node would say so in a stack. */

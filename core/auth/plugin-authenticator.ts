@@ -3,7 +3,7 @@ import { ConfigError } from '../config/config-error.js';
 import type { Authenticator, AuthenticatorFactory, Log } from '../contract/index.js';
 import { runOwned } from '../host/error-owner.js';
 import { InvalidFile } from '../host/finding.js';
-import { createModuleScope, type ModuleScope } from '../host/module-scope.js';
+import { ModuleScope } from '../host/module-scope.js';
 import { resolveReferences } from '../host/references.js';
 import { judgeByStruct } from '../lib/struct-faults.js';
 import { withTimeout } from '../lib/with-timeout.js';
@@ -33,7 +33,7 @@ export async function openPluginAuthenticator(
 ): Promise<PluginAuthenticator> {
   const { name } = choice;
   const owner = createAuthenticatorOwner(log, name);
-  const scope = createModuleScope(log, owner);
+  const scope = new ModuleScope(log, owner);
   try {
     const factory = await source.authenticator(name);
     const { config, references } = await readOwnConfig(choice, factory);

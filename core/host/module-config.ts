@@ -1,4 +1,4 @@
-import type { ConfigField, Log, Manifest, Provider } from '../contract/index.js';
+import type { Cancellation, ConfigField, Log, Manifest, Provider } from '../contract/index.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { type Store, type StoredConfig, StoreUnavailable } from '../store/store.js';
 import { ConfigCourier } from './config-courier.js';
@@ -27,7 +27,7 @@ export interface ModuleConfigOptions {
   /** Who answers for the provider's code; absent: nobody but the host. */
   readonly owner?: ErrorOwner | null;
   /** Ends the delivery. */
-  readonly signal: AbortSignal;
+  readonly end: Cancellation;
 }
 
 const REREAD: BackoffBounds = { firstMs: 200, maxMs: 10_000 };
@@ -58,7 +58,7 @@ export class ModuleConfig {
   /** Begins to deliver; answers at once. Does nothing for a module without config fields. */
   start(): void {
     if (this.#fields.length === 0) return;
-    const { store, signal, descriptor, leadership } = this.#options;
+    const { store, end, descriptor, leadership } = this.#options;
     this.#couriers = this.#createCouriers();
     const unfollow = leadership.onChange(() => this.#changeCouriers());
     const unsubscribe = store.onConfigChange((module) => {
@@ -70,7 +70,7 @@ export class ModuleConfig {
       clearTimeout(this.#rereading);
       for (const courier of this.#couriers) courier.stop();
     };
-    signal.addEventListener('abort', stop, { once: true });
+    end.addEventListener('abort', { handleEvent: stop });
     this.#refresh();
   }
 
@@ -115,7 +115,7 @@ export class ModuleConfig {
   async #follow(): Promise<void> {
     this.#isReading = true;
     clearTimeout(this.#rereading);
-    while (this.#isStale && !this.#options.signal.aborted) {
+    while (this.#isStale && !this.#options.end.aborted) {
       this.#isStale = false;
       try {
         await this.#offer();
@@ -134,7 +134,7 @@ export class ModuleConfig {
     this.#opened ??= this.#readRestartOnly(stored);
     this.#reportUnusable(stored);
     const values = this.#listValues(stored, this.#opened);
-    if (!this.#options.signal.aborted) {
+    if (!this.#options.end.aborted) {
       for (const courier of this.#couriers) courier.offer({ revision: stored.revision, values });
     }
     // The rest of the configuration does not wait for it.
@@ -170,14 +170,14 @@ export class ModuleConfig {
   }
 
   #rereadLater(error: unknown): void {
-    const { store, log, signal } = this.#options;
+    const { store, log, end } = this.#options;
     if (!(error instanceof StoreUnavailable)) {
       log.error({ err: error }, 'the configuration cannot be followed');
     } else if (store.unavailable === null) {
       // Of a store that is away the store itself tells, once for all modules.
       this.#report({ reason: error.message }, 'a part of the configuration is not delivered yet');
     }
-    if (signal.aborted) return;
+    if (end.aborted) return;
     this.#failedReads += 1;
     clearTimeout(this.#rereading);
     this.#rereading = setTimeout(() => this.#refresh(), backoffMs(this.#failedReads, REREAD));

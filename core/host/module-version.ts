@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Log, Provider } from '../contract/index.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
+import { AbortSource } from '../lib/abort-source.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import { withFields } from '../log/with-fields.js';
 import type { Store } from '../store/store.js';
@@ -14,7 +15,7 @@ import { type Leadership, SOLE_PROCESS } from './leadership.js';
 import { createLiveModule, type LiveModule } from './live-module.js';
 import { type ReadManifest, readManifest } from './manifest-source.js';
 import { ModuleConfig } from './module-config.js';
-import { createModuleScope, type ModuleScope } from './module-scope.js';
+import { ModuleScope } from './module-scope.js';
 import { ownProvider } from './owned-provider.js';
 import { configDigestOf, type PreparedDescriptor } from './prepared-descriptor.js';
 import { StrayErrors } from './stray-errors.js';
@@ -69,7 +70,7 @@ export async function openVersion(
   const log = withFields(context.log, { module: descriptor.module });
   const strays = new StrayErrors(log, 'the code of the module left an error uncaught');
   const owner = OWN_KINDS.has(descriptor.provider.kind) ? null : strays;
-  const scope = createModuleScope(log, owner);
+  const scope = new ModuleScope(log, owner);
   try {
     const opened = await openInTime(descriptor.provider.kind, owner, () =>
       adapter.open(descriptor.provider.config, {
@@ -123,8 +124,8 @@ function createVersion(
     owner,
   });
   // A version that served with its last good manifest is bound anew when its own comes.
-  let endBinding = new AbortController();
-  scope.defer(() => endBinding.abort());
+  let binding = new AbortSource();
+  scope.defer(() => binding.abort());
   return {
     prepared,
     guard,
@@ -143,9 +144,8 @@ function createVersion(
       return manifest;
     },
     createLive: ({ manifest, digest }) => {
-      endBinding.abort();
-      endBinding = new AbortController();
-      const { signal } = endBinding;
+      binding.abort();
+      binding = new AbortSource();
       const { supports } = prepared.adapter;
       const config = new ModuleConfig({
         descriptor,
@@ -157,7 +157,7 @@ function createVersion(
         store,
         log,
         owner,
-        signal,
+        end: binding,
       });
       config.start();
       return createLiveModule({

@@ -34,7 +34,7 @@ export class AbortSource implements Cancellation {
    * The first reason stays; listeners are told once, in the order in which they came. One that throws keeps
    * nobody from being told, as with an AbortSignal.
    */
-  abort(reason: unknown): void {
+  abort(reason?: unknown): void {
     if (this.#aborted) return;
     this.#aborted = true;
     this.#reason = reason;

@@ -12,14 +12,19 @@ export interface RouteMatch<T> {
   readonly params: Readonly<Record<string, string>>;
 }
 
+/** A table of few routes is mostly nodes, of which most are leaves: what a node does not need it does not have. */
 interface Node<T> {
-  readonly literals: Map<string, Node<T>>;
+  literals: Map<string, Node<T>> | null;
   param: Node<T> | null;
-  /** Entries whose rest parameter starts here, by method. */
-  readonly rests: Map<string, TableEntry<T>>;
-  /** Entries that end here, by method. */
-  readonly ends: Map<string, TableEntry<T>>;
+  /** Entries whose rest parameter starts here, one a method. */
+  rests: readonly TableEntry<T>[];
+  /** Entries that end here, one a method. */
+  ends: readonly TableEntry<T>[];
 }
+
+const NONE: readonly never[] = [];
+/** Of a route that has none. */
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze(Object.create(null));
 
 /** Thrown by {@link RouteTable.add} for two routes with one method and one shape. */
 export class RouteConflict extends Error {
@@ -43,18 +48,18 @@ export class RouteTable<T> {
       node = step(node, segment);
     }
     const last = entry.template.segments.at(-1);
-    const slot = last?.kind === 'rest' ? node.rests : node.ends;
-    const taken = slot.get(entry.method);
-    if (taken !== undefined) {
+    const slot = last?.kind === 'rest' ? 'rests' : 'ends';
+    const taken = pick(node[slot], entry.method);
+    if (taken !== null) {
       throw new RouteConflict(
         `route '${entry.method} ${entry.template.text}' has the shape of '${taken.method} ${taken.template.text}'`,
       );
     }
-    slot.set(entry.method, entry);
+    node[slot] = node[slot].concat(entry);
     if (entry.template.segments.every((segment) => segment.kind === 'literal')) {
       this.#literal.set(literalKey(entry.method, entry.template), {
         value: entry.value,
-        params: Object.create(null) as Record<string, string>,
+        params: NO_PARAMS,
       });
     }
   }
@@ -79,17 +84,23 @@ export class RouteTable<T> {
 }
 
 function createNode<T>(): Node<T> {
-  return { literals: new Map(), param: null, rests: new Map(), ends: new Map() };
+  return { literals: null, param: null, rests: NONE, ends: NONE };
 }
 
 function step<T>(node: Node<T>, segment: TemplateSegment): Node<T> {
   if (segment.kind === 'literal') {
+    node.literals ??= new Map();
     const next = node.literals.get(segment.text) ?? createNode<T>();
     node.literals.set(segment.text, next);
     return next;
   }
   node.param ??= createNode<T>();
   return node.param;
+}
+
+function pick<T>(entries: readonly TableEntry<T>[], method: string): TableEntry<T> | null {
+  for (const entry of entries) if (entry.method === method) return entry;
+  return null;
 }
 
 function literalKey(method: string, template: RouteTemplate): string {
@@ -103,12 +114,12 @@ function find<T>(
   index: number,
 ): TableEntry<T> | null {
   const segment = decoded[index];
-  if (segment === undefined) return node.ends.get(method) ?? null;
-  const literal = node.literals.get(segment);
+  if (segment === undefined) return pick(node.ends, method);
+  const literal = node.literals?.get(segment);
   const viaLiteral = literal && find(literal, method, decoded, index + 1);
   if (viaLiteral) return viaLiteral;
   const viaParam = node.param && find(node.param, method, decoded, index + 1);
-  return viaParam ?? node.rests.get(method) ?? null;
+  return viaParam ?? pick(node.rests, method);
 }
 
 function collect<T>(
@@ -120,14 +131,14 @@ function collect<T>(
 ): void {
   const segment = decoded[index];
   if (segment === undefined) {
-    const end = node.ends.get(method);
+    const end = pick(node.ends, method);
     if (end) found.push(end);
     return;
   }
-  const literal = node.literals.get(segment);
+  const literal = node.literals?.get(segment);
   if (literal) collect(literal, method, decoded, index + 1, found);
   if (node.param) collect(node.param, method, decoded, index + 1, found);
-  const rest = node.rests.get(method);
+  const rest = pick(node.rests, method);
   if (rest) found.push(rest);
 }
 

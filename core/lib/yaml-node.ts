@@ -1,5 +1,6 @@
+import type * as Yaml from 'yaml';
 import type { Alias, ParsedNode, Scalar, YAMLMap, YAMLSeq } from 'yaml';
-import { isAlias, isMap, isScalar } from 'yaml';
+import { loadYaml } from './load-yaml.js';
 import type { TextEntry, TextFault, TextNode } from './text-node.js';
 import { addEntry, createScalar, MAX_DEPTH, TextStop, TOO_DEEP } from './text-node.js';
 
@@ -7,6 +8,7 @@ import { addEntry, createScalar, MAX_DEPTH, TextStop, TOO_DEEP } from './text-no
 const MAX_ALIASED_NODES = 10_000;
 
 interface Build {
+  readonly yaml: Pick<typeof Yaml, 'isAlias' | 'isMap' | 'isScalar'>;
   readonly faults: TextFault[];
   /** The latest node of each anchor: an alias means the one that stands last before it. */
   readonly anchors: Map<string, ParsedNode>;
@@ -23,6 +25,7 @@ interface Build {
  */
 export function buildYamlNode(root: ParsedNode | null, faults: TextFault[]): TextNode {
   const build: Build = {
+    yaml: loadYaml(),
     faults,
     anchors: new Map(),
     targets: new Map(),
@@ -34,6 +37,7 @@ export function buildYamlNode(root: ParsedNode | null, faults: TextFault[]): Tex
 }
 
 function buildNode(node: ParsedNode, build: Build, depth: number): TextNode {
+  const { isAlias, isMap, isScalar } = build.yaml;
   const offset = offsetOf(node);
   if (depth > MAX_DEPTH) throw new TextStop({ ...TOO_DEEP, offset });
   if (isAlias(node)) return buildAlias(node, build, depth);
@@ -78,12 +82,17 @@ function alias(rule: string, message: string, offset: number): TextStop {
 }
 
 function buildScalar(node: Scalar.Parsed, build: Build): TextNode {
-  const { value } = node;
-  const isPlain =
-    value === null || ['string', 'number', 'boolean'].includes(typeof value)
-      ? value
-      : String(value);
-  return createScalar(isPlain as string, offsetOf(node), build.faults);
+  return createScalar(readScalar(node.value), offsetOf(node), build.faults);
+}
+
+function readScalar(value: unknown): string | number | boolean | null {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
+  return copyString(String(value));
+}
+
+/** The library's strings are slices, any of which keeps the whole text: a record of a call would, for days. */
+function copyString(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
 }
 
 function buildList(node: YAMLSeq.Parsed, build: Build, depth: number): TextNode {
@@ -92,10 +101,11 @@ function buildList(node: YAMLSeq.Parsed, build: Build, depth: number): TextNode 
 }
 
 function buildMapping(node: YAMLMap.Parsed, build: Build, depth: number): TextNode {
+  const { isScalar } = build.yaml;
   const entries = new Map<string, TextEntry>();
   for (const pair of node.items) {
     const offset = offsetOf(pair.key);
-    const key = isScalar(pair.key) ? String(pair.key.value ?? '') : '';
+    const key = isScalar(pair.key) ? copyString(String(pair.key.value ?? '')) : '';
     if (key === '<<' && isScalar(pair.key) && pair.key.type === 'PLAIN') {
       const message = "merge keys ('<<') are not supported";
       build.faults.push({ rule: 'merge-key', message, hint: 'write the keys out', offset });

@@ -1,5 +1,5 @@
 import type { CST, Document, ParsedNode, ScalarTag } from 'yaml';
-import { Composer, isScalar, Lexer, Parser, Scalar } from 'yaml';
+import { loadYaml } from './load-yaml.js';
 import type { TextFault, TextNode } from './text-node.js';
 import {
   EMPTY_TEXT,
@@ -23,13 +23,7 @@ const MAX_LEXEMES = 2 * MAX_VALUES;
 /** How much of a text that has too many is looked at for its depth. */
 const DEPTH_LEXEMES = 10_000;
 
-// Contract 6: booleans are exactly `true` and `false`; the core schema would take `True` and `TRUE` too.
-const STRICT_BOOLEAN: ScalarTag = {
-  default: true,
-  tag: 'tag:yaml.org,2002:bool',
-  test: /^(?:true|false)$/,
-  resolve: (source) => new Scalar(source === 'true'),
-};
+const BOOLEAN_TAG = 'tag:yaml.org,2002:bool';
 
 /**
  * Reads one YAML 1.2 document, core schema, with the place of every key and value.
@@ -49,6 +43,7 @@ export function parseYamlNode(text: string, faults: TextFault[]): TextNode {
 
 /** Stops early at what the library would read for seconds: depth, length, and document after document. */
 function readTokens(text: string): CST.Token[] {
+  const { Parser } = loadYaml();
   const parser = new Parser();
   const tokens: CST.Token[] = [];
   let hasDocument = false;
@@ -74,6 +69,7 @@ function readTokens(text: string): CST.Token[] {
 function readLexemes(text: string): { lexemes: string[]; endsAt: number | null } {
   const lexemes: string[] = [];
   let offset = 0;
+  const { Lexer } = loadYaml();
   for (const lexeme of new Lexer().lex(text)) {
     if (lexemes.push(lexeme) > MAX_LEXEMES) return { lexemes, endsAt: offset };
     offset = Math.min(offset + lexeme.length, text.length);
@@ -89,10 +85,18 @@ function stopAtSecondDocument(offset: number): TextStop {
 /** Comments alone, or a document mark alone, are read as a plain scalar of no characters. */
 function isEmpty(contents: ParsedNode | null): boolean {
   if (contents === null) return true;
-  return isScalar(contents) && contents.type === 'PLAIN' && contents.source === '';
+  return loadYaml().isScalar(contents) && contents.type === 'PLAIN' && contents.source === '';
 }
 
 function composeDocument(tokens: readonly CST.Token[]): Document.Parsed {
+  const { Composer, Scalar } = loadYaml();
+  // Contract 6: booleans are exactly `true` and `false`; the core schema would take `True` and `TRUE` too.
+  const strictBoolean: ScalarTag = {
+    default: true,
+    tag: BOOLEAN_TAG,
+    test: /^(?:true|false)$/,
+    resolve: (source) => new Scalar(source === 'true'),
+  };
   // Duplicate keys are found by our own map: the library's search is quadratic.
   const composer = new Composer({
     version: '1.2',
@@ -103,7 +107,7 @@ function composeDocument(tokens: readonly CST.Token[]): Document.Parsed {
     stringKeys: true,
     uniqueKeys: false,
     prettyErrors: false,
-    customTags: (tags) => [STRICT_BOOLEAN, ...tags.filter((tag) => !isBooleanTag(tag))],
+    customTags: (tags) => [strictBoolean, ...tags.filter((tag) => !isBooleanTag(tag))],
   });
   const [document] = composer.compose(tokens, true, 0);
   if (document === undefined) throw new Error('a composer that must yield a document yielded none');
@@ -111,5 +115,5 @@ function composeDocument(tokens: readonly CST.Token[]): Document.Parsed {
 }
 
 function isBooleanTag(tag: unknown): boolean {
-  return (tag as { tag?: unknown }).tag === STRICT_BOOLEAN.tag;
+  return (tag as { tag?: unknown }).tag === BOOLEAN_TAG;
 }

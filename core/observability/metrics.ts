@@ -1,35 +1,36 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { LiveModule } from '../host/live-module.js';
 import type { EndedRequest } from './ended-request.js';
 import { EventLoopMetric } from './event-loop-metric.js';
 import { describeHostMetrics, type ObservedHost } from './host-metrics.js';
 import type { MetricsSnapshot } from './metrics-snapshot.js';
+import { EXPOSITION_TYPE, openRegistry } from './open-registry.js';
 import { type DeclaredRoutes, RequestCounts } from './request-counts.js';
 import { describeRequestMetrics } from './request-metrics.js';
-import { type Labels, registerScraped, type ScrapedMetric } from './scraped-metric.js';
+import type { Labels, ScrapedMetric } from './scraped-metric.js';
 
 /** The metrics of one process (contract 9), prom-client's defaults among them. */
 export class Metrics {
-  readonly #registry = new Registry();
+  /** Of the text that `render` makes. */
+  readonly contentType = EXPOSITION_TYPE;
   readonly #counts = new RequestCounts();
   readonly #eventLoop = new EventLoopMetric();
   readonly #host: ObservedHost;
+  readonly #described: ScrapedMetric[];
+  #registry: Promise<Registry> | null = null;
 
   constructor(host: ObservedHost) {
     this.#host = host;
-    const described = [...describeRequestMetrics(this.#counts), ...describeHostMetrics(host)];
-    this.add([...described, this.#eventLoop]);
-    collectDefaultMetrics({ register: this.#registry });
+    this.#described = [
+      ...describeRequestMetrics(this.#counts),
+      ...describeHostMetrics(host),
+      this.#eventLoop,
+    ];
   }
 
-  /** Shows these too. */
+  /** Shows these too. Before the first scrape. */
   add(metrics: readonly ScrapedMetric[]): void {
-    for (const metric of metrics) registerScraped(this.#registry, metric);
-  }
-
-  /** Of the text that `render` makes. */
-  get contentType(): string {
-    return this.#registry.contentType;
+    this.#described.push(...metrics);
   }
 
   /** Counts a forwarded request; any other is none of ours. */
@@ -38,15 +39,17 @@ export class Metrics {
   }
 
   /** The exposition format of Prometheus. */
-  render(): Promise<string> {
+  async render(): Promise<string> {
+    const registry = await this.#openRegistry();
     this.#counts.keepOnly(this.#readDeclared());
-    return this.#registry.metrics();
+    return registry.metrics();
   }
 
   /** The same, to be merged with that of other processes. */
   async snapshot(): Promise<MetricsSnapshot> {
+    const registry = await this.#openRegistry();
     this.#counts.keepOnly(this.#readDeclared());
-    return (await this.#registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;
+    return (await registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;
   }
 
   /** A snapshot of earlier processes without what nobody configures any more. */
@@ -60,6 +63,11 @@ export class Metrics {
 
   close(): void {
     this.#eventLoop.close();
+  }
+
+  #openRegistry(): Promise<Registry> {
+    this.#registry ??= openRegistry(this.#described);
+    return this.#registry;
   }
 
   /** What nobody configures any more must not stand in the metrics for ever. */

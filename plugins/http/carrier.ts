@@ -1,5 +1,6 @@
-import { Client, type Dispatcher } from 'undici';
+import type { Dispatcher, Client as UndiciClient } from 'undici';
 import type { Connector, Opened } from './connector.js';
+import { Client } from './pool-client.js';
 
 /** The request that a client carries, as far as the client must know it. */
 export interface CarriedRequest {
@@ -21,7 +22,7 @@ export interface CarriedOptions extends Dispatcher.DispatchOptions {
 export function createCarrier(
   origin: URL,
   connector: Connector,
-  options: Client.Options,
+  options: UndiciClient.Options,
 ): Dispatcher {
   const carrier: Carrier = new Carrier(origin, {
     ...options,

@@ -6,7 +6,7 @@ import type { Address } from './connector.js';
 import { readCredentials } from './credentials.js';
 import { endpointId, endpointUrl, pathPrefix, type WeightedEndpoint } from './endpoint-config.js';
 import { createHttpProvider } from './provider.js';
-import { openReplica, type Replica, type ReplicaOptions } from './replica.js';
+import { Replica, type ReplicaOptions } from './replica.js';
 import { createTlsOptions } from './tls-options.js';
 
 export const SUPPORTS = { manifest: true, admin: true, configure: true } as const;
@@ -47,10 +47,10 @@ export function openProvider(
   context: OpenContext,
 ): Provider {
   const credentials = readCredentials(config.auth, context.secret);
-  const [first, ...others] = replicaOptions.map((options) => openReplica(options));
+  const [first, ...others] = replicaOptions.map((options) => new Replica(options));
   if (first === undefined) throw new Error('endpoints must name at least one URL');
   const replicas: readonly [Replica, ...Replica[]] = [first, ...others];
-  for (const replica of replicas) context.scope.defer(replica.close);
+  for (const replica of replicas) context.scope.defer(() => replica.close());
   const balancing = readBalancing(config);
   return createHttpProvider({
     replicas,

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
-import { type Client, Pool } from 'undici';
+import type { Client, Dispatcher } from 'undici';
 import { createCarrier } from './carrier.js';
 import { type Address, type Connector, createConnector } from './connector.js';
 import { NameWatch } from './name-watch.js';
+import { Pool } from './pool-client.js';
 import { type ResolveName, resolveName } from './resolve-name.js';
 
 /** The most that undici reads of a response's head, as Node's own server does (16 KiB). */
@@ -36,44 +37,54 @@ export interface ReplicaOptions {
 }
 
 /** One endpoint with connections of its own: they belong to one module, never to a URL alone. */
-export interface Replica extends Pick<ReplicaOptions, 'id' | 'weight' | 'prefix'> {
-  /** The pool for one call: it is another one once the name of the endpoint has moved. */
-  readonly pool: Pool;
+export class Replica {
+  readonly id: string;
+  readonly weight: number;
+  readonly prefix: string;
   readonly connector: Connector;
-  close(): Promise<void>;
-}
+  readonly #origin: string;
+  readonly #watch: NameWatch | null;
+  /** Made for the first call: it is 18 KiB, as much as all else that a module takes. */
+  #pool: Dispatcher | null = null;
 
-export function openReplica(
-  { id, weight, origin, prefix, address }: ReplicaOptions,
-  resolve: ResolveName = resolveName,
-): Replica {
-  const connector = createConnector(address);
-  const createPool = () =>
-    new Pool(origin, {
+  constructor(
+    { id, weight, origin, prefix, address }: ReplicaOptions,
+    resolve: ResolveName = resolveName,
+  ) {
+    this.id = id;
+    this.weight = weight;
+    this.prefix = prefix;
+    this.connector = createConnector(address);
+    this.#origin = origin;
+    this.#watch = createNameWatch(address, resolve, () => this.#leavePool());
+  }
+
+  /** The pool for one call: it is another one once the name of the endpoint has moved. */
+  get pool(): Dispatcher {
+    this.#watch?.touch();
+    return this.#openPool();
+  }
+
+  /** Who calls afterwards finds a pool that is closed, also where there was none. */
+  async close(): Promise<void> {
+    await this.#openPool().destroy();
+    this.connector.close();
+  }
+
+  #openPool(): Dispatcher {
+    this.#pool ??= new Pool(this.#origin, {
       // The host limits concurrency a module; a second, smaller limit here would queue in silence.
       connections: null,
-      factory: (target) => createCarrier(target, connector, CLIENT_OPTIONS),
+      factory: (target) => createCarrier(target, this.connector, CLIENT_OPTIONS),
     });
-  let pool = createPool();
-  const watch = createNameWatch(address, resolve, () => {
-    // Its calls end where they are; the connector ends them with the scope at the latest.
-    pool.close().catch(() => {});
-    pool = createPool();
-  });
-  return {
-    id,
-    weight,
-    prefix,
-    connector,
-    get pool() {
-      watch?.touch();
-      return pool;
-    },
-    close: async () => {
-      await pool.destroy();
-      connector.close();
-    },
-  };
+    return this.#pool;
+  }
+
+  /** Its calls end where they are; the connector ends them with the scope at the latest. */
+  #leavePool(): void {
+    this.#pool?.close().catch(() => {});
+    this.#pool = null;
+  }
 }
 
 /** `null` for an address that cannot move. */

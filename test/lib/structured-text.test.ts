@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { PlacedFault, TextFormat } from '../../core/lib/structured-text.js';
@@ -219,6 +221,28 @@ describe('parseStructuredText', () => {
       expect(JSON.stringify(fault)).not.to.contain('CANARY');
     }
   });
+
+  for (const format of ['yaml', 'json'] as const) {
+    it(`keeps nothing of a text in ${format} beside the values of it`, () => {
+      setFlagsFromString('--expose-gc');
+      const collect = runInNewContext('gc') as () => void;
+      const space = ' '.repeat(1024 * 1024);
+      const values: unknown[] = [];
+      const readOne = (number: number) => {
+        const text = `{"a key of some length ${number}": "a value of some length ${number}"}`;
+        const plain = `a key of some length ${number}: a value of some length ${number}`;
+        const written = format === 'json' ? text : plain;
+        values.push(parseStructuredText(`${written}\n${space}`, format).value);
+      };
+      readOne(0);
+      collect();
+      const before = process.memoryUsage().heapUsed;
+      for (let number = 1; number <= 20; number += 1) readOne(number);
+      collect();
+      expect(values).to.have.length(21);
+      expect(process.memoryUsage().heapUsed - before).to.be.below(5 * 1024 * 1024);
+    });
+  }
 
   describe('locate', () => {
     const yaml = parseStructuredText('a:\n  - b: 1\n  - &x { c: [2,\r\n    3] }\nd: *x\n', 'yaml');

@@ -12,7 +12,7 @@ import type { Descriptor } from '../../core/host/descriptor.js';
 import { Guard } from '../../core/host/guard.js';
 import type { GuardedAnswer, GuardedCall } from '../../core/host/guarded-call.js';
 import type { HostPressure } from '../../core/host/host-pressure.js';
-import { createModuleScope, type ModuleScope } from '../../core/host/module-scope.js';
+import { ModuleScope } from '../../core/host/module-scope.js';
 import type { CheckedOutcome } from '../../core/host/outcome-check.js';
 import { ProviderStatus } from '../../core/host/provider-status.js';
 
@@ -68,7 +68,7 @@ export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
       }),
     }),
   };
-  const scope = createModuleScope(SILENT_LOG);
+  const scope = new ModuleScope(SILENT_LOG);
   const guard = new Guard({
     provider,
     descriptor: createDescriptor(options),

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { exchange } from '../../../plugins/http/exchange.js';
-import { openReplica, type Replica } from '../../../plugins/http/replica.js';
+import { Replica } from '../../../plugins/http/replica.js';
 import { type ResolvedName, resolveName } from '../../../plugins/http/resolve-name.js';
 import { type ScriptedProvider, startProvider } from '../../support/provider.js';
 import { eventually } from '../open-adapter.js';
@@ -37,7 +37,7 @@ describe('an endpoint with a name', () => {
   const open = (host: string) => {
     const origin = `http://${host}:${provider.port}`;
     const address = { kind: 'tcp', host, port: provider.port } as const;
-    return openReplica({ id: origin, weight: 1, origin, prefix: '', address }, async (name) => {
+    return new Replica({ id: origin, weight: 1, origin, prefix: '', address }, async (name) => {
       asked.push(name);
       if (answer instanceof Error) throw answer;
       return answer;
