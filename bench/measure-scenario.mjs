@@ -114,7 +114,7 @@ async function warmUp(scenario, running, bodyFile, seconds) {
   for (let attempt = 1; attempt <= MAX_WARM_UPS && requests < WARM_REQUESTS; attempt += 1) {
     requests += (await load(small, running, null, seconds)).requests;
   }
-  await load(scenario, running, bodyFile, seconds);
+  if (scenario.payload !== small.payload) await load(scenario, running, bodyFile, seconds);
 }
 
 /** A round without an answer says nothing: on a machine that is busy with other things it is repeated. */

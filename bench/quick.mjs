@@ -9,7 +9,7 @@ import { round } from './statistics.mjs';
 import { SYSTEMS } from './systems.mjs';
 
 // A host is not warm before some ten thousand requests: its CPU time a request still falls until then.
-const PACE = { rounds: 4, roundSeconds: 2, warmUpSeconds: 7 };
+const PACE = { rounds: 4, roundSeconds: 2, warmUpSeconds: 4 };
 const NAMES = ['modgate', 'fastify-http-proxy', 'bare'];
 
 const print = (line) => process.stdout.write(`${line}\n`);

@@ -1,4 +1,5 @@
 import type { Actor } from '../contract/index.js';
+import { nameActor } from '../lib/name-actor.js';
 import { type BucketLimits, createBucketLimits, TokenBuckets } from '../lib/token-buckets.js';
 import type { RateLimit } from './descriptor.js';
 
@@ -40,11 +41,6 @@ export class RateLimits {
     this.refused[refusal.limit] += 1;
     return refusal;
   }
-}
-
-/** Two kinds may have one id. */
-export function nameActor({ kind, id }: Actor): string {
-  return `${kind}:${id}`;
 }
 
 function createBuckets(limits: BucketLimits | null, maxKeys: number): TokenBuckets | null {

@@ -1,8 +1,9 @@
 import type { Actor } from '../contract/index.js';
+import { nameActor } from '../lib/name-actor.js';
 
-/** `service:crm-sync` */
+/** `service:crm-sync`; `null` where none was established. */
 export function describeActor(actor: Actor | null): string | null {
-  return actor === null ? null : `${actor.kind}:${actor.id}`;
+  return actor === null ? null : nameActor(actor);
 }
 
 /** Microseconds are as fine as the clock is true. */

@@ -1,4 +1,5 @@
 import { HostError } from '../errors.js';
+import { nameActor } from '../lib/name-actor.js';
 import type { CallerRequest } from './caller-request.js';
 
 /** Handed through when the caller sent them (contract 1.6); everything else stays here. */
@@ -46,7 +47,7 @@ export function createProviderHeaders(input: ProviderHeaderInput): Record<string
     'accept-encoding': 'identity',
     'x-request-id': request.requestId,
     'x-correlation-id': request.correlationId,
-    'modgate-actor': `${request.actor.kind}:${request.actor.id}`,
+    'modgate-actor': nameActor(request.actor),
   };
   const pass = (name: string) => {
     const value = request.headers.get(name);

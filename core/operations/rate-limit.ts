@@ -1,7 +1,8 @@
 import type { Actor } from '../contract/index.js';
 import { HostError } from '../errors.js';
 import type { LiveModule } from '../host/live-module.js';
-import { MAX_LIMITED_ACTORS, nameActor, type RateRefusal } from '../host/rate-limits.js';
+import { MAX_LIMITED_ACTORS, type RateRefusal } from '../host/rate-limits.js';
+import { nameActor } from '../lib/name-actor.js';
 import { createBucketLimits, TokenBuckets } from '../lib/token-buckets.js';
 
 const MS_PER_SECOND = 1000;

@@ -2,6 +2,7 @@ import { define, dynamic, enums, literal, nullable, object, optional, string } f
 import { HostError } from '../../errors.js';
 import { type Fault, isPrintableKey, MAX_FAULTS } from '../../lib/fault.js';
 import { measureDepth } from '../../lib/json-scan.js';
+import { readMember } from '../../lib/read-member.js';
 import { judgeByStruct } from '../../lib/struct-faults.js';
 import type { AnyStruct } from '../../lib/struct-walk.js';
 import { judgeJson } from '../body-policy.js';
@@ -81,11 +82,6 @@ function selectPayload(value: unknown): AnyStruct {
   const operation = readMember(value, 'operation');
   const known = OPERATIONS.find((name) => name === operation);
   return known === undefined ? unknownPayload : PAYLOADS[known];
-}
-
-function readMember(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return Reflect.get(value, name);
 }
 
 /** Each unknown member costs the struct its time: 60,000 of them held up the host for eleven seconds. */

@@ -1,6 +1,7 @@
 import type { Actor } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import type { LiveRoute } from '../../host/live-module.js';
+import { nameActor } from '../../lib/name-actor.js';
 import { findNearestName } from '../../lib/nearest-name.js';
 import type { RouteMatch } from '../../lib/route-table.js';
 import { authoriseCapability, authoriseModuleCaller } from '../authorise.js';
@@ -52,10 +53,6 @@ function refuseStranger(): ExplainedCheck {
     status: UNAUTHORIZED,
     next_actions: ['send a bearer token that this host knows in the authorization header'],
   });
-}
-
-function nameActor({ kind, id }: Actor): string {
-  return `${kind}:${id}`;
 }
 
 function checkActor(actor: Actor | null): ExplainedCheck {

@@ -1,6 +1,7 @@
 import type { Actor, Method } from '../../contract/index.js';
 import type { Descriptor } from '../../host/descriptor.js';
 import { IDENTITY_HEADER } from '../../identity/identity-keys.js';
+import { readMember } from '../../lib/read-member.js';
 import type { CallerRequest } from '../caller-request.js';
 import { createProviderHeaders } from '../provider-headers.js';
 import { createRequestTrace } from '../request-trace.js';
@@ -68,9 +69,4 @@ function listCredentials(config: unknown): ExplainedHeader[] {
     isKnown === undefined ? readMember(readMember(auth, 'header'), 'name') : 'authorization';
   if (typeof name !== 'string') return [];
   return [{ name: name.toLowerCase(), value: null, from: 'credentials' }];
-}
-
-function readMember(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  return (value as Record<string, unknown>)[key];
 }
