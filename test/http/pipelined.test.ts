@@ -37,4 +37,18 @@ describe('requests that are sent before their forerunners are answered', () => {
     connection.destroy();
     expect(setup.provider.requests).to.have.length(20);
   });
+
+  for (const expectation of ['', 'expect: 100-continue\r\n']) {
+    it(`are answered before what is no HTTP behind them is refused ${expectation.trim()}`, async () => {
+      setup.provider.reset();
+      const connection = await RawConnection.open(setup.host.port);
+      const lines = 'content-type: application/json\r\ncontent-length: 2\r\n';
+      const posted = `${head('POST /modules/wide/http/items')}${lines}${expectation}\r\n{}`;
+      connection.write(`${posted}no HTTP\r\n\r\n`);
+      expect((await connection.readFinal()).status).to.equal(200);
+      expect((await connection.readFinal()).status).to.equal(400);
+      await connection.closed();
+      expect(setup.provider.requests).to.have.length(1);
+    });
+  }
 });
