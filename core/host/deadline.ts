@@ -15,6 +15,8 @@ export class Deadline extends AbortSource {
   readonly #owner: ErrorOwner | null;
   readonly #timer: NodeJS.Timeout;
   readonly #endsAt: number;
+  /** Where `OpenDeadlines` has it. */
+  place = -1;
   #interrupt: ((reason: unknown) => void) | null = null;
 
   /** @param owner who answers for what throws when it is aborted */

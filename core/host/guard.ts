@@ -12,6 +12,7 @@ import type { GuardedAnswer, GuardedCall } from './guarded-call.js';
 import { startHealthChecks } from './health-checks.js';
 import type { HostPressure } from './host-pressure.js';
 import type { ModuleScope } from './module-scope.js';
+import { OpenDeadlines } from './open-deadlines.js';
 import type { CheckedOutcome } from './outcome-check.js';
 import { isPassedOn } from './provider-status.js';
 import { RateLimits } from './rate-limits.js';
@@ -62,7 +63,7 @@ export class Guard {
   readonly #endpoints: EndpointSet;
   readonly #bulkhead: Bulkhead;
   readonly #dispatcher: Dispatcher;
-  readonly #deadlines = new Set<Deadline>();
+  readonly #deadlines = new OpenDeadlines();
   #calls = 0;
   #ended = 0;
   #failed = 0;
@@ -127,7 +128,7 @@ export class Guard {
       this.#onIdle = resolve;
     });
     const cut = setTimeout(() => {
-      for (const deadline of this.#deadlines) deadline.cut();
+      this.#deadlines.cut();
       this.#onIdle?.();
     }, timeoutMs);
     await idle;
