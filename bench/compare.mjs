@@ -1,5 +1,5 @@
 // Builds side by side, in turns: node bench/compare.mjs BUILD[,NODE FLAG…] … [--rounds N] [--seconds N]
-// [--warm-up SECONDS] [--payload TEXT] [--peer NAME …]. For "is this change worth it": git worktree, build, compare.
+// [--warm-up SECONDS] [--payload TEXT] [--think-ms N] [--peer NAME …]. For "is this change worth it": git worktree, build, compare.
 import { parseArgs } from 'node:util';
 import { measureScenario } from './measure-scenario.mjs';
 import { startModgate } from './modgate.mjs';
@@ -16,6 +16,7 @@ const { values, positionals } = parseArgs({
     'warm-up': { type: 'string', default: '7' },
     payload: { type: 'string', default: 'GET 100 B' },
     peer: { type: 'string', multiple: true, default: [] },
+    'think-ms': { type: 'string', default: '0' },
   },
 });
 const print = (line) => process.stdout.write(`${line}\n`);
@@ -36,6 +37,7 @@ const { systems } = await measureScenario(
     name: values.payload,
     payload: PAYLOADS.find(({ name }) => name === values.payload),
     connections: 32,
+    thinkMs: Number(values['think-ms']),
     systems: [...builds, ...SYSTEMS.filter(({ name }) => values.peer.includes(name))],
   },
   {

@@ -4,8 +4,8 @@ import { SYSTEMS } from './systems.mjs';
 const CONNECTIONS = [32, 256];
 const MANY_MODULES = 1000;
 const MANY_ROUTES = 10_000;
-// With 32 connections and this pause on average a host of 200 µs a request is about half busy.
-const HALF_LOAD_THINK_MS = 10;
+// With 32 connections and this pause on average a host of 50 µs a request is about half busy.
+const HALF_LOAD_THINK_MS = 3;
 
 const [GET_SMALL] = PAYLOADS;
 

@@ -22,7 +22,7 @@ const BOTH_CORES = '0,1';
 // What is measured is a saturated host: it is not to shed load.
 const NO_SHEDDING = ['--shed-delay-ms', '60000'];
 /** A pause before each request: what all of them serve without being saturated. */
-const THINK_MS = 12;
+const THINK_MS = 3;
 
 const SCENARIOS = [
   {
