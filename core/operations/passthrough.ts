@@ -13,8 +13,9 @@ const RETRY_AFTER =
 
 /** The provider's own words about its refusal, made harmless; `null` when it has none. */
 export function readProviderDetail({ headers, pieces }: CheckedOutcome): string | null {
+  if (!isJsonAnswer(headers)) return null;
   const body = Buffer.concat(pieces);
-  if (!isJsonAnswer(headers) || !isUtf8(body)) return null;
+  if (!isUtf8(body)) return null;
   const answer = parseJson(body);
   if (typeof answer !== 'object' || answer === null) return null;
   for (const member of DETAIL_MEMBERS) {

@@ -26,6 +26,14 @@ export function readAnswerData(outcome: CheckedOutcome): readonly Uint8Array[] {
   return pieces;
 }
 
+/**
+ * The same as one piece, for who looks into it.
+ * @throws as `readAnswerData`.
+ */
+export function readAnswerBytes(outcome: CheckedOutcome): Buffer {
+  return Buffer.concat(readAnswerData(outcome));
+}
+
 /** Whether the headers promise JSON that can be read as it came: nothing is ever decompressed. */
 export function isJsonAnswer(headers: Outcome['headers']): boolean {
   const encoding = headers['content-encoding'];

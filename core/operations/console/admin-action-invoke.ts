@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { injectable } from 'tsyringe';
 import type { AdminAction } from '../../contract/index.js';
-import type { CheckedOutcome } from '../../host/outcome-check.js';
 import { sliceMembers } from '../../lib/json-scan.js';
 import type { Store } from '../../store/store.js';
 import { inject, STORE } from '../../tokens.js';
-import { readAnswerData } from '../provider-answer.js';
+import { readAnswerBytes } from '../provider-answer.js';
 import { readHopByHopNames } from '../provider-headers.js';
 import { completeInput, judgeInput } from './action-input.js';
 import { askModule } from './ask-module.js';
@@ -56,7 +55,7 @@ export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePaylo
       inputJson: sliceInput(call.body) ?? toJsonBytes(input),
     } as const;
     const key = readIdempotencyKey(call) ?? randomUUID();
-    return askModule(call, operation, readResult, { 'idempotency-key': key });
+    return askModule(call, operation, readAnswerBytes, { 'idempotency-key': key });
   }
 
   async #audit(
@@ -69,10 +68,6 @@ export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePaylo
     const draft = createAuditDraft(call, 'admin_action_invoke', action.name);
     await this.#store.appendAudit({ ...draft, outcome, value }).catch(refuseWithoutStore);
   }
-}
-
-function readResult(outcome: CheckedOutcome): Buffer {
-  return Buffer.concat(readAnswerData(outcome));
 }
 
 /** The caller's own; `null` for one that is empty, or not meant to go further than this host. */

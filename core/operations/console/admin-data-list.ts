@@ -2,7 +2,7 @@ import { injectable } from 'tsyringe';
 import { type AdminEntity, ProviderFailure } from '../../contract/index.js';
 import type { CheckedOutcome } from '../../host/outcome-check.js';
 import { sliceMembers } from '../../lib/json-scan.js';
-import { readAnswerData } from '../provider-answer.js';
+import { readAnswerBytes } from '../provider-answer.js';
 import { askModule } from './ask-module.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
 import type { AdminDataListPayload } from './bridge-payload.js';
@@ -36,7 +36,7 @@ function findEntity({ entity }: AdminDataListPayload, { module }: BridgeCall): A
 
 /** @throws ProviderFailure `protocol` for an answer that is not `{records, next_cursor}` (contract 5). */
 function readPage(outcome: CheckedOutcome): Buffer {
-  const answer = Buffer.concat(readAnswerData(outcome));
+  const answer = readAnswerBytes(outcome);
   const page: unknown = JSON.parse(answer.toString('utf8'));
   if (!isPage(page)) {
     const message = 'the answer to an admin list is not {records, next_cursor}';
