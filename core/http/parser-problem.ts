@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream';
 import { HostError } from '../errors.js';
 import { pendingAnswers } from './connection-turns.js';
 import { createIds, type RequestIds } from './ids.js';
-import { createProblem } from './problem.js';
+import { createProblemReply } from './problem.js';
+import { listHeaders } from './reply.js';
 
 // What Node's parser and timers refuse before there is a request (contract 1.1: 400, 408 or 431).
 const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
@@ -67,18 +68,10 @@ function endWith(socket: Duplex, error: HostError, onRefused: RefusalObserver): 
   socket.once('close', () => clearTimeout(cut));
 }
 
-function formatAnswer(error: HostError, ids: RequestIds): string {
-  const body = JSON.stringify(createProblem(error, ids));
-  return [
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
-    'content-type: application/json',
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${ids.requestId}`,
-    `x-correlation-id: ${ids.correlationId}`,
-    'x-content-type-options: nosniff',
-    'cache-control: no-store',
-    'connection: close',
-    '',
-    body,
-  ].join('\r\n');
+function formatAnswer(error: HostError, ids: RequestIds): Buffer {
+  const reply = createProblemReply(error, ids, undefined);
+  const lines = [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`];
+  const headers = listHeaders(reply, ids, true);
+  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), ...reply.body.pieces]);
 }

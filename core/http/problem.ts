@@ -17,7 +17,7 @@ export interface Problem {
 
 const PROBLEM_TYPE = 'application/problem+json';
 
-export function createProblem(error: HostError, ids: RequestIds): Problem {
+function createProblem(error: HostError, ids: RequestIds): Problem {
   return {
     type: `/problems/${error.code}`,
     title: PROBLEMS[error.code].title,

@@ -23,22 +23,31 @@ export function createReply(answer: Answer, contentType = JSON_TYPE, headers = N
   return { status: 200, contentType, headers, body: answer };
 }
 
+/** The head of a reply: names and values in turn. `isLast`: the connection ends behind it. */
+export function listHeaders(
+  { contentType, headers, body }: Reply,
+  { requestId, correlationId }: RequestIds,
+  isLast: boolean,
+): string[] {
+  const head = ['x-request-id', requestId, 'x-correlation-id', correlationId, ...COMMON_HEADERS];
+  head.push('content-type', contentType, 'content-length', String(body.length), ...headers);
+  if (isLast && !headers.includes('connection')) head.push('connection', 'close');
+  return head;
+}
+
 /**
  * Writes all of it, the head in one piece: to set one header after the other costs 5 µs more.
  * @param isLast whether the connection ends behind it
  */
 export function writeReply(
   response: ServerResponse,
-  { status, contentType, headers, body }: Reply,
-  { requestId, correlationId }: RequestIds,
+  reply: Reply,
+  ids: RequestIds,
   isLast: boolean,
 ): void {
-  const head = ['x-request-id', requestId, 'x-correlation-id', correlationId, ...COMMON_HEADERS];
-  head.push('content-type', contentType, 'content-length', String(body.length), ...headers);
-  if (isLast && !headers.includes('connection')) head.push('connection', 'close');
-  response.writeHead(status, head);
+  response.writeHead(reply.status, listHeaders(reply, ids, isLast));
   if (response.req.method === 'HEAD') response.end();
-  else writeBody(response, body);
+  else writeBody(response, reply.body);
 }
 
 function writeBody(response: ServerResponse, { pieces, length }: Reply['body']): void {
