@@ -5,14 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { applyLoad } from './load.mjs';
-import { startModgate } from './modgate.mjs';
-import { PAYLOADS } from './payloads.mjs';
-import { LOAD_CORE, pinSelf, startServer } from './pinned-process.mjs';
+import { loadHost } from './loaded-host.mjs';
+import { pinSelf } from './pinned-process.mjs';
 
 const WARM_UP_SECONDS = 7;
 const SAMPLE_SECONDS = 4;
-const CONNECTIONS = 32;
 const TOP = 40;
 
 const { values, positionals } = parseArgs({
@@ -29,7 +26,6 @@ print(JSON.parse(readFileSync(file, 'utf8')), perSecond * SAMPLE_SECONDS);
 rmSync(folder, { recursive: true });
 
 async function sample() {
-  const upstream = await startServer(LOAD_CORE, 'upstream.mjs');
   Object.assign(process.env, {
     SAMPLE_AFTER_MS: String((WARM_UP_SECONDS + 1) * 1000),
     SAMPLE_MS: String(SAMPLE_SECONDS * 1000),
@@ -37,18 +33,16 @@ async function sample() {
     SAMPLE_FILE: file,
   });
   const preload = new URL('./sampled-allocations.mjs', import.meta.url).href;
-  const host = await startModgate({ dist, upstream: upstream.url, nodeFlags: ['--import', preload] });
-  const [{ path }] = PAYLOADS;
-  const load = { url: host.url + path, headers: host.headers, bodyFile: null, connections: CONNECTIONS };
-  try {
-    await applyLoad({ ...load, seconds: WARM_UP_SECONDS });
-    const { requests, seconds } = await applyLoad({ ...load, seconds: SAMPLE_SECONDS + 2 });
-    while (!existsSync(file)) await pause(100);
-    return requests / seconds;
-  } finally {
-    await host.stop();
-    await upstream.stop();
-  }
+  const { requests, seconds } = await loadHost({
+    dist,
+    nodeFlags: ['--import', preload],
+    warmUpSeconds: WARM_UP_SECONDS,
+    seconds: SAMPLE_SECONDS + 2,
+    afterLoad: async () => {
+      while (!existsSync(file)) await pause(100);
+    },
+  });
+  return requests / seconds;
 }
 
 /** Bytes a request, by the function that allocates; for Node's own also by its caller. */

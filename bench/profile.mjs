@@ -3,12 +3,9 @@
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { applyLoad } from './load.mjs';
-import { startModgate } from './modgate.mjs';
-import { PAYLOADS } from './payloads.mjs';
-import { LOAD_CORE, pinSelf, startServer } from './pinned-process.mjs';
+import { loadHost } from './loaded-host.mjs';
+import { pinSelf } from './pinned-process.mjs';
 
-const CONNECTIONS = 32;
 const DEFAULT_SECONDS = 15;
 const WARM_UP_SECONDS = 4;
 // Five samples a request and more: the default of 1000 µs is longer than a request.
@@ -26,32 +23,17 @@ printProfile(JSON.parse(readFileSync(join(folder, file), 'utf8')));
 process.stdout.write(`\n${requests} requests; the profile is ${join(folder, file)}\n`);
 
 async function recordProfile() {
-  const upstream = await startServer(LOAD_CORE, 'upstream.mjs');
-  const host = await startModgate({
+  const { requests } = await loadHost({
     dist,
-    upstream: upstream.url,
     nodeFlags: [
       '--cpu-prof',
       `--cpu-prof-dir=${folder}`,
       `--cpu-prof-interval=${SAMPLE_MICROSECONDS}`,
     ],
+    warmUpSeconds: WARM_UP_SECONDS,
+    seconds: Number(seconds),
   });
-  const [{ path }] = PAYLOADS;
-  const load = {
-    url: host.url + path,
-    headers: host.headers,
-    bodyFile: null,
-    connections: CONNECTIONS,
-  };
-  try {
-    await applyLoad({ ...load, seconds: WARM_UP_SECONDS });
-    const result = await applyLoad({ ...load, seconds: Number(seconds) });
-    if (result.failed > 0) throw new Error(`${result.failed} requests failed`);
-    return result.requests;
-  } finally {
-    await host.stop();
-    await upstream.stop();
-  }
+  return requests;
 }
 
 /** Shares are of the time that the process was not idle. */

@@ -1,0 +1,33 @@
+import { applyLoad } from './load.mjs';
+import { startModgate } from './modgate.mjs';
+import { PAYLOADS } from './payloads.mjs';
+import { LOAD_CORE, startServer } from './pinned-process.mjs';
+
+const CONNECTIONS = 32;
+
+/**
+ * Starts a host with these flags of Node.js, warms it up, and loads it with GETs of 100 B: to look into it.
+ * @param {object} options
+ * @param {string} options.dist the folder of the build
+ * @param {readonly string[]} options.nodeFlags
+ * @param {number} options.warmUpSeconds
+ * @param {number} options.seconds
+ * @param {() => Promise<void>} [options.afterLoad] awaited before the host is stopped
+ * @returns {Promise<import('./load.mjs').LoadResult>} of the load after the warm-up
+ */
+export async function loadHost({ dist, nodeFlags, warmUpSeconds, seconds, afterLoad }) {
+  const upstream = await startServer(LOAD_CORE, 'upstream.mjs');
+  const host = await startModgate({ dist, upstream: upstream.url, nodeFlags });
+  const [{ path }] = PAYLOADS;
+  const load = { url: host.url + path, headers: host.headers, bodyFile: null, connections: CONNECTIONS };
+  try {
+    await applyLoad({ ...load, seconds: warmUpSeconds });
+    const result = await applyLoad({ ...load, seconds });
+    if (result.failed > 0) throw new Error(`${result.failed} requests failed`);
+    await afterLoad?.();
+    return result;
+  } finally {
+    await host.stop();
+    await upstream.stop();
+  }
+}
