@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { joinBody } from '../../core/contract/index.js';
+import { textOf } from '../../core/testkit/adapter-bench.js';
 import {
   adapterSuite,
   createFakeOpenContext,
@@ -39,8 +39,7 @@ export function throughHostSuite(...kinds: readonly string[]): void {
         const context = createFakeOpenContext();
         const provider = await adapter.open(reference.config, context);
         const readConfig = async () => {
-          const { body } = await provider.invoke(createInvocation({ target: '/config' }));
-          return Buffer.from(joinBody(body)).toString();
+          return textOf(await provider.invoke(createInvocation({ target: '/config' })));
         };
         const end = Date.now() + 10_000;
         let delivered = await readConfig();

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { joinBody, ProviderFailure } from '../../../core/contract/index.js';
+import { ProviderFailure } from '../../../core/contract/index.js';
+import { textOf } from '../../../core/testkit/adapter-bench.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
 import {
   answerJson,
@@ -44,7 +45,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     const list = { kind: 'admin_list', entity: 'contacts', path: '/admin/contacts' } as const;
     const first = createInvocation({ ...list, limit: 100, cursor: null });
     const outcome = await provider.invoke(first);
-    expect(Buffer.from(joinBody(outcome.body)).toString()).to.equal(JSON.stringify(page));
+    expect(textOf(outcome)).to.equal(JSON.stringify(page));
     expect(lastOf(upstream)).to.deep.equal(['GET', '/admin/contacts?limit=100', '', undefined]);
     const cursor = 'a+b/=& \u00e9\ud800';
     await provider.invoke(createInvocation({ ...list, limit: 1, cursor }));

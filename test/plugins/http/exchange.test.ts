@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { joinBody, type Outcome } from '../../../core/contract/index.js';
+import { textOf } from '../../../core/testkit/adapter-bench.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
 import {
   answerJson,
@@ -36,8 +37,6 @@ describe('the http adapter: one exchange', () => {
     const { url } = await keep(startAnsweringProvider(answer, (socket) => socket.end()));
     return (await openOn(url)).invoke(createInvocation({}, others));
   };
-
-  const textOf = (outcome: Outcome) => Buffer.from(joinBody(outcome.body)).toString();
 
   it('sends target, headers and body as they are', async () => {
     const body = '{"n": 12345678901234567890, "x":1.10}\n ';

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { joinBody, type Operation, ProviderFailure } from '../../../core/contract/index.js';
+import { textOf } from '../../../core/testkit/adapter-bench.js';
 import { localAdapter } from '../../../plugins/local/local-adapter.js';
 import { createInvocation, failureOf, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
@@ -57,9 +58,7 @@ for (const isolation of ['worker', 'none'] as const) {
     };
 
     const echoOf = async (handler: string, operation: Partial<Operation> = {}, others = {}) =>
-      JSON.parse(
-        Buffer.from(joinBody((await answerOf(handler, operation, others)).body)).toString(),
-      );
+      JSON.parse(textOf(await answerOf(handler, operation, others)));
 
     it('gives the handler what the author needs of a route', async () => {
       const handler = `(operation) => ({ status: 200, body: {
@@ -164,7 +163,7 @@ for (const isolation of ['worker', 'none'] as const) {
         const outcome = await answerOf(`async () => ({ status: 200, body: ${body} })`);
         const type = bytes === null ? {} : { 'content-type': 'application/json' };
         expect(outcome.headers).to.deep.equal(type);
-        expect(outcome.body && Buffer.from(joinBody(outcome.body)).toString()).to.equal(bytes);
+        expect(outcome.body && textOf(outcome)).to.equal(bytes);
       });
     }
 
@@ -294,7 +293,7 @@ for (const isolation of ['worker', 'none'] as const) {
       const counting = (step: number) =>
         `let count = 0; export default () => ({ status: 200, body: count += ${step} });`;
       const countOf = async ({ provider }: OpenedProvider) =>
-        `${Buffer.from(joinBody((await provider.invoke(createInvocation())).body))}`;
+        textOf(await provider.invoke(createInvocation()));
       const first = await open(counting(1));
       expect([await countOf(first), await countOf(first)]).to.deep.equal(['1', '2']);
       const again = await open(counting(1));

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { joinBody, type Outcome } from '../../../core/contract/index.js';
+import { joinBody } from '../../../core/contract/index.js';
+import { textOf } from '../../../core/testkit/adapter-bench.js';
 import { localAdapter } from '../../../plugins/local/local-adapter.js';
 import {
   createInvocation,
@@ -42,8 +43,6 @@ describe('the thread of a local module', () => {
 
   const ask = ({ provider }: OpenedProvider, path: string, signal = NEVER) =>
     provider.invoke(createInvocation({ declaredPath: path }, { signal }));
-
-  const textOf = ({ body }: Outcome) => Buffer.from(joinBody(body)).toString();
 
   /** The answer of the next thread, once it is there. */
   const askUntilAnswered = async (one: OpenedProvider, path: string): Promise<string> => {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Msg } from '@nats-io/transport-node';
 import { expect } from 'chai';
-import { joinBody, type Operation } from '../../../core/contract/index.js';
+import type { Operation } from '../../../core/contract/index.js';
+import { textOf } from '../../../core/testkit/adapter-bench.js';
 import { natsAdapter } from '../../../plugins/nats/nats-adapter.js';
 import {
   createInvocation,
@@ -69,7 +70,7 @@ describe('the nats adapter', () => {
     } as const;
     const headers = { 'content-type': 'application/json', 'modgate-deadline-ms': '5000' };
     const outcome = await provider.invoke(createInvocation(operation, { headers }));
-    expect({ ...outcome, body: `${Buffer.from(joinBody(outcome.body))}` }).to.deep.equal({
+    expect({ ...outcome, body: textOf(outcome) }).to.deep.equal({
       status: 201,
       headers: { 'content-type': 'application/json', 'x-a': '1' },
       body: '{"n":1.10}',
@@ -161,8 +162,7 @@ describe('the nats adapter', () => {
     });
     const provider = await open();
     const calls = Array.from({ length: 20 }, async (_, n) => {
-      const { body } = await provider.invoke(createInvocation({ target: `/${n}` }));
-      return `${Buffer.from(joinBody(body))}`;
+      return textOf(await provider.invoke(createInvocation({ target: `/${n}` })));
     });
     expect(await Promise.all(calls)).to.deep.equal(calls.map((_, n) => `/${n}`));
   });
@@ -204,7 +204,7 @@ describe('the nats adapter', () => {
     for (const message of asked) {
       respond(message, { status: '200', body: headersOf(message)['modgate-path'] ?? '' });
     }
-    expect(`${Buffer.from(joinBody((await next).body))}`).to.equal('/next');
+    expect(textOf(await next)).to.equal('/next');
   });
 
   it('sends nothing for a call that was taken back before', async () => {

@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { joinBody, type Operation } from '../../../core/contract/index.js';
+import type { Operation } from '../../../core/contract/index.js';
+import { textOf } from '../../../core/testkit/adapter-bench.js';
 import { processAdapter } from '../../../plugins/process/process-adapter.js';
 import { createSocketFolder } from '../../../plugins/process/socket-folder.js';
 import {
@@ -53,8 +54,9 @@ describe('the process adapter', () => {
     operation: Partial<Operation> = {},
     others = {},
   ): Promise<Seen> => {
-    const { body } = await provider.invoke(createInvocation(operation as Operation, others));
-    return JSON.parse(Buffer.from(joinBody(body)).toString());
+    return JSON.parse(
+      textOf(await provider.invoke(createInvocation(operation as Operation, others))),
+    );
   };
 
   const endOf = ({ entries }: OpenedProvider) =>
