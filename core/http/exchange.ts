@@ -10,7 +10,8 @@ import { CallerHeaders } from './caller-headers.js';
 import { type RequestIds, readCorrelationId, readRequestId } from './ids.js';
 import { discardLeftover } from './leftover-body.js';
 import { createProblemReply } from './problem.js';
-import { type Reply, writeReply } from './reply.js';
+import type { Reply } from './reply.js';
+import { ReplyQueue, type ReplyQueueOptions } from './reply-queue.js';
 
 /** One request and its answer, from the parsed head to the last byte: `ctx.state.exchange`. */
 export class Exchange implements RequestIds {
@@ -40,14 +41,8 @@ export interface HostState {
 
 export type HostContext = ParameterizedContext<HostState>;
 
-export interface ExchangeOptions {
-  readonly log: Log;
+export interface ExchangeOptions extends ReplyQueueOptions {
   readonly observers: ExchangeObservers;
-  /**
-   * Whether connections are to be closed. Asked when the answer is ready: a request in flight when the drain
-   * began closes its connection too.
-   */
-  readonly isClosing: () => boolean;
 }
 
 /** Each is told of every request once, and of the same end. */
@@ -62,7 +57,8 @@ const CALLER_GONE_STATUS = 499;
 
 /** The outermost middleware: gives the request its ids, turns every error into a Problem, reports, replies. */
 export function createExchangeMiddleware(options: ExchangeOptions): Middleware<HostState> {
-  const { log, observers, isClosing } = options;
+  const { log, observers } = options;
+  const replies = new ReplyQueue(options);
   return async (ctx, next) => {
     const { req, res } = ctx;
     const exchange = beginExchange(ctx, observers);
@@ -76,7 +72,7 @@ export function createExchangeMiddleware(options: ExchangeOptions): Middleware<H
     if (!req.complete) res.once('finish', () => discardLeftover(req));
     exchange.ended = decideEnd(req.method ?? '', exchange);
     observers.onDecided(exchange.ended);
-    if (reply !== null) writeReply(res, reply, exchange, isClosing());
+    if (reply !== null) replies.add(res, reply, exchange);
     if (res.closed) observers.onClosed(exchange.ended);
   };
 }
