@@ -1,5 +1,6 @@
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { TurnQueue } from '../lib/turn-queue.js';
 
 /** The requests that a connection has brought. */
 interface Turns {
@@ -11,14 +12,24 @@ interface Turns {
 
 const turnsBySocket = new WeakMap<Duplex, Turns>();
 
+interface Arrival {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
 /**
- * Hands on the requests of a connection one after the other. Node hands on all that a connection has sent,
+ * Hands on the requests of a connection one after the other, and those of all connections together at the end of
+ * a turn of the event loop. Node hands on all that a connection has sent,
  * and would call a provider for a request that stands behind one which is refused together with the
  * connection: a request that was hidden there must be heard by nobody (request smuggling).
  * @param maxRequests the last of them is answered, and then the connection is closed; Node would answer the
  * next with an empty 503
  */
 export function handOnInTurn(listener: RequestListener, maxRequests: number): RequestListener {
+  const arrivals = new TurnQueue<Arrival>(({ request, response }) => {
+    // Ended in the meantime, or with the answer before: what stood behind that belongs to nobody.
+    if (request.socket.writable) listener(request, response);
+  });
   return (request, response) => {
     const { socket } = request;
     const turns = turnsOf(socket);
@@ -27,11 +38,9 @@ export function handOnInTurn(listener: RequestListener, maxRequests: number): Re
     const before = turns.pending.at(-1);
     turns.pending.push(response);
     response.on('close', forgetAnswer);
-    if (before === undefined) return listener(request, response);
-    before.once('close', () => {
-      // Ended with the answer before: what stood behind it belongs to nobody.
-      if (socket.writable) listener(request, response);
-    });
+    const arrival = { request, response };
+    if (before === undefined) arrivals.add(arrival);
+    else before.once('close', () => arrivals.add(arrival));
   };
 }
 
