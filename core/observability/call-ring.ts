@@ -33,7 +33,9 @@ export class CallRing {
   add(ended: EndedRequest): void {
     if (!ended.trace.isForwarded) return;
     const call = createRecord(ended);
-    if (this.#end - this.#firstCaptured >= this.#capacity) this.#dropCaptured();
+    // Where nothing was captured, the oldest call need not be looked at: it is in no cache any more.
+    if (this.#capturedLength === 0) this.#firstCaptured = this.#end;
+    else if (this.#end - this.#firstCaptured >= this.#capacity) this.#dropCaptured();
     this.#calls[this.#end % this.#capacity] = call;
     this.#end += 1;
     this.#capturedLength += lengthOf(call);
