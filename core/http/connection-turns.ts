@@ -18,10 +18,10 @@ interface Arrival {
 }
 
 /**
- * Hands on the requests of a connection one after the other, and those of all connections together at the end of
- * a turn of the event loop. Node hands on all that a connection has sent,
+ * Hands on the requests of a connection one after the other. Node hands on all that a connection has sent,
  * and would call a provider for a request that stands behind one which is refused together with the
- * connection: a request that was hidden there must be heard by nobody (request smuggling).
+ * connection: a request that was hidden there must be heard by nobody (request smuggling). Those of all
+ * connections are handed on together, at the end of a turn of the event loop.
  * @param maxRequests the last of them is answered, and then the connection is closed; Node would answer the
  * next with an empty 503
  */

@@ -18,7 +18,7 @@ export class TurnQueue<Item> {
 
   /**
    * @param run must not throw: those behind would be lost
-   * @param most that wait; with one more all are done at once
+   * @param most as soon as so many wait, all are done at once
    */
   constructor(run: (item: Item) => void, most = DEFAULT_MOST) {
     this.#run = run;

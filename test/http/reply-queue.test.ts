@@ -1,43 +1,44 @@
 import { once } from 'node:events';
 import http, { type Server, type ServerResponse } from 'node:http';
-import net, { type AddressInfo, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { ReplyQueue } from '../../core/http/reply-queue.js';
+import { buildRequest, headerValue, RawConnection } from '../../core/selftest/raw-http.js';
+import { createFakeLog } from '../../core/testkit/fakes/fake-log.js';
 
 const IDS = { requestId: 'req_1', correlationId: 'corr_1' };
 /** More than are written together. */
 const MANY = 100;
+const GET = buildRequest({ target: '/', headers: [['host', 'h']] });
 
 describe('replies that are written together', () => {
-  const sockets: Socket[] = [];
+  const opened: RawConnection[] = [];
   let server: Server;
   /** Responses of requests that wait for their reply. */
   let asked: ServerResponse[] = [];
   let isClosing = false;
-  let failures: string[] = [];
+  let log = createFakeLog();
   let queue: ReplyQueue;
 
   beforeEach(async () => {
-    [asked, failures, isClosing] = [[], [], false];
-    const log = { error: (_fields: unknown, text: string) => failures.push(text) };
-    queue = new ReplyQueue({ log: log as never, isClosing: () => isClosing });
+    [asked, log, isClosing] = [[], createFakeLog(), false];
+    queue = new ReplyQueue({ log, isClosing: () => isClosing });
     server = http.createServer((_request, response) => asked.push(response));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
 
   afterEach(() => {
-    for (const socket of sockets.splice(0)) socket.destroy();
+    for (const connection of opened.splice(0)) connection.destroy();
     server.close();
   });
 
   it('come to each caller, however many there are', async () => {
     const callers = await callAll(MANY);
     for (const [index, response] of asked.entries()) reply(response, `"${index}"`);
-    const answers = await Promise.all(callers.map(readAnswer));
-    const bodies = answers.map((answer) => /"\d+"$/.exec(answer)?.[0]);
-    expect(new Set(bodies)).to.have.property('size', MANY);
-    for (const answer of answers) expect(answer).to.match(/^HTTP\/1\.1 200 OK\r\n/);
+    const answers = await Promise.all(callers.map((caller) => caller.read()));
+    expect(new Set(answers.map(({ body }) => body.toString()))).to.have.property('size', MANY);
+    for (const answer of answers) expect(answer).to.include({ status: 200, reason: 'OK' });
   });
 
   it('do not leave before the turn of the loop ends', async () => {
@@ -59,51 +60,53 @@ describe('replies that are written together', () => {
     const [gone, stays] = await callAll(2);
     for (const response of asked) reply(response, '1');
     asked[0]?.destroy();
-    const answers = await Promise.all([gone, stays].map(readAnswer));
-    expect(answers[0]).to.equal('');
-    expect(answers[1]).to.match(/^HTTP\/1\.1 200 OK\r\n/);
-    expect(failures).to.deep.equal([]);
+    expect(await stays?.read()).to.include({ status: 200, reason: 'OK' });
+    await gone?.closed();
+    expect(gone?.unread).to.equal('');
+    expect(log.lines).to.deep.equal([]);
   });
 
   it('do not fail with one that cannot be written', async () => {
     const [bad, good] = await callAll(2);
     reply(asked[0], '1', ['x-bad', 'a\r\nb']);
     reply(asked[1], '1');
-    const answers = await Promise.all([bad, good].map(readAnswer));
-    expect(answers[0]).to.equal('');
-    expect(answers[1]).to.match(/^HTTP\/1\.1 200 OK\r\n/);
-    expect(failures).to.deep.equal(['a reply could not be written']);
+    expect(await good?.read()).to.include({ status: 200, reason: 'OK' });
+    await bad?.closed();
+    expect(bad?.unread).to.equal('');
+    const logged = log.lines.map(({ message }) => message);
+    expect(logged).to.deep.equal(['a reply could not be written']);
   });
 
   it('tell of an end of the connection that was decided meanwhile', async () => {
     const [caller] = await callAll(1);
     reply(asked[0], '1');
     isClosing = true;
-    expect(await readAnswer(caller)).to.match(/\r\nconnection: close\r\n/i);
+    const { headers = [] } = (await caller?.read()) ?? {};
+    expect(headerValue(headers, 'connection')).to.equal('close');
   });
 
   it('do not keep a caller waiting who is still sending', async () => {
-    await callAll(1, 'POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 9\r\n\r\n123');
+    const headers = [
+      ['host', 'h'],
+      ['content-length', '9'],
+    ] as const;
+    const post = buildRequest({ method: 'POST', target: '/', headers });
+    await callAll(1, Buffer.concat([post, Buffer.from('123')]));
     const [response] = asked;
     reply(response, '1');
     expect(response?.headersSent).to.equal(true);
   });
 
-  async function callAll(
-    count: number,
-    request = 'GET / HTTP/1.1\r\nhost: h\r\n\r\n',
-  ): Promise<Socket[]> {
+  async function callAll(count: number, request: Uint8Array = GET): Promise<RawConnection[]> {
     const { port } = server.address() as AddressInfo;
-    const callers: Socket[] = [];
     for (let index = 0; index < count; index += 1) {
-      const socket = net.connect(port, '127.0.0.1');
-      sockets.push(socket);
-      callers.push(socket);
-      socket.write(request);
+      const connection = await RawConnection.open(port);
+      opened.push(connection);
+      connection.write(request);
       // One after the other: responses are then in the order of the callers.
       while (asked.length <= index) await new Promise(setImmediate);
     }
-    return callers;
+    return [...opened];
   }
 
   function reply(response: ServerResponse | undefined, body: string, headers: string[] = []): void {
@@ -117,16 +120,3 @@ describe('replies that are written together', () => {
     );
   }
 });
-
-/** What comes until the answer is whole or the connection ends. */
-function readAnswer(socket: Socket | undefined): Promise<string> {
-  if (socket === undefined) throw new Error('nobody called');
-  return new Promise((resolve) => {
-    let text = '';
-    socket.on('data', (bytes) => {
-      text += bytes.toString();
-      if (/\r\n\r\n./s.test(text)) resolve(text);
-    });
-    socket.once('close', () => resolve(text));
-  });
-}
