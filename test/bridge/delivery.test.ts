@@ -160,7 +160,9 @@ describe('delivery of the config', () => {
     provider.answer({ status: 503 });
     const count = readDeliveries(provider).length;
     await waitUntil('two more', () => readDeliveries(provider).length >= count + 2);
-    const lines = host.logs().filter(({ msg }) => /deliver/.test(String(msg)));
+    const findLines = () => host.logs().filter(({ msg }) => /deliver/.test(String(msg)));
+    await waitUntil('a line for each reason', () => findLines().length >= 2);
+    const lines = findLines();
     expect(lines.map(({ reason }) => String(reason).match(/\d+/)?.[0])).to.deep.equal([
       '500',
       '503',

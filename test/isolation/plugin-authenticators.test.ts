@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { headerValue } from '../../core/selftest/raw-http.js';
 import { call, parseJson } from '../http/call.js';
 import { expectProblem } from '../http/expect-problem.js';
+import { waitUntil } from '../http/wait-until.js';
 import { type RunningHost, spawnModgate, startHost } from '../support/start-host.js';
 import {
   adapterSource,
@@ -141,10 +142,11 @@ describe('authenticators of plugins', function () {
       });
     }
 
-    it('logs why, with the name of the authenticator', () => {
-      const line = host.logs().find(({ msg }) => msg === 'an authenticator failed');
-      expect(line?.['authenticator']).to.equal('acme-ldap');
-      expect(line).to.have.property('err');
+    it('logs why, with the name of the authenticator', async () => {
+      const find = () => host.logs().find(({ msg }) => msg === 'an authenticator failed');
+      await waitUntil('the line', () => find() !== undefined);
+      expect(find()?.['authenticator']).to.equal('acme-ldap');
+      expect(find()).to.have.property('err');
     });
 
     it('lives on when the plugin leaves an error uncaught', async () => {
