@@ -24,6 +24,8 @@ const { error } = await asc.main(
     join(outDir, 'core/wasm/json-check.wasm'),
     '-O3',
     '--noAssert',
+    '--initialMemory',
+    '1',
   ].concat(['--runtime', 'stub', '--enable', 'simd']),
   { stdout: process.stdout, stderr: process.stderr },
 );

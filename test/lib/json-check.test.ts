@@ -173,6 +173,19 @@ describe('isJson', () => {
     );
   });
 
+  it('agrees with JSON.parse on white space of any length, and on what is none', () => {
+    const space = fc.array(fc.constantFrom(' ', '\n', '\r', '\t'), { maxLength: 40 });
+    const other = fc.constantFrom('', '', '\v', '\f', '\u00a0', '\u0000', '!', '1', ',');
+    fc.assert(
+      fc.property(space, other, space, space, (before, middle, after, last) => {
+        const text = `[1,${before.join('')}${middle}${after.join('')}{"a":${last.join('')}2}]`;
+        expectAgreement(Buffer.from(text));
+        expectAgreement(Buffer.from(`${before.join('')}1${after.join('')}${middle}`));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
   it('knows nothing of the bytes that were judged before', () => {
     expect(isJson(Buffer.from(`"${'x'.repeat(1000)}"`))).to.equal(true);
     expect(isJson(Buffer.from('"'))).to.equal(false);
