@@ -4,9 +4,12 @@
 // host far more than the load (1 MiB of JSON, judged in the process): what is left of twice the throughput
 // once the load has had its part. And CPU time per small request, over all processes of the host, under the
 // same load: were that the same for one worker and for two, two cores of their own would serve twice as much.
+// The third gives each worker 0.3 of a core and no more, by a control group, which leaves enough to the load: what two
+// of them serve of small requests, each of them with as much to do as it can.
 
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { canLimit, limitEach } from './cpu-quota.mjs';
 import { applyLoad } from './load.mjs';
 import { describeMachine, formatMachine } from './machine.mjs';
 import { startModgate } from './modgate.mjs';
@@ -24,6 +27,8 @@ const NO_SHEDDING = ['--shed-delay-ms', '60000'];
 /** A pause before each request: what all of them serve without being saturated. */
 const THINK_MS = 3;
 
+const SHARE = 0.3;
+
 const SCENARIOS = [
   {
     name: 'GET 1 MiB of the process itself',
@@ -38,6 +43,14 @@ const SCENARIOS = [
     kind: 'http',
     connections: 32,
     thinkMs: THINK_MS,
+  },
+  {
+    name: `GET 100 B of a provider, ${SHARE} of a core for each worker`,
+    path: '/get-100b',
+    kind: 'http',
+    connections: 64,
+    thinkMs: 0,
+    share: SHARE,
   },
 ];
 
@@ -55,14 +68,17 @@ const machine = describeMachine();
 print(formatMachine(machine).replace(/host on core 0.*/, 'host on both cores; load on core 1'));
 const upstream = await startServer(LOAD_CORE, 'upstream.mjs');
 const results = [];
-for (const scenario of SCENARIOS) results.push(await measure(scenario));
+for (const scenario of SCENARIOS) {
+  if (scenario.share === undefined || canLimit()) results.push(await measure(scenario));
+  else print(`\n${scenario.name}: not measured, no control group can be made here`);
+}
 await upstream.stop();
 if (process.argv[3] !== undefined) {
   writeFileSync(process.argv[3], `${JSON.stringify({ machine, results }, null, 2)}\n`);
 }
 
 async function measure(scenario) {
-  const { name, path, kind, connections } = scenario;
+  const { name, path, kind, connections, share } = scenario;
   const payload = PAYLOADS.find((one) => one.path === path);
   if (payload === undefined) throw new Error(`no payload has the path ${path}`);
   print(`\n${name}, ${connections} connections`);
@@ -80,13 +96,21 @@ async function measure(scenario) {
   for (const { running } of hosts) {
     await load(running, payload, { ...scenario, thinkMs: 0 }, WARM_UP_SECONDS);
   }
+  const unlimit = share === undefined ? [] : hosts.map(({ running }) => limitWorkers(running, share));
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const host of hosts) {
       host.rounds.push(await measureRound(host.running, payload, scenario));
     }
   }
   for (const { running } of hosts) await running.stop();
+  for (const end of unlimit) end();
   return report(name, hosts);
+}
+
+/** Those who serve: the workers, or the process if it has none. */
+function limitWorkers({ pid }, share) {
+  const [primary, ...workers] = listTree(pid);
+  return limitEach(workers.length === 0 ? [primary] : workers, share);
 }
 
 async function measureRound(running, payload, scenario) {
