@@ -21,6 +21,7 @@ import { openTls } from './http/tls/open-tls.js';
 import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
 import { CallArchive } from './observability/call-archive.js';
 import { CallHistory } from './observability/call-history.js';
+import { describeEventLoop } from './observability/event-loop-metric.js';
 import { describeListenerMetrics } from './observability/listener-metrics.js';
 import { createObservability } from './observability/observability.js';
 import { openTracing } from './observability/open-tracing.js';
@@ -187,7 +188,7 @@ export async function composeHost(
     ),
   );
   const listener = { connections: server.counts, certificate: tls.pair };
-  observability.metrics.add(describeListenerMetrics(listener));
+  observability.metrics.add([...describeListenerMetrics(listener), describeEventLoop(loopDelay)]);
   return {
     // First, so that what lacked a plugin finds the one that is there now.
     reload: () => void pluginWatcher.look(true).then(() => host.rescan()),

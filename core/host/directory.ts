@@ -46,6 +46,11 @@ export interface DirectoryNames {
   readonly ignored: readonly IgnoredFile[];
   /** Links and folders among what is ignored: descriptors may be reached through them. */
   readonly ways: ReadonlySet<string>;
+  /**
+   * All that the folder holds, in its own order, if it is regular files and folders that are ignored by their names;
+   * `null` if there is more, which may become something else and keep its name.
+   */
+  readonly plainEntries: readonly string[] | null;
 }
 
 /** @throws UnreadableDirectory; trouble with one file is told in its entry. */
@@ -61,7 +66,11 @@ export async function listDirectory(directory: string): Promise<DirectoryNames> 
   const names: string[] = [];
   const ignored: IgnoredFile[] = [];
   const ways = new Set<string>();
-  for (const entry of await listEntries(directory)) {
+  const entries = await readEntries(directory, (path) => readdir(path, { withFileTypes: true }));
+  const isPlain = (entry: Dirent) =>
+    entry.isFile() || (entry.isDirectory() && judgeName(entry.name) !== null);
+  const plainEntries = entries.every(isPlain) ? entries.map(({ name }) => name) : null;
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const { name } = entry;
     const reason = judgeName(name) ?? judgeKind(name, await readKind(directory, entry));
     if (reason === null) names.push(name);
@@ -70,7 +79,12 @@ export async function listDirectory(directory: string): Promise<DirectoryNames> 
       if (!entry.isFile()) ways.add(name);
     }
   }
-  return { names, ignored, ways };
+  return { names, ignored, ways, plainEntries };
+}
+
+/** All that the folder holds, in its own order. @throws UnreadableDirectory */
+export function listNames(directory: string): Promise<readonly string[]> {
+  return readEntries(directory, (path) => readdir(path));
 }
 
 /** Never throws for a file that cannot be read: its entry says so. */
@@ -89,10 +103,12 @@ export async function readDirectoryFile(directory: string, file: string): Promis
   }
 }
 
-async function listEntries(directory: string): Promise<Dirent[]> {
+async function readEntries<Entry>(
+  directory: string,
+  read: (path: string) => Promise<Entry[]>,
+): Promise<Entry[]> {
   try {
-    const entries = await readdir(directory, { withFileTypes: true });
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return await read(directory);
   } catch (error) {
     const reason = REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? 'cannot be read';
     throw new UnreadableDirectory(`the modules folder '${directory}' ${reason}`, { cause: error });

@@ -3,7 +3,7 @@ import type { Log } from '../contract/index.js';
 import { mapConcurrently } from '../lib/map-concurrently.js';
 import { type DirectoryListing, UnreadableDirectory } from './directory.js';
 import { DirectoryScanner, type ScanResult } from './directory-scanner.js';
-import { DirectoryWatcher } from './directory-watcher.js';
+import { DirectoryWatcher, type Look } from './directory-watcher.js';
 import type { GenerationSource } from './generation-source.js';
 import type { Generation, LiveModule } from './live-module.js';
 import type { ModuleRecord } from './module-record.js';
@@ -73,7 +73,7 @@ export class Host implements GenerationSource {
     this.#statusSink = options.statusSink;
     this.#holders = options.holders ?? new Map();
     this.#scanner = new DirectoryScanner(modulesDir);
-    this.#watcher = new DirectoryWatcher(modulesDir, (hints) => this.#look(hints));
+    this.#watcher = new DirectoryWatcher(modulesDir, (...where) => this.#look(...where));
     this.#context = {
       ...options,
       pathOf: (file) => join(modulesDir, file),
@@ -143,9 +143,9 @@ export class Host implements GenerationSource {
   }
 
   /** One look at the folder; answers when to look again. */
-  async #look(hints: ReadonlySet<string> | null): Promise<number | null> {
+  async #look(...where: Parameters<Look>): Promise<number | null> {
     try {
-      const result = await this.#scanner.scan(true, hints);
+      const result = await this.#scanner.scan(true, ...where);
       this.#reportDirectory(null);
       await this.#applyScan(result);
       return result.againAfterMs;

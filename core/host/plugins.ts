@@ -135,6 +135,8 @@ class Registry implements PluginRegistry {
   ): Promise<PluginEntry> {
     if (known !== null && !('error' in found)) {
       if (known.isImported || known.isLoading) return known;
+      // Installed with the host, it changes with the host: not looked at every two seconds.
+      if (found.origin === 'shipped' && !isRefused(known.read)) return known;
       const isSame = known.stamp === (await readStamp(found.folder));
       if (isSame && !(force && known.describe(null).state === 'refused')) return known;
     }

@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { LiveModule } from '../host/live-module.js';
 import type { EndedRequest } from './ended-request.js';
-import { EventLoopMetric } from './event-loop-metric.js';
 import { describeHostMetrics, type ObservedHost } from './host-metrics.js';
 import type { MetricsSnapshot } from './metrics-snapshot.js';
 import { EXPOSITION_TYPE, openRegistry } from './open-registry.js';
@@ -14,18 +13,13 @@ export class Metrics {
   /** Of the text that `render` makes. */
   readonly contentType = EXPOSITION_TYPE;
   readonly #counts = new RequestCounts();
-  readonly #eventLoop = new EventLoopMetric();
   readonly #host: ObservedHost;
   readonly #described: ScrapedMetric[];
   #registry: Promise<Registry> | null = null;
 
   constructor(host: ObservedHost) {
     this.#host = host;
-    this.#described = [
-      ...describeRequestMetrics(this.#counts),
-      ...describeHostMetrics(host),
-      this.#eventLoop,
-    ];
+    this.#described = [...describeRequestMetrics(this.#counts), ...describeHostMetrics(host)];
   }
 
   /** Shows these too. Before the first scrape. */
@@ -59,10 +53,6 @@ export class Metrics {
       ...metric,
       values: metric.values.filter(({ labels }) => isDeclared(labels, declared)),
     }));
-  }
-
-  close(): void {
-    this.#eventLoop.close();
   }
 
   #openRegistry(): Promise<Registry> {

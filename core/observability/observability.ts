@@ -31,7 +31,6 @@ export function createObservability(
       ended.trace.span?.end(ended.status);
     },
     close: async () => {
-      metrics.close();
       await Promise.all([tracing?.close(), archive?.close()]);
     },
   };

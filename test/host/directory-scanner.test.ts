@@ -1,4 +1,12 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { DirectoryScanner, SETTLE_MS } from '../../core/host/directory-scanner.js';
@@ -121,6 +129,77 @@ describe('DirectoryScanner', () => {
       write('b.yaml', 'two!');
       await scanAt(2000, '..data');
       expect(await scanAt(2000 + SETTLE_MS)).to.deep.equal(['a.yaml', 'b.yaml']);
+    });
+  });
+
+  describe('beside the hints', () => {
+    /** A poll: without hints, where the folder tells of what happens to its plain files. */
+    const pollAt = async (ms: number, telling = new Map([[folder, statSync(folder).dev]])) => {
+      nowMs = ms;
+      return (await scanner.scan(true, new Set(), telling)).changed.map(({ file }) => file);
+    };
+    const pollTwice = async (...telling: Map<string, number>[]) => {
+      await pollAt(2000, ...telling);
+      return pollAt(2000 + SETTLE_MS, ...telling);
+    };
+
+    beforeEach(async () => {
+      for (const name of ['plain.yaml', 'named.yaml', 'other/linked.yaml', 'other/second.yaml']) {
+        mkdirSync(join(folder, 'other'), { recursive: true });
+        write(name, 'one');
+      }
+      symlinkSync('other/linked.yaml', join(folder, 'link.yaml'));
+      linkSync(join(folder, 'other/second.yaml'), join(folder, 'second-name.yaml'));
+      await scanner.scan(false);
+      await scanner.follow('named.yaml', [join(folder, 'other/named.json')]);
+      await pollAt(1000);
+      expect(await pollAt(1000 + SETTLE_MS)).to.deep.equal([]);
+    });
+
+    it('looks at no plain file of a folder that tells', async () => {
+      write('plain.yaml', 'two!');
+      expect(await pollTwice()).to.deep.equal([]);
+      expect((await scanner.scan(false)).changed.map(({ file }) => file)).to.deep.equal([
+        'plain.yaml',
+      ]);
+    });
+
+    it('looks at all of a folder that does not, or whose files are mounted', async () => {
+      write('plain.yaml', 'two!');
+      expect(await pollTwice(new Map())).to.deep.equal(['plain.yaml']);
+      write('plain.yaml', 'three');
+      expect(await pollTwice(new Map([[folder, -1]]))).to.deep.equal(['plain.yaml']);
+    });
+
+    it('looks behind links, at what has a second name, and at what a descriptor names elsewhere', async () => {
+      write('other/linked.yaml', 'two!');
+      write('other/second.yaml', 'two!');
+      write('other/named.json', 'one');
+      expect(await pollTwice()).to.deep.equal(['link.yaml', 'named.yaml', 'second-name.yaml']);
+    });
+
+    it('finds what comes and goes', async () => {
+      write('new.yaml', 'one');
+      rmSync(join(folder, 'plain.yaml'));
+      expect(await pollTwice()).to.deep.equal(['new.yaml']);
+      nowMs = 2300;
+      expect((await scanner.scan(true, new Set(), new Map())).removed).to.deep.equal([
+        'plain.yaml',
+      ]);
+    });
+
+    it('finds what has become something else and kept its name', async () => {
+      rmSync(join(folder, 'plain.yaml'));
+      mkdirSync(join(folder, 'plain.yaml'));
+      await pollAt(2000, new Map());
+      nowMs = 2300;
+      const gone = await scanner.scan(true, new Set(), new Map());
+      expect(gone.removed).to.deep.equal(['plain.yaml']);
+      expect(gone.ignored).to.deep.include({ file: 'plain.yaml', reason: 'is a sub-folder' });
+      rmSync(join(folder, 'plain.yaml'), { recursive: true });
+      write('plain.yaml', 'two!');
+      await pollAt(3000);
+      expect(await pollAt(3000 + SETTLE_MS)).to.deep.equal(['plain.yaml']);
     });
   });
 });

@@ -33,7 +33,6 @@ for (const round of ['warm-up', 'measured']) {
   measure(`${round}: both, as the host does`, () => observe(ended));
   measure(`${round}: one counter of prom-client, for comparison`, () => child.inc());
 }
-metrics.close();
 await measureArchive();
 
 /** How long a batch of calls holds the event loop: SQLite is called synchronously. */

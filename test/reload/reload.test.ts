@@ -1,5 +1,6 @@
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -169,6 +170,16 @@ describe('reload', () => {
     await waitUntil('404', async () => (await host.get('map', '/more')) === 404, FOLLOW_MS);
   });
 
+  it('follows an edit by another name of the file, which raises no event in the folder', async () => {
+    const elsewhere = `${host.modules}.elsewhere.json`;
+    linkSync(join(host.modules, 'crm.json'), elsewhere);
+    // The second name does raise one: what is looked at for that must be over.
+    await new Promise((resolve) => setTimeout(resolve, 5 * SETTLE_MS));
+    writeFileSync(elsewhere, JSON.stringify(describeCrm(MORE_ROUTES)));
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    rmSync(elsewhere);
+  });
+
   it('serves on while the folder is gone, and follows it when it is back', async () => {
     const away = `${host.modules}.away`;
     renameSync(host.modules, away);
@@ -210,6 +221,15 @@ describe('reload', () => {
     renameSync(`${host.modules}.new`, host.modules);
     await host.waitFor('fresh.json', 'live', FOLLOW_MS);
     await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, FOLLOW_MS);
+  });
+
+  it('follows a folder that is removed and made anew, and what then happens in it', async () => {
+    rmSync(host.modules, { recursive: true });
+    mkdirSync(host.modules);
+    host.write('crm.json', describeCrm(MORE_ROUTES));
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    host.write('crm.json', describeCrm(ROUTES));
+    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
   });
 
   it('follows 500 files at once', async () => {

@@ -67,6 +67,8 @@ describe('the delay of the event loop', () => {
     while (performance.now() < end);
   };
 
+  const waitForTicks = () => new Promise((resolve) => setTimeout(resolve, 200));
+
   it('grows when the loop is always late, and falls when it is not', async () => {
     const measured = new LoopDelay();
     delay = measured;
@@ -79,6 +81,20 @@ describe('the delay of the event loop', () => {
     await waitUntil('a late loop', () => measured.medianMs > 30);
     clearImmediate(hog);
     await waitUntil('a loop in time', () => measured.medianMs < 10);
+  });
+
+  it('is told in quantiles since they were taken last, the longest pause among them', async () => {
+    const measured = new LoopDelay();
+    delay = measured;
+    expect(measured.takeQuantiles([0.5, 1])).to.deep.equal([0, 0]);
+    await waitForTicks();
+    block(400);
+    await waitForTicks();
+    const [median, longest] = measured.takeQuantiles([0.5, 1]) as [number, number];
+    expect(median).to.be.below(0.3);
+    expect(longest).to.be.within(0.3, 5);
+    await waitForTicks();
+    expect(measured.takeQuantiles([1])[0]).to.be.below(0.3);
   });
 
   it('does not grow by one long pause, even if that fills a window', async () => {
