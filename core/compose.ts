@@ -161,6 +161,7 @@ export async function composeHost(
     log,
     authentication: { chain: authentication.chain, certificates: tls.certificates, actorRate },
     bodyTimeoutMs: config.bodyTimeoutMs,
+    answerTimeoutMs: config.answerTimeoutMs,
     maxHeaders: config.maxHeaders,
     loopbackOnly: authentication.hasDevTokens && !config.allowDevAuthAnywhere,
     forward: resolveOperation(container, Forward),

@@ -63,6 +63,8 @@ export interface HostConfig {
   readonly bodyTimeoutMs: number;
   /** For the whole request. Milliseconds. */
   readonly requestTimeoutMs: number;
+  /** How long a caller may take nothing of an answer. Milliseconds. */
+  readonly answerTimeoutMs: number;
   /** How long a connection is kept open between requests. Milliseconds. */
   readonly idleTimeoutMs: number;
   /** Header lines of a request; one more is 431. */
@@ -234,6 +236,12 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     default: '60000',
     unit: 'ms',
     help: 'time for a whole request to arrive',
+  },
+  answerTimeoutMs: {
+    kind: integer(1, MAX_TIMER_MS),
+    default: '60000',
+    unit: 'ms',
+    help: 'time for which a caller may take nothing of an answer that waits for him',
   },
   idleTimeoutMs: {
     kind: integer(1, MAX_TIMER_MS),

@@ -3,6 +3,7 @@ import type { Log } from '../contract/index.js';
 import { TurnQueue } from '../lib/turn-queue.js';
 import type { RequestIds } from './ids.js';
 import { type Reply, writeReply } from './reply.js';
+import { limitUnread } from './unread-answer.js';
 
 /** A decided answer and whom it is for. */
 interface WaitingReply {
@@ -18,6 +19,8 @@ export interface ReplyQueueOptions {
    * began closes its connection too.
    */
   readonly isClosing: () => boolean;
+  /** How long a caller may take nothing of an answer that does not leave at once. Milliseconds. */
+  readonly answerTimeoutMs: number;
 }
 
 /**
@@ -27,11 +30,13 @@ export interface ReplyQueueOptions {
 export class ReplyQueue {
   readonly #log: Log;
   readonly #isClosing: () => boolean;
+  readonly #answerTimeoutMs: number;
   readonly #waiting = new TurnQueue<WaitingReply>((waiting) => this.#write(waiting));
 
-  constructor({ log, isClosing }: ReplyQueueOptions) {
+  constructor({ log, isClosing, answerTimeoutMs }: ReplyQueueOptions) {
     this.#log = log;
     this.#isClosing = isClosing;
+    this.#answerTimeoutMs = answerTimeoutMs;
   }
 
   add(response: ServerResponse, reply: Reply, ids: RequestIds): void {
@@ -44,6 +49,7 @@ export class ReplyQueue {
   #write({ response, reply, ids }: WaitingReply): void {
     try {
       writeReply(response, reply, ids, this.#isClosing());
+      limitUnread(response, this.#answerTimeoutMs);
     } catch (error) {
       this.#log.error({ err: error, request_id: ids.requestId }, 'a reply could not be written');
       response.destroy();

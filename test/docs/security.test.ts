@@ -15,7 +15,7 @@ import { installModgate } from './install-modgate.js';
 const PAGES = ['docs/authentication.md', 'docs/identity.md', 'docs/limits.md', 'docs/tls.md'];
 const SETTINGS_SHOWN = [
   ...(['maxConnections', 'maxRequestsPerConnection', 'headTimeoutMs', 'bodyTimeoutMs'] as const),
-  ...(['requestTimeoutMs', 'idleTimeoutMs', 'maxHeaders'] as const),
+  ...(['requestTimeoutMs', 'answerTimeoutMs', 'idleTimeoutMs', 'maxHeaders'] as const),
 ];
 
 interface YamlBlock {

@@ -22,7 +22,7 @@ describe('replies that are written together', () => {
 
   beforeEach(async () => {
     [asked, log, isClosing] = [[], createFakeLog(), false];
-    queue = new ReplyQueue({ log, isClosing: () => isClosing });
+    queue = new ReplyQueue({ log, isClosing: () => isClosing, answerTimeoutMs: 60_000 });
     server = http.createServer((_request, response) => asked.push(response));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
