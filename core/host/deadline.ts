@@ -1,7 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Cancellation, ProviderFailure } from '../contract/index.js';
 import { AbortSource } from '../lib/abort-source.js';
+import { TurnQueue } from '../lib/turn-queue.js';
 import { type ErrorOwner, runOwned } from './error-owner.js';
+
+/** Of all deadlines: what providers answer in one turn of the event loop is handed on together. */
+const answers = new TurnQueue<() => void>((handOn) => handOn());
 
 /**
  * The one clock of an exchange, over all its waiting and all its attempts. It is aborted with the failure
@@ -17,6 +21,8 @@ export class Deadline extends AbortSource {
   readonly #endsAt: number;
   /** Where `OpenDeadlines` has it. */
   place = -1;
+  /** When the work of the last race was done, by `performance.now()`. It is handed on a little later. */
+  workedUntil = 0;
   #interrupt: ((reason: unknown) => void) | null = null;
 
   /** @param owner who answers for what throws when it is aborted */
@@ -54,7 +60,10 @@ export class Deadline extends AbortSource {
     return new Promise((resolve, reject) => {
       this.#interrupt = reject;
       if (this.aborted) setImmediate(reject, this.reason);
-      work.then(resolve, reject);
+      work.then((value) => {
+        this.workedUntil = performance.now();
+        answers.add(() => resolve(value));
+      }, reject);
     });
   }
 

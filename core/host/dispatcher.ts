@@ -143,10 +143,10 @@ export class Dispatcher {
     try {
       outcome = await deadline.race(this.#provider.invoke(invocation));
     } catch (error) {
-      endAttempt(call, startedAt, { error });
+      endAttempt(call, performance.now() - startedAt, { error });
       throw error;
     }
-    endAttempt(call, startedAt, { outcome });
+    endAttempt(call, deadline.workedUntil - startedAt, { outcome });
     return checkOutcome(outcome, invocation.maxResponseBytes);
   }
 
@@ -200,8 +200,8 @@ export class Dispatcher {
   }
 }
 
-function endAttempt(call: GuardedCall, startedAt: number, result: AttemptResult): void {
+function endAttempt(call: GuardedCall, durationMs: number, result: AttemptResult): void {
   const { trace } = call;
-  if (trace) trace.providerMs = (trace.providerMs ?? 0) + performance.now() - startedAt;
+  if (trace) trace.providerMs = (trace.providerMs ?? 0) + durationMs;
   call.onAttemptEnd?.(result);
 }

@@ -24,14 +24,18 @@ export interface ReplyQueueOptions {
 }
 
 /**
- * Writes the replies of a turn of the event loop together. One that is written by itself wakes a caller who
- * sleeps, which costs the kernel more than to write it: of those that follow at once the caller is awake.
+ * Writes together the replies that are decided together, as those are whose answers from providers were
+ * handed on together. One that is written by itself wakes a caller who sleeps, which costs the kernel more than to
+ * write it: of those that follow at once the caller is awake.
  */
 export class ReplyQueue {
   readonly #log: Log;
   readonly #isClosing: () => boolean;
   readonly #answerTimeoutMs: number;
-  readonly #waiting = new TurnQueue<WaitingReply>((waiting) => this.#write(waiting));
+  readonly #waiting = new TurnQueue<WaitingReply>(
+    (waiting) => this.#write(waiting),
+    process.nextTick,
+  );
 
   constructor({ log, isClosing, answerTimeoutMs }: ReplyQueueOptions) {
     this.#log = log;

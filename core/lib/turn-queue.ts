@@ -1,13 +1,16 @@
 /** So that the first of them does not wait long on a host with thousands of callers. */
 const DEFAULT_MOST = 32;
 
+/** When those that wait are due, from the first of them on. */
+type Schedule = (run: () => void) => void;
+
 /**
- * Does the same thing for all that came up in one turn of the event loop, at the end of that turn: the code
- * for it is then in the processor's caches for all but the first. On a host that is not busy a turn
- * brings one, which waits for nothing.
+ * Does the same thing for all that came up together, one after the other: the code for it is then in the
+ * processor's caches for all but the first. On a host that is not busy one comes by itself, and waits for nothing.
  */
 export class TurnQueue<Item> {
   readonly #run: (item: Item) => void;
+  readonly #schedule: Schedule;
   readonly #most: number;
   readonly #runAll = (): void => {
     const waiting = this.#waiting;
@@ -18,16 +21,23 @@ export class TurnQueue<Item> {
 
   /**
    * @param run must not throw: those behind would be lost
+   * @param schedule `setImmediate`: those of a turn of the event loop, at its end. `process.nextTick`: those of
+   * all promises that are settled by now
    * @param most as soon as so many wait, all are done at once
    */
-  constructor(run: (item: Item) => void, most = DEFAULT_MOST) {
+  constructor(
+    run: (item: Item) => void,
+    schedule: Schedule = setImmediate,
+    most: number = DEFAULT_MOST,
+  ) {
     this.#run = run;
+    this.#schedule = schedule;
     this.#most = most;
   }
 
   add(item: Item): void {
     const count = this.#waiting.push(item);
-    if (count === 1) setImmediate(this.#runAll);
+    if (count === 1) this.#schedule(this.#runAll);
     else if (count === this.#most) this.#runAll();
   }
 }

@@ -41,13 +41,16 @@ describe('replies that are written together', () => {
     for (const answer of answers) expect(answer).to.include({ status: 200, reason: 'OK' });
   });
 
-  it('do not leave before the turn of the loop ends', async () => {
-    await callAll(1);
-    const [response] = asked;
-    reply(response, '1');
-    expect(response?.headersSent).to.equal(false);
-    await new Promise(setImmediate);
-    expect(response?.headersSent).to.equal(true);
+  it('do not leave before those that are decided with them', async () => {
+    await callAll(2);
+    const decide = async (index: number) => {
+      await null;
+      reply(asked[index], '1');
+      expect(asked.map(({ headersSent }) => headersSent)).to.deep.equal([false, false]);
+    };
+    await Promise.all([decide(0), decide(1)]);
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    expect(asked.map(({ headersSent }) => headersSent)).to.deep.equal([true, true]);
   });
 
   it('do not wait for more than some thirty others', async () => {

@@ -15,7 +15,7 @@ describe('what is done at the end of a turn', () => {
 
   it('is done at once when as many wait as may, and no item twice', async () => {
     const done: number[] = [];
-    const queue = new TurnQueue<number>((item) => done.push(item), 2);
+    const queue = new TurnQueue<number>((item) => done.push(item), setImmediate, 2);
     for (const item of [1, 2, 3]) queue.add(item);
     expect(done).to.deep.equal([1, 2]);
     await endOfTurn();
