@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { CallPage, CallQuery, CallRecord } from '../operations/call-record.js';
+import type { CallPage, CallQuery, CallRecord, CapturedBodies } from '../operations/call-record.js';
 import { parseCallCursor } from './call-cursor.js';
 import { type CallPart, createPage } from './call-page.js';
+import { CallTable } from './call-table.js';
 import { captureBodies } from './capture-bodies.js';
-import { describeActor, roundMs, roundMsOrNull } from './describe-ended.js';
 import type { EndedRequest } from './ended-request.js';
 
 /** Contract 9: the last 10,000 calls. */
@@ -15,31 +15,29 @@ const MAX_CAPTURED_LENGTH = 32 * 1024 * 1024;
 export class CallRing {
   readonly #capacity: number;
   readonly #maxCapturedLength: number;
-  readonly #calls: (CallRecord | undefined)[];
+  readonly #calls: CallTable;
+  /** By the number of the call, the oldest first. */
+  readonly #captured = new Map<number, CapturedBodies>();
   /** A cursor of an earlier process must not be taken for one of this one. */
   readonly #run = randomBytes(4).toString('hex');
   #end = 0;
-  /** Calls before this one have no captured bodies any more. */
-  #firstCaptured = 0;
   #capturedLength = 0;
 
   constructor(capacity = CAPACITY, maxCapturedLength = MAX_CAPTURED_LENGTH) {
     this.#capacity = capacity;
     this.#maxCapturedLength = maxCapturedLength;
-    this.#calls = new Array<CallRecord | undefined>(capacity).fill(undefined);
+    this.#calls = new CallTable(capacity);
   }
 
   /** Records a forwarded request; any other is none of ours. */
   add(ended: EndedRequest): void {
-    if (!ended.trace.isForwarded) return;
-    const call = createRecord(ended);
-    // Where nothing was captured, the oldest call need not be looked at: it is in no cache any more.
-    if (this.#capturedLength === 0) this.#firstCaptured = this.#end;
-    else if (this.#end - this.#firstCaptured >= this.#capacity) this.#dropCaptured();
-    this.#calls[this.#end % this.#capacity] = call;
+    const { trace } = ended;
+    if (!trace.isForwarded) return;
+    const number = this.#end;
+    this.#calls.write(number % this.#capacity, ended, Date.now());
     this.#end += 1;
-    this.#capturedLength += lengthOf(call);
-    while (this.#capturedLength > this.#maxCapturedLength) this.#dropCaptured();
+    if (this.#captured.size > 0) this.#forget(number - this.#capacity);
+    if (trace.bodies !== null) this.#capture(number, captureBodies(trace.bodies));
   }
 
   /** @returns `null` for a cursor that this process has not made. */
@@ -58,14 +56,15 @@ export class CallRing {
     const calls: { number: number; call: CallRecord }[] = [];
     const oldest = Math.max(0, this.#end - this.#capacity);
     for (let number = (end ?? 0) - 1; number >= oldest; number -= 1) {
-      const call = this.#calls[number % this.#capacity];
-      if (call === undefined) break;
-      if (module !== null && call.module !== module) continue;
-      if (status !== null && call.status !== status) continue;
+      const place = number % this.#capacity;
+      if (module !== null && this.#calls.module(place) !== module) continue;
+      if (status !== null && this.#calls.status(place) !== status) continue;
+      const at = this.#calls.at(place);
       // Not the end of the search: the clock may have been set back in between.
-      if ((since !== null && call.at < since) || call.at > until) continue;
+      if ((since !== null && at < since) || at > until) continue;
       if (calls.length === limit) return { ...part, calls, hasMore: true };
-      calls.push({ number, call });
+      const captured = this.#captured.get(number) ?? null;
+      calls.push({ number, call: { ...this.#calls.read(place), captured } });
     }
     return { ...part, calls, hasMore: false };
   }
@@ -76,36 +75,23 @@ export class CallRing {
     return number !== null && number <= this.#end ? number : null;
   }
 
-  #dropCaptured(): void {
-    const call = this.#calls[this.#firstCaptured % this.#capacity];
-    this.#firstCaptured += 1;
-    if (call === undefined) return;
-    this.#capturedLength -= lengthOf(call);
-    call.captured = null;
+  #capture(number: number, bodies: CapturedBodies): void {
+    this.#captured.set(number, bodies);
+    this.#capturedLength += lengthOf(bodies);
+    for (const oldest of this.#captured.keys()) {
+      if (this.#capturedLength <= this.#maxCapturedLength) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(number: number): void {
+    const bodies = this.#captured.get(number);
+    if (bodies === undefined) return;
+    this.#captured.delete(number);
+    this.#capturedLength -= lengthOf(bodies);
   }
 }
 
-function createRecord(ended: EndedRequest): CallRecord {
-  const { trace } = ended;
-  return {
-    at: Date.now(),
-    requestId: ended.requestId,
-    correlationId: ended.correlationId,
-    traceId: trace.traceId,
-    module: trace.module,
-    method: ended.method,
-    route: trace.route,
-    status: ended.status,
-    failure: trace.failure,
-    actor: describeActor(ended.actor),
-    durationMs: roundMs(ended.durationMs),
-    providerMs: roundMsOrNull(trace.providerMs),
-    attempts: trace.attempts,
-    endpoint: trace.endpoint,
-    captured: trace.bodies === null ? null : captureBodies(trace.bodies),
-  };
-}
-
-function lengthOf({ captured }: CallRecord): number {
-  return (captured?.request?.length ?? 0) + (captured?.response?.length ?? 0);
+function lengthOf({ request, response }: CapturedBodies): number {
+  return (request?.length ?? 0) + (response?.length ?? 0);
 }

@@ -18,7 +18,7 @@ export interface CallRecord {
   readonly attempts: number;
   readonly endpoint: string | null;
   /** What was captured of the bodies; `null` where the descriptor does not ask for it. */
-  captured: CapturedBodies | null;
+  readonly captured: CapturedBodies | null;
 }
 
 /** JSON text without secrets, cut where it was too long; `null` where there was none. */
