@@ -1,5 +1,8 @@
-/** So that the first of them does not wait long on a host with thousands of callers. */
-const DEFAULT_MOST = 32;
+/**
+ * So that the first of them does not wait long on a host with thousands of callers. Of 256 at once, 32 together
+ * take 7 to 30 % more CPU time, and 512 no less.
+ */
+const DEFAULT_MOST = 128;
 
 /** When those that wait are due, from the first of them on. */
 type Schedule = (run: () => void) => void;
