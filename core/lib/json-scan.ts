@@ -24,7 +24,12 @@ export function measureDepth(json: Uint8Array): number {
  * JSON.parse has it. The bytes must be known to be a JSON object.
  */
 export function sliceMembers(json: Buffer): Map<string, Buffer> {
-  const members = new Map<string, Buffer>();
+  return new Map(listMembers(json));
+}
+
+/** The same of every member, in the order of the bytes. */
+export function listMembers(json: Buffer): (readonly [name: string, value: Buffer])[] {
+  const members: (readonly [name: string, value: Buffer])[] = [];
   let depth = 0;
   let nameStart = -1;
   let name = '';
@@ -38,7 +43,7 @@ export function sliceMembers(json: Buffer): Map<string, Buffer> {
       name = JSON.parse(json.toString('utf8', nameStart, index)) as string;
       valueStart = index + 1;
     } else if (depth === 1 && valueStart !== -1 && (byte === COMMA || CLOSING.has(byte))) {
-      members.set(name, trim(json.subarray(valueStart, index)));
+      members.push([name, trim(json.subarray(valueStart, index))]);
       valueStart = -1;
       if (CLOSING.has(byte)) depth -= 1;
     } else if (OPENING.has(byte)) depth += 1;

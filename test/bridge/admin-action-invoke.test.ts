@@ -73,6 +73,13 @@ describe('the console bridge: admin_action_invoke', () => {
 
   const readInput = () => JSON.parse(setup.provider.only().body.toString()) as unknown;
 
+  /** A body whose payload is this text. */
+  const sendPayload = (payload: string) => {
+    const body = JSON.stringify(bridgeBody({ permission: SYNC, payload: 'PAYLOAD' }));
+    const text = body.replace('"PAYLOAD"', () => payload);
+    return sendBridge(setup.host, { permission: SYNC }, text);
+  };
+
   it('posts the input to invoke_path, and answers the result', async () => {
     setup.provider.answer({ body: '{"synced":3}' });
     const { status, text } = await ask('sync', { input: { name: 'all', count: 2 } });
@@ -146,6 +153,35 @@ describe('the console bridge: admin_action_invoke', () => {
     });
   }
 
+  for (const second of ['"count"', '"c\\u006funt"']) {
+    it(`refuses a field that is there twice, whichever of them is good (${second})`, async () => {
+      const head = '{"operation":"admin_action_invoke","action":"sync"';
+      for (const [one, other] of [
+        ['1', '2'],
+        ['"bad"', '2'],
+      ]) {
+        const input = `{"name":"all","count":${one},${second}:${other}}`;
+        const { response } = await sendPayload(`${head},"input":${input}}`);
+        expect(expectProblem(response, 400).errors).to.deep.equal([
+          { field: 'payload.input.count', reason: 'there twice' },
+        ]);
+      }
+      expect(setup.provider.requests).to.have.length(0);
+    });
+  }
+
+  it('leaves names alone that are there twice further down, or where there is no schema', async () => {
+    const head = '{"operation":"admin_action_invoke"';
+    for (const [action, input] of [
+      ['sync', '{"name":"all","extra":{"a":1,"a":2}}'],
+      ['ping', '{"a":1,"a":2}'],
+    ]) {
+      const payload = `${head},"action":"${action}","input":${input}}`;
+      expect((await sendPayload(payload)).status).to.equal(200);
+      expect(setup.provider.requests.at(-1)?.body.toString()).to.equal(input);
+    }
+  });
+
   for (const input of [null, [], 'all', 5, true]) {
     it(`refuses ${JSON.stringify(input)} as input where there is a schema`, async () => {
       expectProblem((await ask('tidy', { input })).response, 400);
@@ -199,13 +235,6 @@ describe('the console bridge: admin_action_invoke', () => {
     setup.provider.answer({ status: 204, headers: [], body: null });
     expect((await ask('ping')).text).to.equal('{"data":null}');
   });
-
-  /** A body whose payload is this text. */
-  const sendPayload = (payload: string) => {
-    const body = JSON.stringify(bridgeBody({ permission: SYNC, payload: 'PAYLOAD' }));
-    const text = body.replace('"PAYLOAD"', () => payload);
-    return sendBridge(setup.host, { permission: SYNC }, text);
-  };
 
   it('leaves the numbers of an input as they are', async () => {
     const numbers = '{"n":12345678901234567890,"price":1.10}';

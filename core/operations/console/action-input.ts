@@ -1,6 +1,8 @@
 import type { ActionInputField, AdminAction, FieldType } from '../../contract/index.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { isPrintableKey, MAX_FAULTS } from '../../lib/fault.js';
+import { findRepeated } from '../../lib/find-repeated.js';
+import { listMembers } from '../../lib/json-scan.js';
 
 // RFC 3339 5.6 and 5.7, with its leap second; that the day exists is left to Date.
 const TIMESTAMP =
@@ -32,11 +34,13 @@ export function completeInput({ input_schema }: AdminAction, input: unknown): un
 
 /**
  * Judges an input by the action's schema; any input is good where there is none.
- * @throws HostError 400 naming each field that is missing, undeclared or of the wrong type.
+ * @param json the bytes of it, which the provider gets; it may read the first of two members with one name
+ * @throws HostError 400 naming each field that is missing, undeclared, of the wrong type or there twice.
  */
-export function judgeInput({ input_schema }: AdminAction, input: unknown): void {
+export function judgeInput({ input_schema }: AdminAction, input: unknown, json: Buffer): void {
   if (input_schema === undefined) return;
   const errors = findErrors(input_schema.fields, input);
+  if (errors.length === 0) errors.push(...findRepeatedMember(json));
   if (errors.length === 0) return;
   throw new HostError('validation_failed', 'the input does not fit the schema of the action', {
     errors,
@@ -55,6 +59,13 @@ function findErrors(fields: readonly ActionInputField[], input: unknown): ErrorD
       .map((name) => refuse(isPrintableKey(name) ? name : '?', 'not declared by the action')),
     ...fields.flatMap((field) => judgeField(field, input)),
   ];
+}
+
+/** The bytes are those of an object, whose members are all declared. */
+function findRepeatedMember(json: Buffer): ErrorDetail[] {
+  const names = listMembers(json).map(([name]) => name);
+  const repeated = findRepeated(names);
+  return repeated === null ? [] : [refuse(names[repeated] as string, 'there twice')];
 }
 
 function judgeField(field: ActionInputField, input: object): ErrorDetail[] {

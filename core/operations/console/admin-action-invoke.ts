@@ -46,13 +46,14 @@ export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePaylo
   }
 
   async #invoke(action: AdminAction, input: unknown, call: BridgeCall): Promise<Buffer> {
-    judgeInput(action, input);
+    const inputJson = sliceInput(call.body) ?? toJsonBytes(input);
+    judgeInput(action, input, inputJson);
     const operation = {
       kind: 'admin_action',
       action: action.name,
       path: action.invoke_path ?? null,
       input,
-      inputJson: sliceInput(call.body) ?? toJsonBytes(input),
+      inputJson,
     } as const;
     const key = readIdempotencyKey(call) ?? randomUUID();
     return askModule(call, operation, readAnswerBytes, { 'idempotency-key': key });
