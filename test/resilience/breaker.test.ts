@@ -4,7 +4,7 @@ import { waitUntil } from '../http/wait-until.js';
 
 const SETTINGS = { failures: 3, openMs: 40, maxOpenMs: 100 };
 /** Timers of Node fire up to a millisecond early, and the load of other tests makes them late. */
-const EARLY_MS = 10;
+const EARLY_MS = 2;
 
 const settle = (breaker: Breaker, ...verdicts: readonly Verdict[]) => {
   for (const verdict of verdicts) breaker.settle(breaker.admit(), verdict);
