@@ -8,7 +8,7 @@ const TRACE_ID_LENGTH = 32;
 const IDS_LENGTH = 2 * MAX_ID_LENGTH + TRACE_ID_LENGTH;
 
 /** What of a call is kept here; its bodies are not. */
-export type TabledCall = Omit<CallRecord, 'captured'>;
+type TabledCall = Omit<CallRecord, 'captured'>;
 
 /**
  * Calls by their place, each in the memory of the one before it. As an object with strings of its own a call

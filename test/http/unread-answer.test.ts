@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describeWideModule } from './modules.js';
 import { useHost } from './use-host.js';
@@ -92,18 +93,16 @@ async function readSlowly(socket: Socket, size: number): Promise<number> {
   const atOnce = size / 24;
   let received = 0;
   let allowed = 0;
-  socket.on('data', (bytes) => {
+  const take = (bytes: Buffer) => {
     received += bytes.length;
     if (received > allowed) socket.pause();
-  });
+  };
+  socket.on('data', take);
   while (received <= size && !socket.closed) {
     allowed = received + atOnce;
     socket.resume();
     await sleep(TIMEOUT_MS / 10);
   }
+  socket.pause().off('data', take);
   return received;
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

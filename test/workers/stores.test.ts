@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { ConfigField } from '../../core/contract/index.js';
 import {
@@ -72,7 +73,7 @@ describe('workers that keep calls', function () {
     await waitUntil('all calls, newest first', isWhole, PATIENCE_MS);
     const [victim = 0] = listWorkers(host);
     // What a worker has not written yet dies with it: it writes twice a second.
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await pause(3000);
     process.kill(victim, 'SIGKILL');
     await waitForLine(host, 'a worker serves', 3);
     for (let asked = 0; asked < 4; asked += 1) expect(await list()).to.deep.equal(ids.toReversed());
