@@ -35,7 +35,7 @@ const { localAdapter } = await import(
   pathToFileURL(join(dist, 'plugins/local/local-adapter.js')).href
 );
 const { AbortSource } = await import(
-  pathToFileURL(join(dist, 'core/lib/abort-source.js')).href
+  pathToFileURL(join(dist, 'core/lib/lazy-abort-controller.js')).href
 );
 const folder = mkdtempSync(join(tmpdir(), 'modgate-bench-'));
 const file = join(folder, 'module.mjs');

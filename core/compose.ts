@@ -2,44 +2,15 @@ import 'reflect-metadata';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { container as rootContainer } from 'tsyringe';
 import { createAuthenticators } from './auth/authenticators.js';
-import { isLoopbackAddress } from './auth/loopback.js';
-import { readVersion } from './cli/read-version.js';
+import { ConfigError, type HostConfig } from './config/read-config.js';
 import { settingFlag } from './config/settings.js';
-import { ConfigError, type HostConfig } from './config.js';
 import type { Log } from './contract/index.js';
-import { Host } from './host/host.js';
-import { HostPressure } from './host/host-pressure.js';
-import { LoopDelay } from './host/loop-delay.js';
-import { readModuleDocument } from './host/module-documents.js';
-import { openPlugins } from './host/open-plugins.js';
-import { PluginWatcher } from './host/plugin-watcher.js';
 import { createSoleProcess, type HostProcess } from './host-process.js';
 import { createApp } from './http/app.js';
 import { createRequestLog } from './http/request-log.js';
-import { closeGently, createServer, type HostServer } from './http/server.js';
+import { closeGently, createServer, type HostServer } from './http/server/server.js';
 import { openTls } from './http/tls/open-tls.js';
 import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
-import { CallArchive } from './observability/call-archive.js';
-import { CallHistory } from './observability/call-history.js';
-import { describeEventLoop } from './observability/event-loop-metric.js';
-import { describeListenerMetrics } from './observability/listener-metrics.js';
-import { createObservability } from './observability/observability.js';
-import { openTracing } from './observability/open-tracing.js';
-import { resolveBridgeOperations } from './operations/console/bridge-operations.js';
-import { ConsoleBridge } from './operations/console-bridge.js';
-import { Explain } from './operations/explain.js';
-import { Forward } from './operations/forward.js';
-import { ListCalls } from './operations/list-calls.js';
-import { ListManifests } from './operations/list-manifests.js';
-import { ListPlugins } from './operations/list-plugins.js';
-import { createModuleOverview, ModuleStatus } from './operations/module-status.js';
-import { ActorRate } from './operations/rate-limit.js';
-import { ReadMetrics } from './operations/read-metrics.js';
-import { resolveOperation } from './resolve-operation.js';
-import { createLazyStore } from './store/lazy-store.js';
-import { parsePostgresUrl } from './store/postgres-url.js';
-import type { Store } from './store/store.js';
-import { parseStoreKeys, STORE_KEY_VARIABLE } from './store/store-keys.js';
 import {
   AUTHENTICATORS,
   BRIDGE_OPERATIONS,
@@ -51,7 +22,36 @@ import {
   MODULE_RECORDS,
   PLUGINS,
   STORE,
-} from './tokens.js';
+} from './injection.js';
+import { isLoopbackAddress } from './lib/loopback.js';
+import { readModuleDocument } from './modules/module-documents.js';
+import { Host } from './modules/module-registry.js';
+import { CallHistory } from './observability/calls/call-history.js';
+import { CallArchive } from './observability/calls/stored-calls.js';
+import { describeEventLoop } from './observability/event-loop-metric.js';
+import { describeListenerMetrics } from './observability/metrics/listener-metrics.js';
+import { createObservability } from './observability/observability.js';
+import { openTracing } from './observability/tracing/open-tracing.js';
+import { resolveBridgeOperations } from './operations/console/bridge-operations.js';
+import { ConsoleBridge } from './operations/console/console-bridge.js';
+import { Explain } from './operations/explain/explain.js';
+import { Forward } from './operations/forward/forward.js';
+import { ActorRate } from './operations/rate-limit.js';
+import { ListCalls } from './operations/status/list-calls.js';
+import { ListManifests } from './operations/status/list-manifests.js';
+import { createModuleOverview, ModuleStatus } from './operations/status/list-modules.js';
+import { ListPlugins } from './operations/status/list-plugins.js';
+import { ReadMetrics } from './operations/status/read-metrics.js';
+import { openPlugins } from './plugin-loader/open-plugins.js';
+import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
+import { LoopDelay } from './provider/event-loop-delay.js';
+import { HostPressure } from './provider/load-shedding.js';
+import { resolveOperation } from './resolve-operation.js';
+import { parseStoreKeys, STORE_KEY_VARIABLE } from './store/encryption-keys.js';
+import { createLazyStore } from './store/lazy-store.js';
+import { parsePostgresUrl } from './store/postgres-url.js';
+import type { Store } from './store/store.js';
+import { readVersion } from './version.js';
 
 const HOUR_MS = 3_600_000;
 

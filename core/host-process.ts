@@ -1,14 +1,14 @@
-import type { HostConfig } from './config.js';
+import type { HostConfig } from './config/read-config.js';
 import type { Log } from './contract/index.js';
-import type { HostOptions } from './host/host.js';
-import { LastGoodStore } from './host/last-good.js';
-import { SOLE_PROCESS } from './host/leadership.js';
-import { StatusFiles } from './host/status-files.js';
-import type { CallRing } from './observability/call-ring.js';
-import type { Metrics } from './observability/metrics.js';
-import type { CallRecords } from './operations/call-record.js';
-import type { ModuleOverview } from './operations/module-status.js';
-import type { MetricsSource } from './operations/read-metrics.js';
+import { LastGoodStore } from './modules/last-good.js';
+import { SOLE_PROCESS } from './modules/leadership.js';
+import type { HostOptions } from './modules/module-registry.js';
+import { StatusFiles } from './modules/status-files.js';
+import type { CallRing } from './observability/calls/recent-calls.js';
+import type { Metrics } from './observability/metrics/metrics.js';
+import type { CallRecords } from './operations/status/call-record.js';
+import type { ModuleOverview } from './operations/status/list-modules.js';
+import type { MetricsSource } from './operations/status/read-metrics.js';
 
 /** What one process knows of itself. */
 export interface ProcessParts {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import { ConfigError, type ReadConfig, readConfig } from '../core/config/read-config.js';
 import {
   type HostConfig,
   SETTING_NAMES,
@@ -10,7 +11,6 @@ import {
   settingKey,
   settingVariable,
 } from '../core/config/settings.js';
-import { ConfigError, type ReadConfig, readConfig } from '../core/config.js';
 
 type Flags = Readonly<Record<string, unknown>>;
 

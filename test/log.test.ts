@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { LogLevel } from '../core/config/settings.js';
 import { Secret } from '../core/contract/index.js';
-import { createLog, type Logger } from '../core/log.js';
+import { createLog, type Logger } from '../core/log/logger.js';
 
 function record(level: LogLevel = 'trace'): { log: Logger; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];

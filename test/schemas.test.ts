@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { DESCRIPTOR_BOUNDS, DESCRIPTOR_DEFAULTS } from '../core/host/limits.js';
+import { DESCRIPTOR_BOUNDS, DESCRIPTOR_DEFAULTS } from '../core/descriptor/defaults.js';
 import { readStructuredText } from '../core/host/structured-file.js';
 import type { BadDocument, GoodDocument } from './host/corpus.js';
 import { readCorpus, readJson } from './host/corpus.js';

@@ -1,5 +1,5 @@
 // Compiles into dist/ (or the folder given) from scratch; tsc emits code only, so plugin.json, the JSON
-// Schemas and the templates of a new plugin are copied beside it. core/wasm becomes WebAssembly.
+// Schemas and the templates of a new plugin are copied beside it. core/lib/wasm becomes WebAssembly.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -19,9 +19,9 @@ const compiled = spawnSync(process.execPath, [tsc, '-p', '.', '--outDir', outDir
 const { error } = await asc.main(
   // No runtime: what stands there allocates nothing.
   [
-    'core/wasm/json-check.ts',
+    'core/lib/wasm/json-check.ts',
     '-o',
-    join(outDir, 'core/wasm/json-check.wasm'),
+    join(outDir, 'core/lib/wasm/json-check.wasm'),
     '-O3',
     '--noAssert',
     '--initialMemory',

@@ -1,5 +1,5 @@
-import { matching } from '../lib/value-structs.js';
-import { ACTOR_ID, SCOPE } from './grammar.js';
+import { matching } from '../document/structs.js';
+import { ACTOR_ID, SCOPE } from './actor-syntax.js';
 
 /** As the files of tokens, issuers and certificates name an actor. */
 export const actorId = matching('a name of 1 to 128 letters, digits or ._@-', ACTOR_ID);

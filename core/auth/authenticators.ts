@@ -3,11 +3,11 @@ import { ConfigError } from '../config/config-error.js';
 import { refuseInvalidFile } from '../config/refuse-invalid-file.js';
 import type { HostConfig } from '../config/settings.js';
 import type { Authenticator, Log } from '../contract/index.js';
-import { createDevAuthenticator } from './dev.js';
-import { guardAuthenticator } from './guarded-authenticator.js';
-import { isLoopbackAddress } from './loopback.js';
+import { isLoopbackAddress } from '../lib/loopback.js';
+import { guardAuthenticator } from './checked-authenticator.js';
+import { createDevAuthenticator } from './dev-tokens.js';
 import { type AuthenticatorSource, openPluginAuthenticator } from './plugin-authenticator.js';
-import { openTokensAuthenticator } from './tokens.js';
+import { openTokensAuthenticator } from './static-tokens.js';
 
 export interface Authenticators {
   /** In the order they are asked: the first actor wins. */

@@ -1,7 +1,7 @@
 import type { Secret } from '../contract/index.js';
-import { askIssuer, IssuerTrouble } from './ask-issuer.js';
-import { type Claims, createActor, UnmappedClaims } from './claims-actor.js';
+import { askIssuer, IssuerTrouble } from './issuer-request.js';
 import type { IntrospectionConfig } from './issuers-file.js';
+import { type Claims, createActor, UnmappedClaims } from './map-claims.js';
 import { RefusedToken, UnjudgedToken, type VerifiedToken } from './verify-jwt.js';
 
 const MS_PER_SECOND = 1000;

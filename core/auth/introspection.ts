@@ -1,10 +1,10 @@
 import type { Actor, Secret } from '../contract/index.js';
-import { AskingTurns, NoTurn } from './asking-turns.js';
-import { BoundedCache } from './bounded-cache.js';
-import { MAX_TOKEN_LENGTH } from './grammar.js';
+import { BoundedCache } from '../lib/expiring-cache.js';
+import { AskingTurns, NoTurn } from '../lib/semaphore.js';
+import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
 import { introspect } from './introspect.js';
 import { type IntrospectionConfig, ISSUER_DEFAULTS } from './issuers-file.js';
-import type { TroubleLog } from './trouble-log.js';
+import type { TroubleLog } from './rejection-log.js';
 import { RefusedToken, UnjudgedToken } from './verify-jwt.js';
 
 /** How long a refusal is remembered: long enough to blunt a flood, short enough for a token just made. */

@@ -12,15 +12,15 @@ import {
   refine,
 } from 'superstruct';
 import { ACTOR_KINDS, type Secret, secretReference } from '../contract/index.js';
+import type { Fault } from '../document/diagnostic.js';
+import { parseByStruct } from '../document/parse-file.js';
+import { resolveReferences } from '../document/references.js';
+import type { AnyStruct } from '../document/struct-walk.js';
+import { matching, nonEmptyText, wholeNumber } from '../document/structs.js';
 import { createInvalidFile } from '../host/finding.js';
-import { parseByStruct } from '../host/parse-by-struct.js';
-import { resolveReferences } from '../host/references.js';
-import type { Fault } from '../lib/fault.js';
 import { findRepeated } from '../lib/find-repeated.js';
-import type { AnyStruct } from '../lib/struct-walk.js';
-import { matching, nonEmptyText, wholeNumber } from '../lib/value-structs.js';
+import { isLoopbackAddress } from '../lib/loopback.js';
 import { actorId, scope } from './actor-structs.js';
-import { isLoopbackAddress } from './loopback.js';
 
 /**
  * What can sign: public keys only. With a symmetric algorithm the public key of an issuer could be taken

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Actor, Authenticator, Log } from '../contract/index.js';
-import { BoundedCache } from './bounded-cache.js';
-import { followFile } from './followed-file.js';
+import { BoundedCache } from '../lib/expiring-cache.js';
+import { followFile } from '../watch/reloaded-file.js';
 import { Introspection } from './introspection.js';
 import { openIssuerKeys } from './issuer-keys.js';
 import { type IssuerConfig, type IssuersFile, parseIssuersFile } from './issuers-file.js';
 import { readJwtParts } from './jwt-parts.js';
-import { createTroubleLog, type TroubleLog } from './trouble-log.js';
+import { createTroubleLog, type TroubleLog } from './rejection-log.js';
 import { type Issuer, RefusedToken, verifyJwt } from './verify-jwt.js';
 
 export interface IssuersAuthenticators {

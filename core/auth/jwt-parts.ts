@@ -1,6 +1,6 @@
 import { decodeUtf8 } from '../lib/decode-utf8.js';
-import type { Claims } from './claims-actor.js';
-import { MAX_TOKEN_LENGTH } from './grammar.js';
+import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
+import type { Claims } from './map-claims.js';
 import { parsePlainObject } from './strict-json.js';
 
 /** What a token says of itself. None of it is to be trusted before the signature is verified. */

@@ -1,13 +1,13 @@
 import type { AuthenticatorChoice } from '../config/authenticator-list.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Authenticator, AuthenticatorFactory, Log } from '../contract/index.js';
-import { runOwned } from '../host/error-owner.js';
+import { resolveReferences } from '../document/references.js';
+import { judgeByStruct } from '../document/validate.js';
 import { InvalidFile } from '../host/finding.js';
-import { ModuleScope } from '../host/module-scope.js';
-import { resolveReferences } from '../host/references.js';
-import { judgeByStruct } from '../lib/struct-faults.js';
-import { withTimeout } from '../lib/with-timeout.js';
-import { createAuthenticatorOwner, guardAuthenticator } from './guarded-authenticator.js';
+import { runOwned } from '../isolation/error-owner.js';
+import { ModuleScope } from '../isolation/scope.js';
+import { withTimeout } from '../lib/promises.js';
+import { createAuthenticatorOwner, guardAuthenticator } from './checked-authenticator.js';
 
 /** The host does not start without it, nor does it wait for ever. */
 const OPEN_TIMEOUT_MS = 5000;

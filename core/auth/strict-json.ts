@@ -1,6 +1,6 @@
-import { parseJsonNode } from '../lib/json-text.js';
-import { readNodeValue, type TextFault } from '../lib/text-node.js';
-import type { Claims } from './claims-actor.js';
+import { parseJsonNode } from '../document/json-parser.js';
+import { readNodeValue, type TextFault } from '../document/syntax-tree.js';
+import type { Claims } from './map-claims.js';
 
 /**
  * JSON in which no two readers can see different things: JSON.parse takes the last of two members of one

@@ -1,8 +1,8 @@
 import { array, define, enums, type Infer, object, optional } from 'superstruct';
 import { ACTOR_KINDS, type Actor } from '../contract/index.js';
+import type { Fault } from '../document/diagnostic.js';
+import { parseByStruct } from '../document/parse-file.js';
 import { createInvalidFile } from '../host/finding.js';
-import { parseByStruct } from '../host/parse-by-struct.js';
-import type { Fault } from '../lib/fault.js';
 import { findRepeated } from '../lib/find-repeated.js';
 import { actorId, scope, sha256 } from './actor-structs.js';
 

@@ -1,9 +1,9 @@
 import { errors, jwtVerify } from 'jose';
 import type { Actor } from '../contract/index.js';
-import { IssuerTrouble } from './ask-issuer.js';
-import { createActor, UnmappedClaims } from './claims-actor.js';
 import type { IssuerKeys } from './issuer-keys.js';
+import { IssuerTrouble } from './issuer-request.js';
 import { ISSUER_DEFAULTS, type IssuerConfig } from './issuers-file.js';
+import { createActor, UnmappedClaims } from './map-claims.js';
 
 export interface Issuer {
   readonly config: IssuerConfig;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { type ReadConfig, readConfig } from '../config/read-config.js';
 import { SETTINGS, type SettingName, settingFlag, settingVariable } from '../config/settings.js';
-import { type ReadConfig, readConfig } from '../config.js';
 import type { CommandContext } from './command-module.js';
 
 const SOURCES = `

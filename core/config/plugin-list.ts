@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { PluginSource } from '../host/plugin-sources.js';
+import type { PluginSource } from '../plugin-loader/find-plugins.js';
 import type { SettingKind } from './setting-kind.js';
 
 /** What npm takes for a name, in lower case. */

@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
+import { describePath, isPrintableKey } from '../document/diagnostic.js';
+import type { StructuredText } from '../document/parse-document.js';
+import { suggestName } from '../document/suggest.js';
 import { readStructuredText } from '../host/structured-file.js';
-import { describePath, isPrintableKey } from '../lib/fault.js';
-import { suggestName } from '../lib/nearest-name.js';
-import type { StructuredText } from '../lib/structured-text.js';
 import { ConfigError } from './config-error.js';
-import { type GivenText, parseSetting } from './given-text.js';
+import { type GivenText, parseSetting } from './parse-setting.js';
 import { readFileText } from './read-file-text.js';
 import { refuseInvalidFile } from './refuse-invalid-file.js';
 import { SETTING_NAMES, SETTINGS, type SettingName, settingKey } from './settings.js';

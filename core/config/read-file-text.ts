@@ -1,5 +1,5 @@
+import { FileTrouble, readTextFile } from '../document/read-file.js';
 import { createFileFinding, InvalidFile } from '../host/finding.js';
-import { FileTrouble, readTextFile } from '../host/text-file.js';
 
 /** @throws InvalidFile when it is missing, unreadable, no file, too large or not UTF-8. */
 export async function readFileText(file: string): Promise<string> {

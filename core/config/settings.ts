@@ -1,5 +1,5 @@
 import { INTEGRITY_POLICIES, type IntegrityPolicy } from '../host/integrity-policy.js';
-import type { PluginSource } from '../host/plugin-sources.js';
+import type { PluginSource } from '../plugin-loader/find-plugins.js';
 import { type AuthenticatorChoice, authenticatorList } from './authenticator-list.js';
 import { pluginList } from './plugin-list.js';
 import {

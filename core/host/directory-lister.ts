@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type DirectoryNames, listDirectory, listNames } from './directory.js';
+import { type DirectoryNames, listDirectory, listNames } from '../watch/directory.js';
 
 /**
  * Lists a folder again and again. What kind the entries are of is asked anew only when there are others

@@ -1,6 +1,6 @@
-import type { Fault, Path, PathEnd } from '../lib/fault.js';
-import { MAX_FAULTS } from '../lib/fault.js';
-import type { Position } from '../lib/text-position.js';
+import type { Fault, Path, PathEnd } from '../document/diagnostic.js';
+import { MAX_FAULTS } from '../document/diagnostic.js';
+import type { Position } from '../document/position.js';
 
 /** One thing that is wrong, or doubtful, in a file that ops or authors wrote. Never holds a value of it. */
 export interface Finding {

@@ -1,5 +1,5 @@
 import type { Manifest } from '../contract/index.js';
-import type { Fault } from '../lib/fault.js';
+import type { Fault } from '../document/diagnostic.js';
 import { faultAt, findDuplicates } from './manifest-faults.js';
 
 /** Names within the admin data, slots and contributions (contract 5). */

@@ -1,7 +1,7 @@
 import type { Manifest } from '../contract/index.js';
-import type { Fault, Path } from '../lib/fault.js';
+import type { Fault, Path } from '../document/diagnostic.js';
+import { describeRoute } from '../manifest/manifest-rules.js';
 import { faultAt, findDuplicates } from './manifest-faults.js';
-import { describeRoute } from './manifest-route-rules.js';
 
 interface CapabilityUse {
   readonly capability: string;

@@ -1,5 +1,5 @@
-import type { Fault, Path } from '../lib/fault.js';
-import { describePath } from '../lib/fault.js';
+import type { Fault, Path } from '../document/diagnostic.js';
+import { describePath } from '../document/diagnostic.js';
 
 /** A fault of a manifest at the value of a path; the message reads on after the path's name. */
 export function faultAt(path: Path, rule: string, rest: string, hint: string | null = null): Fault {

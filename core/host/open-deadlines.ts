@@ -1,4 +1,4 @@
-import type { Deadline } from './deadline.js';
+import type { Deadline } from '../provider/deadline.js';
 
 /**
  * The deadlines of calls under way. Not a Set: that makes a new table for every so many calls, and what the old

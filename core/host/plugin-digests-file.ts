@@ -1,8 +1,8 @@
 import { record } from 'superstruct';
-import { parseByStruct } from './parse-by-struct.js';
-import { fileDigests } from './plugin-digests.js';
-import type { PluginDigests } from './plugin-integrity.js';
-import { pluginName } from './plugin-manifest.js';
+import { parseByStruct } from '../document/parse-file.js';
+import { fileDigests } from '../plugin-loader/digests.js';
+import type { PluginDigests } from '../plugin-loader/integrity.js';
+import { pluginName } from '../plugin-loader/plugin-manifest.js';
 
 const DIGESTS_FILE = record(pluginName, fileDigests());
 

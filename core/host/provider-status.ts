@@ -1,5 +1,5 @@
-import type { Descriptor } from './descriptor.js';
-import type { CheckedOutcome } from './outcome-check.js';
+import type { Descriptor } from '../descriptor/descriptor.js';
+import type { CheckedOutcome } from '../provider/outcome.js';
 
 /** The provider answered with a status that cannot be forwarded: an answer, and yet a failure. */
 export class ProviderStatus extends Error {

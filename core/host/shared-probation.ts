@@ -1,4 +1,4 @@
-import type { ProbationFigures } from './probation.js';
+import type { ProbationFigures } from '../modules/probation.js';
 
 /** A version that was rolled back. */
 export interface RejectedVersion {

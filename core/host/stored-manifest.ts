@@ -1,8 +1,8 @@
-import type { Descriptor } from './descriptor.js';
+import type { Descriptor } from '../descriptor/descriptor.js';
+import type { ReadManifest } from '../manifest/load-manifest.js';
+import { parseManifest } from '../manifest/parse-manifest.js';
 import { InvalidFile } from './finding.js';
-import { parseManifest } from './manifest.js';
 import { manifestDigest } from './manifest-digest.js';
-import type { ReadManifest } from './manifest-source.js';
 
 /**
  * A manifest that was kept from before; `null` when it is bad (the rules may have changed since) or not

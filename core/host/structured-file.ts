@@ -1,5 +1,5 @@
-import type { StructuredText, TextFormat } from '../lib/structured-text.js';
-import { InvalidText, parseStructuredText } from '../lib/structured-text.js';
+import type { StructuredText, TextFormat } from '../document/parse-document.js';
+import { InvalidText, parseStructuredText } from '../document/parse-document.js';
 import type { Finding } from './finding.js';
 import { InvalidFile } from './finding.js';
 

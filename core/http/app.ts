@@ -1,25 +1,25 @@
 import Koa, { type Middleware } from 'koa';
-import { isLoopbackHostHeader } from '../auth/loopback.js';
 import { HostError } from '../errors.js';
-import type { CallerRequest } from '../operations/caller-request.js';
-import type { ConsoleBridge } from '../operations/console-bridge.js';
-import type { Forward } from '../operations/forward.js';
+import { isLoopbackHostHeader } from '../lib/loopback.js';
+import type { ConsoleBridge } from '../operations/console/console-bridge.js';
+import type { Forward } from '../operations/forward/forward.js';
 import type { Answer } from '../operations/operation.js';
+import type { CallerRequest } from '../operations/request.js';
 import type { RequestTracing } from '../operations/request-span.js';
-import { authenticate } from './actor.js';
-import { createBodyProgress } from './body-progress.js';
+import { authenticate } from './authenticate.js';
+import { createBodyProgress } from './body-timeout.js';
 import { readBridgeBody } from './bridge-body.js';
-import { refuseBadFraming, refuseManyHeaders } from './caller-headers.js';
-import { createCallerRequest } from './caller-request.js';
+import { createCallerRequest } from './create-request.js';
 import {
   createExchangeMiddleware,
   type ExchangeOptions,
   type HostContext,
   type HostState,
 } from './exchange.js';
-import { createHostRoutes, type HostRoutesOptions } from './host-routes.js';
-import { createReply } from './reply.js';
-import { type ModuleTarget, parseTarget } from './target.js';
+import { refuseBadFraming, refuseManyHeaders } from './request/headers.js';
+import { type ModuleTarget, parseTarget } from './request/target.js';
+import { createReply } from './response/reply.js';
+import { createHostRoutes, type HostRoutesOptions } from './routes/host-routes.js';
 
 /** As spans name it; contract 4. */
 const BRIDGE_ROUTE = '/modules/{module}/http/console-bridge/{permission}';

@@ -1,17 +1,17 @@
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Actor, Log } from '../contract/index.js';
 import { HostError } from '../errors.js';
-import { AbortSource } from '../lib/abort-source.js';
-import type { EndedRequest, RequestObserver } from '../observability/ended-request.js';
+import { AbortSource } from '../lib/lazy-abort-controller.js';
+import type { EndedRequest, RequestObserver } from '../observability/completed-request.js';
 import { CallerGone } from '../operations/caller-gone.js';
-import { ProviderError } from '../operations/provider-error.js';
+import { ProviderError } from '../operations/forward/provider-error.js';
 import { createRequestTrace, type RequestTrace } from '../operations/request-trace.js';
-import { CallerHeaders } from './caller-headers.js';
-import { type RequestIds, readCorrelationId, readRequestId } from './ids.js';
-import { discardLeftover } from './leftover-body.js';
-import { createProblemReply } from './problem.js';
-import type { Reply } from './reply.js';
-import { ReplyQueue, type ReplyQueueOptions } from './reply-queue.js';
+import { discardLeftover } from './request/discard-body.js';
+import { CallerHeaders } from './request/headers.js';
+import { type RequestIds, readCorrelationId, readRequestId } from './request/ids.js';
+import { createProblemReply } from './response/problem.js';
+import type { Reply } from './response/reply.js';
+import { ReplyQueue, type ReplyQueueOptions } from './response/reply-queue.js';
 
 /** One request and its answer, from the parsed head to the last byte: `ctx.state.exchange`. */
 export class Exchange implements RequestIds {

@@ -1,6 +1,6 @@
 import type { Log } from '../contract/index.js';
+import type { RequestObserver } from '../observability/completed-request.js';
 import { describeActor, roundMs, roundMsOrNull } from '../observability/describe-ended.js';
-import type { RequestObserver } from '../observability/ended-request.js';
 
 /**
  * One line a request (contract 9). Raw targets and queries are never logged: what a caller puts there

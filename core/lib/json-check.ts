@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 
-/** What core/wasm/json-check.ts exports. */
+/** What core/lib/wasm/json-check.ts exports. */
 interface Checker {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
   /** Where in memory the text begins. */
@@ -20,7 +20,7 @@ const PAGE_BYTES = 65_536;
 const KEPT_BYTES = 4 * 1024 * 1024;
 
 const module = new WebAssembly.Module(
-  readFileSync(new URL('../wasm/json-check.wasm', import.meta.url)),
+  readFileSync(new URL('./wasm/json-check.wasm', import.meta.url)),
 );
 const kept = createChecker();
 

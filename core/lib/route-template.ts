@@ -1,4 +1,4 @@
-import { canBeSegment, isDotSegment } from './segment-text.js';
+import { canBeSegment, isDotSegment } from './path-segment.js';
 
 /** One segment of a template (contract 1.3). */
 export type TemplateSegment =

@@ -1,4 +1,4 @@
-import { withTimeout } from './with-timeout.js';
+import { withTimeout } from './promises.js';
 
 /** Resolves when the work has ended, well or badly, or when the time is over. */
 export async function settleWithin(work: Promise<unknown>, timeoutMs: number): Promise<void> {

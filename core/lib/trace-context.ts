@@ -1,4 +1,4 @@
-import { randomHex } from './random-pool.js';
+import { randomHex } from './random.js';
 
 /** W3C Trace Context, level 1: https://www.w3.org/TR/trace-context/ */
 export interface TraceContext {

@@ -1,4 +1,4 @@
-import { randomByte } from './random-pool.js';
+import { randomByte } from './random.js';
 
 const DIGITS = Buffer.from('0123456789abcdef');
 const PATTERN = '00000000-0000-7000-8000-000000000000';

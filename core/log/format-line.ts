@@ -1,5 +1,5 @@
 import { type Logger, symbols } from 'pino';
-import { redactFields } from './redact-fields.js';
+import { redactFields } from './redact.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 type FormatLine = (

@@ -1,5 +1,5 @@
 import type { Actor } from '../contract/index.js';
-import { nameActor } from '../lib/name-actor.js';
+import { nameActor } from '../lib/actor-name.js';
 
 /** `service:crm-sync`; `null` where none was established. */
 export function describeActor(actor: Actor | null): string | null {

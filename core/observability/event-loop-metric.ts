@@ -1,4 +1,4 @@
-import type { ScrapedMetric } from './scraped-metric.js';
+import type { ScrapedMetric } from './metrics/collected-metric.js';
 
 const QUANTILES = [0.5, 0.9, 0.99, 1] as const;
 

@@ -1,9 +1,9 @@
-import type { CallArchive } from './call-archive.js';
-import { CallRing } from './call-ring.js';
-import type { RequestObserver } from './ended-request.js';
-import type { ObservedHost } from './host-metrics.js';
-import { Metrics } from './metrics.js';
-import type { Tracing } from './open-tracing.js';
+import { CallRing } from './calls/recent-calls.js';
+import type { CallArchive } from './calls/stored-calls.js';
+import type { RequestObserver } from './completed-request.js';
+import { Metrics } from './metrics/metrics.js';
+import type { ObservedHost } from './metrics/module-metrics.js';
+import type { Tracing } from './tracing/open-tracing.js';
 
 /** What the host tells of itself. */
 export interface Observability {

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { registerScraped, type ScrapedMetric } from './scraped-metric.js';
+import { registerScraped, type ScrapedMetric } from './metrics/collected-metric.js';
 
 /** What `Registry` says of the format that it writes: for an answer's head, before there is one. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';

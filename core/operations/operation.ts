@@ -1,5 +1,5 @@
-import type { CallerRequest } from './caller-request.js';
-import { Decision } from './decision.js';
+import { Decision } from './authorisation.js';
+import type { CallerRequest } from './request.js';
 
 /** What an operation answers: always 200; anything else is a thrown HostError. */
 export class Answer {

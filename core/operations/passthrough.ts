@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import type { CheckedOutcome } from '../host/outcome-check.js';
 import { parseJson } from '../lib/json-bytes.js';
-import { isJsonAnswer } from './provider-answer.js';
+import type { CheckedOutcome } from '../provider/outcome.js';
+import { isJsonAnswer } from './forward/provider-response.js';
 
 const DETAIL_MEMBERS = ['detail', 'message', 'error', 'title'] as const;
 const MAX_DETAIL_CHARACTERS = 1000;

@@ -1,9 +1,9 @@
 import type { Actor } from '../contract/index.js';
 import { HostError } from '../errors.js';
-import type { LiveModule } from '../host/live-module.js';
-import { MAX_LIMITED_ACTORS, type RateRefusal } from '../host/rate-limits.js';
-import { nameActor } from '../lib/name-actor.js';
+import { nameActor } from '../lib/actor-name.js';
 import { createBucketLimits, TokenBuckets } from '../lib/token-buckets.js';
+import type { LiveModule } from '../modules/live-module.js';
+import { MAX_LIMITED_ACTORS, type RateRefusal } from '../provider/rate-limits.js';
 
 const MS_PER_SECOND = 1000;
 

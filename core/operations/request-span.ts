@@ -1,5 +1,5 @@
 import type { Operation } from '../contract/index.js';
-import type { AttemptResult } from '../host/guarded-call.js';
+import type { AttemptResult } from '../provider/provider-call.js';
 import type { RequestTrace } from './request-trace.js';
 
 /** The span of one request, and those of the attempts below it. */

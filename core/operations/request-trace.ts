@@ -1,5 +1,5 @@
 import type { FailureCode, Outcome } from '../contract/index.js';
-import type { CallTrace } from '../host/guarded-call.js';
+import type { CallTrace } from '../provider/provider-call.js';
 import type { RequestSpan } from './request-span.js';
 
 /** Facts about one request, gathered on its way for the log line, the metrics and the call records. */

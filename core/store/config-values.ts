@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import type { Database } from './database.js';
-import { openText, type SealedText, sealText } from './sealed-text.js';
-import type { StoreKeys } from './store-keys.js';
+import { openText, type SealedText, sealText } from './encryption.js';
+import type { StoreKeys } from './encryption-keys.js';
 import { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
 

@@ -1,8 +1,8 @@
 import type { Log } from '../contract/index.js';
+import type { StoreKeys } from './encryption-keys.js';
 import { parsePostgresUrl } from './postgres-url.js';
-import { type OpenDatabase, ReopeningStore } from './reopening-store.js';
+import { type OpenDatabase, ReopeningStore } from './reconnecting-store.js';
 import type { Store } from './store.js';
-import type { StoreKeys } from './store-keys.js';
 
 export interface StoreOptions {
   /** `postgres://…`; `null`: SQLite, in `modgate.db` of `stateDir`. */

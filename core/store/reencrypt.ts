@@ -1,8 +1,8 @@
 import type { Log } from '../contract/index.js';
+import { DIGEST_KEY } from './audit-digest.js';
 import type { Database } from './database.js';
-import { DIGEST_KEY } from './digest-key.js';
-import { openText, type SealContext, type SealedText, sealText } from './sealed-text.js';
-import type { StoreKeys } from './store-keys.js';
+import { openText, type SealContext, type SealedText, sealText } from './encryption.js';
+import type { StoreKeys } from './encryption-keys.js';
 import { StoreUnavailable } from './store-unavailable.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { AdapterBench } from './adapter-bench.js';
+import type { AdapterBench } from './adapter-harness.js';
 import type { Clause } from './clause.js';
 import { ADMINISTRATION } from './clauses/administration.js';
 import { ANSWER } from './clauses/answer.js';

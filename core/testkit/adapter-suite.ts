@@ -1,5 +1,5 @@
-import { AdapterBench } from './adapter-bench.js';
 import { ADAPTER_CLAUSES } from './adapter-clauses.js';
+import { AdapterBench } from './adapter-harness.js';
 import type { AdapterSubject } from './adapter-subject.js';
 import type { ClauseResult } from './clause.js';
 import {

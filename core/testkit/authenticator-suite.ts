@@ -1,4 +1,4 @@
-import { AuthenticatorBench } from './authenticator-bench.js';
+import { AuthenticatorBench } from './authenticator-harness.js';
 import type { AuthenticatorSubject } from './authenticator-subject.js';
 import type { ClauseResult } from './clause.js';
 import { AUTHENTICATION } from './clauses/authentication.js';

@@ -1,9 +1,9 @@
-import type { DepartedCounts } from './departed-counts.js';
-import { Gathering } from './gathering.js';
-import type { HostBooks } from './host-books.js';
-import { mergeModules } from './merge-modules.js';
-import type { Questions, Subject } from './messages.js';
-import type { WorkerHandle, WorkerStage } from './worker-handle.js';
+import { Gathering } from '../cluster/fan-out.js';
+import { mergeModules } from '../cluster/merge-modules.js';
+import type { Questions, Subject } from '../cluster/messages.js';
+import type { DepartedCounts } from '../cluster/retired-metrics.js';
+import type { HostBooks } from '../cluster/status-ledger.js';
+import type { WorkerHandle, WorkerStage } from '../cluster/worker-handle.js';
 
 interface DeskSources {
   readonly books: HostBooks;

@@ -1,6 +1,6 @@
 import type { Dispatcher, Client as UndiciClient } from 'undici';
 import type { Connector, Opened } from './connector.js';
-import { Client } from './pool-client.js';
+import { Client } from './undici.js';
 
 /** The request that a client carries, as far as the client must know it. */
 export interface CarriedRequest {

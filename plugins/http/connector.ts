@@ -1,6 +1,6 @@
 import { isIP, type OnReadOpts, connect as openSocket, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as openTls } from 'node:tls';
-import { failureOfAbort, failureOfTransport } from './failures.js';
+import { failureOfAbort, failureOfTransport } from '../shared/failures.js';
 
 /**
  * Two retransmissions of a SYN (1 s and 3 s, RFC 6298) have had their chance, and it ends before a

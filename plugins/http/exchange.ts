@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { type Cancellation, type Outcome, ProviderFailure } from '../../core/contract/index.js';
+import { failureOfAbort, failureOfTransport } from '../shared/failures.js';
 import type { CarriedOptions, CarriedRequest } from './carrier.js';
-import { failureOfAbort, failureOfTransport } from './failures.js';
 
 export interface ExchangeRequest {
   readonly method: Dispatcher.HttpMethod;

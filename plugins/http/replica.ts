@@ -3,8 +3,8 @@ import type { Client, Dispatcher } from 'undici';
 import { createCarrier } from './carrier.js';
 import { type Address, type Connector, createConnector } from './connector.js';
 import { NameWatch } from './name-watch.js';
-import { Pool } from './pool-client.js';
 import { type ResolveName, resolveName } from './resolve-name.js';
+import { Pool } from './undici.js';
 
 /** The most that undici reads of a response's head, as Node's own server does (16 KiB). */
 const MAX_HEADER_BYTES = 16_384;

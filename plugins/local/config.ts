@@ -1,6 +1,6 @@
 import { define, enums, type Infer, object, optional, refine } from 'superstruct';
 import { fileReference } from '../../core/contract/index.js';
-import { environmentConfig } from '../supervision/environment-config.js';
+import { environmentConfig } from '../shared/environment-config.js';
 
 /** `memory_mb`, in MiB: a bound, nothing is set aside. */
 export const DEFAULT_MEMORY_MB = 256;

@@ -1,5 +1,5 @@
 import { defineAdapter, type OpenContext, type Provider } from '../../core/contract/index.js';
-import { readEnvironment } from '../supervision/environment-config.js';
+import { readEnvironment } from '../shared/environment-config.js';
 import { DEFAULT_MEMORY_MB, type LocalConfig, localConfig } from './config.js';
 import { importModule } from './import-module.js';
 import { createLocalProvider } from './provider.js';

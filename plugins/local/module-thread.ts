@@ -13,8 +13,8 @@ import {
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { failureOfAbort } from '../http/failures.js';
-import { LineLog } from '../supervision/line-log.js';
+import { failureOfAbort } from '../shared/failures.js';
+import { LineLog } from '../shared/line-log.js';
 import { describeLateImport, explainImport, IMPORT_TIMEOUT_MS } from './import-module.js';
 import { receiveBytes } from './sent-bytes.js';
 import { receiveFailure, sendFailure } from './sent-failure.js';

@@ -6,8 +6,8 @@ import {
   type Provider,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { failureOfAbort } from '../http/failures.js';
-import { RestartPauses } from '../supervision/restart-pauses.js';
+import { failureOfAbort } from '../shared/failures.js';
+import { RestartPauses } from '../shared/restart-backoff.js';
 import type { LocalConfiguration } from './handler.js';
 import { ModuleThread, type ThreadOptions } from './module-thread.js';
 import { receiveFailure } from './sent-failure.js';

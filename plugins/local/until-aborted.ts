@@ -1,5 +1,5 @@
 import type { Cancellation } from '../../core/contract/index.js';
-import { failureOfAbort } from '../http/failures.js';
+import { failureOfAbort } from '../shared/failures.js';
 
 /**
  * Answers with what `run` answers, or fails when the signal is aborted: a handler that ignores it does

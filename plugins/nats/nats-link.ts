@@ -15,7 +15,7 @@ import {
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { failureOfAbort } from '../http/failures.js';
+import { failureOfAbort } from '../shared/failures.js';
 import type { NatsServer } from './connect-options.js';
 import { toOutcome } from './outcome.js';
 import type { NatsRequest } from './requests.js';

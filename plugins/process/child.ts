@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Log } from '../../core/contract/index.js';
-import { LineLog } from '../supervision/line-log.js';
+import { LineLog } from '../shared/line-log.js';
 import { forgetGroup, rememberGroup, signalGroup } from './process-group.js';
 
 /** Between SIGTERM and SIGKILL. Below the 2 s that a host gives to each undo of a scope. */

@@ -1,7 +1,7 @@
 import { array, define, type Infer, object, optional, refine, size } from 'superstruct';
 import { fileReference } from '../../core/contract/index.js';
 import { health, integerBetween, requestPath } from '../http/config.js';
-import { environmentConfig } from '../supervision/environment-config.js';
+import { environmentConfig } from '../shared/environment-config.js';
 
 /** `start_timeout_ms`: from the start of the command to its first accepted connection. */
 export const DEFAULT_START_TIMEOUT_MS = 10_000;

@@ -8,7 +8,7 @@ import {
   type Provider,
 } from '../../core/contract/index.js';
 import { openProvider, SUPPORTS } from '../http/http-adapter.js';
-import { readEnvironment } from '../supervision/environment-config.js';
+import { readEnvironment } from '../shared/environment-config.js';
 import { DEFAULT_START_TIMEOUT_MS, type ProcessConfig, processConfig } from './config.js';
 import { ProcessSupervisor } from './process-supervisor.js';
 import { createSocketFolder } from './socket-folder.js';

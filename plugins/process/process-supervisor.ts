@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Cancellation, type Log, ProviderFailure } from '../../core/contract/index.js';
 import { type Connector, createConnector } from '../http/connector.js';
-import { failureOfAbort } from '../http/failures.js';
-import { RestartPauses } from '../supervision/restart-pauses.js';
+import { failureOfAbort } from '../shared/failures.js';
+import { RestartPauses } from '../shared/restart-backoff.js';
 import { Child, type ChildOptions } from './child.js';
 
 /** How often a child that starts is tried. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createAuthenticators } from '../../core/auth/authenticators.js';
+import { ConfigError, type HostConfig, readConfig } from '../../core/config/read-config.js';
 import { SETTING_NAMES } from '../../core/config/settings.js';
-import { ConfigError, type HostConfig, readConfig } from '../../core/config.js';
 import { createRecordedLog } from './recorded-log.js';
 
 const { log } = createRecordedLog();

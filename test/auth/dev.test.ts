@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { array, assert, constantFrom, property, stringMatching } from 'fast-check';
-import { createDevAuthenticator } from '../../core/auth/dev.js';
+import { createDevAuthenticator } from '../../core/auth/dev-tokens.js';
 import type { Actor } from '../../core/contract/index.js';
 
 const dev = createDevAuthenticator();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Introspection } from '../../core/auth/introspection.js';
 import type { IntrospectionConfig } from '../../core/auth/issuers-file.js';
-import { createTroubleLog } from '../../core/auth/trouble-log.js';
+import { createTroubleLog } from '../../core/auth/rejection-log.js';
 import { UnjudgedToken } from '../../core/auth/verify-jwt.js';
 import { type Actor, Secret } from '../../core/contract/index.js';
 import { waitUntil } from '../http/wait-until.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isLoopbackAddress, isLoopbackHostHeader } from '../../core/auth/loopback.js';
+import { isLoopbackAddress, isLoopbackHostHeader } from '../../core/lib/loopback.js';
 
 describe('isLoopbackAddress', () => {
   const LOOPBACK = [

@@ -3,8 +3,11 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import {
+  openTokensAuthenticator,
+  type TokensAuthenticator,
+} from '../../core/auth/static-tokens.js';
 import { parseTokenFile } from '../../core/auth/token-file.js';
-import { openTokensAuthenticator, type TokensAuthenticator } from '../../core/auth/tokens.js';
 import type { Actor } from '../../core/contract/index.js';
 import { InvalidFile } from '../../core/host/finding.js';
 import { waitUntil } from '../http/wait-until.js';

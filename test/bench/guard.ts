@@ -3,7 +3,7 @@
  * what is left is the guard. CPU time of the process, since wall time says more about the machine's
  * other work; the median of several rounds. Subtract `no guard`, which makes the same call objects.
  */
-import type { CheckedOutcome } from '../../core/host/outcome-check.js';
+import type { CheckedOutcome } from '../../core/provider/outcome.js';
 import {
   createCall,
   createFakeModule,

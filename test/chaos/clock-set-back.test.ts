@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { BoundedCache } from '../../core/auth/bounded-cache.js';
+import { BoundedCache } from '../../core/lib/expiring-cache.js';
 import { retryContended } from '../../core/store/retry-contended.js';
 
 const DAY_MS = 86_400_000;

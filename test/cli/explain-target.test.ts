@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseTarget } from '../../core/http/target.js';
-import { findTargetFault } from '../../core/http/target-fault.js';
+import { findTargetFault } from '../../core/http/request/explain-target.js';
+import { parseTarget } from '../../core/http/request/target.js';
 
 const PIECES = [
   '%2e',

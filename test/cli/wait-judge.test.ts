@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { ModuleEntry } from '../../core/cli/module-list.js';
-import { WaitJudge, type WaitSubject } from '../../core/cli/wait-judge.js';
+import type { ModuleEntry } from '../../core/cli/client/module-list.js';
+import { WaitJudge, type WaitSubject } from '../../core/cli/wait/wait-judge.js';
 import { describeEntry } from './fake-host.js';
 
 const DIGEST = `sha256:${'d'.repeat(64)}`;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { parseDescriptor } from '../../core/host/descriptor.js';
+import { parseDescriptor } from '../../core/descriptor/descriptor.js';
 import { InvalidFile } from '../../core/host/finding.js';
-import { parseManifest } from '../../core/host/manifest.js';
 import { readStructuredText } from '../../core/host/structured-file.js';
+import { parseManifest } from '../../core/manifest/parse-manifest.js';
 import type { BadDocument, GoodDocument } from './corpus.js';
 import { readCorpus } from './corpus.js';
 import { knownAdapters } from './known-adapters.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ProviderFailure } from '../../core/contract/index.js';
-import { Deadline } from '../../core/host/deadline.js';
-import { AbortSource } from '../../core/lib/abort-source.js';
+import { AbortSource } from '../../core/lib/lazy-abort-controller.js';
+import { Deadline } from '../../core/provider/deadline.js';
 
 describe('work under a deadline', () => {
   const open: Deadline[] = [];

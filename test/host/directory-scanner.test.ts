@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { DirectoryScanner, SETTLE_MS } from '../../core/host/directory-scanner.js';
+import { DirectoryScanner, SETTLE_MS } from '../../core/watch/directory-scanner.js';
 import { createFolder, removeFoldersAfterEach } from './temporary-folder.js';
 
 describe('DirectoryScanner', () => {

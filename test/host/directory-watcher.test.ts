@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { DirectoryWatcher, type Look } from '../../core/host/directory-watcher.js';
+import { DirectoryWatcher, type Look } from '../../core/watch/directory-watcher.js';
 import { waitUntil } from '../http/wait-until.js';
 import { createFolder, removeFoldersAfterEach } from './temporary-folder.js';
 

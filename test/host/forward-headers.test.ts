@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isAlwaysForwarded, judgeForwardHeader } from '../../core/host/forward-headers.js';
+import { isAlwaysForwarded, judgeForwardHeader } from '../../core/descriptor/forward-headers.js';
 
 // Contract 1.6, word for word, and the hop-by-hop headers of RFC 9110.
 const REFUSED = [

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Infer } from 'superstruct';
 import type { Manifest } from '../../core/contract/index.js';
-import { parseManifest } from '../../core/host/manifest.js';
-import type { manifestStruct } from '../../core/host/manifest-struct.js';
 import { readStructuredText } from '../../core/host/structured-file.js';
+import type { manifestStruct } from '../../core/manifest/manifest-struct.js';
+import { parseManifest } from '../../core/manifest/parse-manifest.js';
 import type { BadDocument, GoodDocument } from './corpus.js';
 import { readCorpus } from './corpus.js';
 import { findingsOf, summarise } from './invalid-file.js';

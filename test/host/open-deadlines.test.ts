@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Deadline } from '../../core/host/deadline.js';
 import { OpenDeadlines } from '../../core/host/open-deadlines.js';
+import type { Deadline } from '../../core/provider/deadline.js';
 
 class FakeDeadline {
   place = -1;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Outcome } from '../../core/contract/index.js';
-import { checkOutcome } from '../../core/host/outcome-check.js';
+import { checkOutcome } from '../../core/provider/outcome.js';
 
 const check = (body: Outcome['body']) => checkOutcome({ status: 200, headers: {}, body }, 4);
 

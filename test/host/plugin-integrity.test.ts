@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { digestFiles } from '../../core/host/plugin-digests.js';
 import { parsePluginDigests } from '../../core/host/plugin-digests-file.js';
-import { PluginError } from '../../core/host/plugin-error.js';
-import { type PluginOptions, readPlugins } from '../../core/host/plugins.js';
+import { digestFiles } from '../../core/plugin-loader/digests.js';
+import { PluginError } from '../../core/plugin-loader/plugin-error.js';
+import { type PluginOptions, readPlugins } from '../../core/plugin-loader/registry.js';
 import { createRecordedLog } from '../auth/recorded-log.js';
 import { createFolder, removeFoldersAfterEach } from './temporary-folder.js';
 

@@ -2,8 +2,8 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect } from 'chai';
-import { PluginError, type PluginStage } from '../../core/host/plugin-error.js';
-import { type PluginRegistry, readPlugins } from '../../core/host/plugins.js';
+import { PluginError, type PluginStage } from '../../core/plugin-loader/plugin-error.js';
+import { type PluginRegistry, readPlugins } from '../../core/plugin-loader/registry.js';
 import { createFolder, removeFoldersAfterEach } from './temporary-folder.js';
 
 const SHIPPED = fileURLToPath(new URL('../../plugins', import.meta.url));

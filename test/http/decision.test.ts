@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createHostRoutes, type HostRoutesOptions } from '../../core/http/host-routes.js';
-import { Decision, decide } from '../../core/operations/decision.js';
+import { createHostRoutes, type HostRoutesOptions } from '../../core/http/routes/host-routes.js';
+import { Decision, decide } from '../../core/operations/authorisation.js';
 import { Answer } from '../../core/operations/operation.js';
 import { describeItems } from '../resilience/routes.js';
 import { type RunningHost, startHost } from '../support/start-host.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http, { type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { ReplyQueue } from '../../core/http/reply-queue.js';
+import { ReplyQueue } from '../../core/http/response/reply-queue.js';
 import { buildRequest, headerValue, RawConnection } from '../../core/selftest/raw-http.js';
 import { createFakeLog } from '../../core/testkit/fakes/fake-log.js';
 

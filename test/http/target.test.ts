@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseTarget } from '../../core/http/target.js';
+import { parseTarget } from '../../core/http/request/target.js';
 
 const FORBIDDEN_IN_SEGMENT =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject

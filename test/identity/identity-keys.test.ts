@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { decodeProtectedHeader } from 'jose';
-import { ConfigError } from '../../core/config.js';
+import { ConfigError } from '../../core/config/read-config.js';
 import type { Actor } from '../../core/contract/index.js';
 import { IdentityKeys } from '../../core/identity/identity-keys.js';
 import { createRecordedLog } from '../auth/recorded-log.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AbortSource } from '../../core/lib/abort-source.js';
+import { AbortSource } from '../../core/lib/lazy-abort-controller.js';
 
 function listen(source: AbortSource): { told: () => number; listener: { handleEvent(): void } } {
   let count = 0;

@@ -24,8 +24,8 @@ import {
   type,
   union,
 } from 'superstruct';
-import { judgeByStruct } from '../../core/lib/struct-faults.js';
-import type { AnyStruct } from '../../core/lib/struct-walk.js';
+import type { AnyStruct } from '../../core/document/struct-walk.js';
+import { judgeByStruct } from '../../core/document/validate.js';
 
 function tell(value: unknown, struct: AnyStruct): string[] {
   return judgeByStruct(value, struct).faults.map(

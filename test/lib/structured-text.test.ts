@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { PlacedFault, TextFormat } from '../../core/lib/structured-text.js';
-import { InvalidText, parseStructuredText } from '../../core/lib/structured-text.js';
+import type { PlacedFault, TextFormat } from '../../core/document/parse-document.js';
+import { InvalidText, parseStructuredText } from '../../core/document/parse-document.js';
 
 const FOUR_MIB = 4 * 1024 * 1024;
 

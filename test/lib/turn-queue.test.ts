@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { TurnQueue } from '../../core/lib/turn-queue.js';
+import { TurnQueue } from '../../core/lib/batch-queue.js';
 
 describe('what is done at the end of a turn', () => {
   const endOfTurn = () => new Promise(setImmediate);

@@ -1,6 +1,6 @@
 // What a request pays for being counted and recorded: node dist/test/observability/bench.js
 import { Counter, Registry } from 'prom-client';
-import type { EndedRequest } from '../../core/observability/ended-request.js';
+import type { EndedRequest } from '../../core/observability/completed-request.js';
 import { createObservability } from '../../core/observability/observability.js';
 import { createRequestTrace } from '../../core/operations/request-trace.js';
 import { callId } from '../../core/store/call-log.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Log } from '../../core/contract/index.js';
-import { CallArchive } from '../../core/observability/call-archive.js';
+import { CallArchive } from '../../core/observability/calls/stored-calls.js';
 import { type CallBounds, type StoredCall, StoreUnavailable } from '../../core/store/store.js';
 import { waitUntil } from '../http/wait-until.js';
 import { silent } from '../store/backend.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Actor } from '../../core/contract/index.js';
-import { CallTable } from '../../core/observability/call-table.js';
-import type { EndedRequest } from '../../core/observability/ended-request.js';
+import { CallTable } from '../../core/observability/calls/call-table.js';
+import type { EndedRequest } from '../../core/observability/completed-request.js';
 import { createRequestTrace, type RequestTrace } from '../../core/operations/request-trace.js';
 
 const CAPACITY = 3;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { captureBodies } from '../../core/observability/capture-bodies.js';
+import { captureBodies } from '../../core/observability/calls/capture-bodies.js';
 
 const CANARY = 'canary-7f3';
 const KIB = 1024;

@@ -1,4 +1,4 @@
-import type { EndedRequest } from '../../core/observability/ended-request.js';
+import type { EndedRequest } from '../../core/observability/completed-request.js';
 import { createRequestTrace } from '../../core/operations/request-trace.js';
 
 /** A forwarded request that has ended, by its id. */

@@ -3,7 +3,7 @@ import {
   describeServer,
   nameMethod,
   readAuthority,
-} from '../../core/observability/otlp-attributes.js';
+} from '../../core/observability/tracing/attributes.js';
 
 describe('attributes of spans', () => {
   it('name the server of an endpoint that is a URL, with the port of its scheme', () => {

@@ -1,4 +1,4 @@
-import { describeListenerMetrics } from '../../core/observability/listener-metrics.js';
+import { describeListenerMetrics } from '../../core/observability/metrics/listener-metrics.js';
 
 export interface DescribedMetric {
   readonly name: string;

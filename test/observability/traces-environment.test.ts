@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError } from '../../core/config/config-error.js';
-import { openTracing } from '../../core/observability/open-tracing.js';
+import { openTracing } from '../../core/observability/tracing/open-tracing.js';
 import { headerValue } from '../../core/selftest/raw-http.js';
 import { runModgate } from '../cli/run-modgate.js';
 import { silent } from '../store/backend.js';

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { SETTLE_MS } from '../../core/host/directory-scanner.js';
+import { SETTLE_MS } from '../../core/watch/directory-scanner.js';
 import { buildManifest, describeModule, toRoutes } from '../http/modules.js';
 import { waitUntil } from '../http/wait-until.js';
 import { FOLLOW_MS, type ReloadHost, startReloadHost } from './reload-host.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Balancing } from '../../core/contract/index.js';
-import { Endpoint } from '../../core/host/endpoint.js';
-import { EndpointSet } from '../../core/host/endpoint-set.js';
+import { Endpoint } from '../../core/provider/endpoint.js';
+import { EndpointSet } from '../../core/provider/endpoint-pool.js';
 import { SILENT_LOG } from './guarded-module.js';
 
 const FAR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Breaker, type Verdict } from '../../core/host/breaker.js';
+import { Breaker, type Verdict } from '../../core/provider/circuit-breaker.js';
 import { waitUntil } from '../http/wait-until.js';
 
 const SETTINGS = { failures: 3, openMs: 40, maxOpenMs: 100 };

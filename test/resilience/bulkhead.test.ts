@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Bulkhead } from '../../core/host/bulkhead.js';
+import { Bulkhead } from '../../core/provider/bulkhead.js';
 import { failureOf } from './guarded-module.js';
 
 const LIMITS = { concurrency: 2, queue: 3, queueMs: 5000 };

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Invocation } from '../../core/contract/index.js';
-import { GuardFailure } from '../../core/host/guard-failure.js';
-import type { CallTrace } from '../../core/host/guarded-call.js';
 import { ProviderStatus } from '../../core/host/provider-status.js';
+import type { CallTrace } from '../../core/provider/provider-call.js';
+import { GuardFailure } from '../../core/provider/rejected-call.js';
 import { waitUntil } from '../http/wait-until.js';
 import { answerStatus, createFakeModule, fail, failureOf, hang, ok } from './guarded-module.js';
 

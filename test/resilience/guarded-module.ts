@@ -8,13 +8,13 @@ import {
   type Provider,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import type { Descriptor } from '../../core/host/descriptor.js';
-import { Guard } from '../../core/host/guard.js';
-import type { GuardedAnswer, GuardedCall } from '../../core/host/guarded-call.js';
-import type { HostPressure } from '../../core/host/host-pressure.js';
-import { ModuleScope } from '../../core/host/module-scope.js';
-import type { CheckedOutcome } from '../../core/host/outcome-check.js';
+import type { Descriptor } from '../../core/descriptor/descriptor.js';
 import { ProviderStatus } from '../../core/host/provider-status.js';
+import { ModuleScope } from '../../core/isolation/scope.js';
+import type { HostPressure } from '../../core/provider/load-shedding.js';
+import type { CheckedOutcome } from '../../core/provider/outcome.js';
+import type { GuardedAnswer, GuardedCall } from '../../core/provider/provider-call.js';
+import { Guard } from '../../core/provider/provider-client.js';
 
 export const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { HostPressure } from '../../core/host/host-pressure.js';
-import { LoopDelay } from '../../core/host/loop-delay.js';
+import { LoopDelay } from '../../core/provider/event-loop-delay.js';
+import { HostPressure } from '../../core/provider/load-shedding.js';
 import { waitUntil } from '../http/wait-until.js';
 import { createFakeModule, failureOf, hang } from './guarded-module.js';
 

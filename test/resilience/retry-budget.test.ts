@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RetryBudget } from '../../core/host/retry-budget.js';
+import { RetryBudget } from '../../core/provider/retry-budget.js';
 
 const withdrawAll = (budget: RetryBudget) => {
   let taken = 0;

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { reportExposed } from '../../core/config/report-exposed.js';
+import { reportExposed } from '../../core/config/check-permissions.js';
 import { createRecordedLog } from '../auth/recorded-log.js';
 import { startHost } from '../support/start-host.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Log } from '../../core/contract/index.js';
-import { type OpenDatabase, ReopeningStore } from '../../core/store/reopening-store.js';
+import { type OpenDatabase, ReopeningStore } from '../../core/store/reconnecting-store.js';
 import { openSqlite } from '../../core/store/sqlite-database.js';
 import { sqliteFile } from '../../core/store/sqlite-file.js';
 import { StoreUnavailable } from '../../core/store/store-unavailable.js';

@@ -16,7 +16,7 @@ import { sql } from 'kysely';
 import { openAuditReader } from '../../core/store/audit-reader.js';
 import type { Database } from '../../core/store/database.js';
 import { openStore } from '../../core/store/open-store.js';
-import { type OpenDatabase, ReopeningStore } from '../../core/store/reopening-store.js';
+import { type OpenDatabase, ReopeningStore } from '../../core/store/reconnecting-store.js';
 import { openSqlite } from '../../core/store/sqlite-database.js';
 import { sqliteFile } from '../../core/store/sqlite-file.js';
 import { waitUntil } from '../http/wait-until.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { parseStoreKeys } from '../../core/store/store-keys.js';
+import { parseStoreKeys } from '../../core/store/encryption-keys.js';
 
 describe('keys of the store', () => {
   it('are none when the variable is absent or empty', () => {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createDevAuthenticator } from '../../core/auth/dev.js';
-import { openTokensAuthenticator } from '../../core/auth/tokens.js';
+import { createDevAuthenticator } from '../../core/auth/dev-tokens.js';
+import { openTokensAuthenticator } from '../../core/auth/static-tokens.js';
 import type { Authenticator, Credentials } from '../../core/contract/index.js';
 import { AUTHENTICATION } from '../../core/testkit/clauses/authentication.js';
 import {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { textOf } from '../../core/testkit/adapter-bench.js';
+import { textOf } from '../../core/testkit/adapter-harness.js';
 import {
   adapterSuite,
   createFakeOpenContext,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { ModuleState } from '../../core/host/module-record.js';
-import { createPage } from '../../core/observability/call-page.js';
-import { CallRing } from '../../core/observability/call-ring.js';
-import { mergeWords } from '../../core/workers/merge-words.js';
+import { mergeWords } from '../../core/cluster/merge-status.js';
+import type { ModuleState } from '../../core/modules/module-record.js';
+import { createPage } from '../../core/observability/calls/call-page.js';
+import { CallRing } from '../../core/observability/calls/recent-calls.js';
 
 const TIMES = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'] as const;
 

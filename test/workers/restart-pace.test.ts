@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RestartPace } from '../../core/workers/restart-pace.js';
+import { RestartPace } from '../../core/cluster/restart-backoff.js';
 
 const SECOND = 1000;
 

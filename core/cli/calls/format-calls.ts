@@ -1,6 +1,6 @@
-import { toPrintable } from '../printable.js';
-import { formatTable, type TableColumn } from '../table.js';
-import type { CallEntry } from './call-list.js';
+import type { CallEntry } from '../client/call-list.js';
+import { toPrintable } from '../output/escape.js';
+import { formatTable, type TableColumn } from '../output/table.js';
 
 const COLUMNS: readonly TableColumn[] = [
   { title: 'AT' },

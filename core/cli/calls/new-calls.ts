@@ -1,6 +1,6 @@
-import { askFor } from '../host-answer.js';
-import type { HostClient } from '../host-client.js';
-import { type CallEntry, callList } from './call-list.js';
+import { type CallEntry, callList } from '../client/call-list.js';
+import type { HostClient } from '../client/host-client.js';
+import { askFor } from '../client/host-response.js';
 
 /** The most that a page may hold (contract 9). */
 const PAGE_LIMIT = '1000';

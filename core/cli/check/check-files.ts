@@ -1,14 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { ConfigError } from '../../config/config-error.js';
-import { type DirectoryFile, readDirectoryFile } from '../../host/directory.js';
 import { type Finding, InvalidFile } from '../../host/finding.js';
-import { parseManifest } from '../../host/manifest.js';
 import { manifestDigest } from '../../host/manifest-digest.js';
-import type { ReadManifest } from '../../host/manifest-source.js';
-import type { DescriptorContext } from '../../host/prepared-descriptor.js';
 import { readStructuredText } from '../../host/structured-file.js';
-import { type JudgedDescriptor, judgeDescriptor, judgeFolder } from '../judge-descriptors.js';
+import type { ReadManifest } from '../../manifest/load-manifest.js';
+import { parseManifest } from '../../manifest/parse-manifest.js';
+import type { DescriptorContext } from '../../modules/prepare-descriptor.js';
+import { type DirectoryFile, readDirectoryFile } from '../../watch/directory.js';
+import { type JudgedDescriptor, judgeDescriptor, judgeFolder } from './check-descriptors.js';
 import type { CheckedFile, CheckNote, CheckReport } from './check-report.js';
 import { describeFile } from './describe-file.js';
 

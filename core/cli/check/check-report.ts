@@ -1,7 +1,7 @@
-import type { IgnoredFile } from '../../host/directory.js';
 import type { Finding } from '../../host/finding.js';
-import type { ReadManifest } from '../../host/manifest-source.js';
-import type { PreparedDescriptor } from '../../host/prepared-descriptor.js';
+import type { ReadManifest } from '../../manifest/load-manifest.js';
+import type { PreparedDescriptor } from '../../modules/prepare-descriptor.js';
+import type { IgnoredFile } from '../../watch/directory.js';
 
 /** A file that was judged as a whole. */
 export type CheckedFile = {

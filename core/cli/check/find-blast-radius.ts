@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { HostClient } from '../host-client.js';
+import type { HostClient } from '../client/host-client.js';
 import {
   type BlastRadius,
   compareModule,

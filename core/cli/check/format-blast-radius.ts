@@ -1,4 +1,4 @@
-import { toPrintable } from '../printable.js';
+import { toPrintable } from '../output/escape.js';
 import type {
   BlastRadius,
   ChangedRoute,

@@ -1,4 +1,4 @@
-import { configDigestOf } from '../../host/prepared-descriptor.js';
+import { configDigestOf } from '../../modules/prepare-descriptor.js';
 import type { BlastRadius } from './blast-radius.js';
 import { type CheckedFile, type CheckReport, summarize } from './check-report.js';
 

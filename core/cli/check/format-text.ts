@@ -1,5 +1,5 @@
 import type { Finding } from '../../host/finding.js';
-import { toPrintable } from '../printable.js';
+import { toPrintable } from '../output/escape.js';
 import { type CheckReport, summarize } from './check-report.js';
 
 /** For people: one line a finding, as compilers write them, a blank line between files. */

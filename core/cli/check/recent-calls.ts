@@ -1,6 +1,6 @@
 import { array, nullable, optional, string, type } from 'superstruct';
-import { askFor, HostRefusal } from '../host-answer.js';
-import type { HostClient } from '../host-client.js';
+import type { HostClient } from '../client/host-client.js';
+import { askFor, HostRefusal } from '../client/host-response.js';
 
 export const CALLS_WINDOW_MS = 3_600_000;
 /** The most that a page may hold (contract 9). */

@@ -1,10 +1,10 @@
 import { any, array, type Infer, optional, string, type } from 'superstruct';
 import type { ManifestRoute } from '../../contract/index.js';
 import { parseRouteTemplate, TemplateError } from '../../lib/route-template.js';
-import { CommandFailure } from '../command-failure.js';
-import { askFor } from '../host-answer.js';
-import type { HostClient } from '../host-client.js';
-import { MODULES_PATH, moduleList } from '../module-list.js';
+import type { HostClient } from '../client/host-client.js';
+import { askFor } from '../client/host-response.js';
+import { MODULES_PATH, moduleList } from '../client/module-list.js';
+import { CommandFailure } from '../command-error.js';
 import type { ServedModule } from './blast-radius.js';
 
 const manifestList = type({

@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ConfigError } from '../../config/config-error.js';
-import { callList } from '../calls/call-list.js';
 import { formatCallLine, formatCalls } from '../calls/format-calls.js';
 import { NewCalls } from '../calls/new-calls.js';
-import { reportFailure } from '../command-failure.js';
+import { callList } from '../client/call-list.js';
+import { createHostClient, type HostClient } from '../client/host-client.js';
+import { addHostOptions, readHostAddress } from '../client/host-options.js';
+import { askFor, askForText, parseAnswer } from '../client/host-response.js';
+import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { parseDuration } from '../duration.js';
-import { askFor, askForText, parseAnswer } from '../host-answer.js';
-import { createHostClient, type HostClient } from '../host-client.js';
-import { addHostOptions, readHostAddress } from '../host-options.js';
 import { addJsonOption, wantsJson } from '../json-option.js';
+import { parseDuration } from '../output/duration.js';
 
 interface CallsOptions {
   readonly module?: string;

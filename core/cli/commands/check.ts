@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../config/config-error.js';
 import { requireFolder } from '../../config/require-folder.js';
-import { openPlugins, PLUGIN_SETTINGS } from '../../host/open-plugins.js';
+import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
+import { readVersion } from '../../version.js';
 import type { BlastRadius } from '../check/blast-radius.js';
 import { checkPath } from '../check/check-files.js';
 import { type CheckReport, summarize } from '../check/check-report.js';
@@ -11,17 +12,16 @@ import { formatCheckJson } from '../check/format-json.js';
 import { formatCheckText } from '../check/format-text.js';
 import { formatCheckSarif } from '../check/sarif.js';
 import { choiceOption } from '../choice.js';
-import { reportFailure } from '../command-failure.js';
-import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { createHostClient, type HostClient } from '../host-client.js';
+import { createHostClient, type HostClient } from '../client/host-client.js';
 import {
   addAuthorityOption,
   addTokenOption,
   parseHostUrl,
   readAuthority,
   readToken,
-} from '../host-options.js';
-import { readVersion } from '../read-version.js';
+} from '../client/host-options.js';
+import { reportFailure } from '../command-error.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addSettings, readSettings } from '../setting-options.js';
 
 const FORMATS = ['text', 'json', 'sarif'] as const;

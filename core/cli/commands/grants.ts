@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { refuseInvalidFile } from '../../config/refuse-invalid-file.js';
 import { requireFolder } from '../../config/require-folder.js';
-import { openPlugins, PLUGIN_SETTINGS } from '../../host/open-plugins.js';
+import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { formatGrants } from '../grants/format-grants.js';
 import type { GrantsReport } from '../grants/grants-report.js';

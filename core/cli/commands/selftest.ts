@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
-import { isLoopbackAddress } from '../../auth/loopback.js';
 import { ConfigError } from '../../config/config-error.js';
+import { isLoopbackAddress } from '../../lib/loopback.js';
 import { ATTACK_CLASSES, type AttackClass } from '../../selftest/attack-case.js';
 import { ATTACK_CORPUS } from '../../selftest/attack-corpus.js';
 import { startOwnHost } from '../../selftest/own-host.js';
 import { type AttackResult, runAttacks } from '../../selftest/run-attacks.js';
 import type { Scene } from '../../selftest/scene.js';
-import { reportFailure } from '../command-failure.js';
+import { addTokenOption, parseHostUrl, readToken } from '../client/host-options.js';
+import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addTokenOption, parseHostUrl, readToken } from '../host-options.js';
 import { addJsonOption, wantsJson } from '../json-option.js';
-import { toPrintable } from '../printable.js';
-import { formatTable } from '../table.js';
+import { toPrintable } from '../output/escape.js';
+import { formatTable } from '../output/table.js';
 
 const ROUTE = /^(\/modules\/[^/?#]+\/http)(\/[^?#]+)$/;
 const CLASS_NAMES = Object.keys(ATTACK_CLASSES) as AttackClass[];

@@ -1,15 +1,15 @@
 import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import type { ComposedHost } from '../../compose.js';
+import { reportExposed } from '../../config/check-permissions.js';
 import { ConfigError } from '../../config/config-error.js';
-import { reportExposed } from '../../config/report-exposed.js';
+import type { ReadConfig } from '../../config/read-config.js';
 import { requireFolder } from '../../config/require-folder.js';
 import { type HostConfig, SETTING_NAMES } from '../../config/settings.js';
-import type { ReadConfig } from '../../config.js';
-import { type Logger, openLog } from '../../log.js';
+import { describeListenError } from '../../http/server/listen-error.js';
+import { type Logger, openLog } from '../../log/logger.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { describeListenError } from '../describe-listen-error.js';
-import { endOnStrayError, handleHangUp, type StopSignal, waitForStop } from '../process-life.js';
+import { endOnStrayError, handleHangUp, type StopSignal, waitForStop } from '../process-signals.js';
 import { addSettings, readSettings } from '../setting-options.js';
 
 type ServeConfig = ReadConfig<keyof HostConfig>;
@@ -66,7 +66,7 @@ async function serveWithWorkers(
   stopped: Promise<StopSignal>,
   hangUp: HangUp,
 ): Promise<void> {
-  const { runPrimary } = await import('../../workers/run-primary.js');
+  const { runPrimary } = await import('../../cluster/primary.js');
   const onHangUp = (listener: () => void) => {
     hangUp.onHangUp = listener;
   };
@@ -75,7 +75,7 @@ async function serveWithWorkers(
 
 /** A child of a host that serves with several: it does what that one says. */
 async function serveAsWorker({ exit }: CommandContext): Promise<ExitCode> {
-  const { runWorker } = await import('../../workers/run-worker.js');
+  const { runWorker } = await import('../../cluster/worker.js');
   const isGood = await runWorker({ endOnStrayError: (log) => endOnStrayError(log, exit) });
   return isGood ? EXIT.ok : EXIT.failure;
 }

@@ -1,14 +1,19 @@
 import type { Command } from 'commander';
-import { reportFailure } from '../command-failure.js';
+import { createHostClient } from '../client/host-client.js';
+import { addHostOptions, readHostAddress } from '../client/host-options.js';
+import { askForText, parseAnswer } from '../client/host-response.js';
+import {
+  MODULES_PATH,
+  type ModuleEntry,
+  type ModuleList,
+  moduleList,
+} from '../client/module-list.js';
+import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { formatAge } from '../duration.js';
-import { askForText, parseAnswer } from '../host-answer.js';
-import { createHostClient } from '../host-client.js';
-import { addHostOptions, readHostAddress } from '../host-options.js';
 import { addJsonOption, wantsJson } from '../json-option.js';
-import { MODULES_PATH, type ModuleEntry, type ModuleList, moduleList } from '../module-list.js';
-import { toPrintable } from '../printable.js';
-import { formatTable, type TableColumn } from '../table.js';
+import { formatAge } from '../output/duration.js';
+import { toPrintable } from '../output/escape.js';
+import { formatTable, type TableColumn } from '../output/table.js';
 
 export function define(command: Command): void {
   addHostOptions(command);

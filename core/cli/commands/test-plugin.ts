@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../config/config-error.js';
-import { PluginError } from '../../host/plugin-error.js';
-import { importPlugin } from '../../host/plugin-import.js';
-import { type PluginManifest, readPluginManifest } from '../../host/plugin-manifest.js';
+import { importPlugin } from '../../plugin-loader/import-plugin.js';
+import { PluginError } from '../../plugin-loader/plugin-error.js';
+import { type PluginManifest, readPluginManifest } from '../../plugin-loader/plugin-manifest.js';
 import { ADAPTER_CLAUSES } from '../../testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../../testkit/clauses/authentication.js';
-import { CommandFailure, reportFailure } from '../command-failure.js';
+import { CommandFailure, reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addJsonOption, wantsJson } from '../json-option.js';
 import { findPluginFolder } from '../test-plugin/find-plugin-folder.js';

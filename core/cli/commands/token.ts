@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ACTOR_ID, SCOPE } from '../../auth/grammar.js';
+import { ACTOR_ID, SCOPE } from '../../auth/actor-syntax.js';
 import { ConfigError } from '../../config/config-error.js';
 import { ACTOR_KINDS, type ActorKind } from '../../contract/index.js';
 import { choiceArgument, choiceOption } from '../choice.js';

@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../config/config-error.js';
-import { DIGEST, MODULE_NAME } from '../../host/identifiers.js';
-import { reportFailure } from '../command-failure.js';
+import { DIGEST, MODULE_NAME } from '../../descriptor/identifiers.js';
+import { createHostClient, type HostClient, HostUnreachable } from '../client/host-client.js';
+import { addHostOptions, readHostAddress } from '../client/host-options.js';
+import { askFor } from '../client/host-response.js';
+import { MODULES_PATH, moduleList } from '../client/module-list.js';
+import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { parseDuration } from '../duration.js';
-import { askFor } from '../host-answer.js';
-import { createHostClient, type HostClient, HostUnreachable } from '../host-client.js';
-import { addHostOptions, readHostAddress } from '../host-options.js';
 import { addJsonOption, wantsJson } from '../json-option.js';
-import { MODULES_PATH, moduleList } from '../module-list.js';
-import { toPrintable } from '../printable.js';
-import { describeWaitEnd } from '../wait-end.js';
-import { type WaitEnd, WaitJudge, type WaitSubject } from '../wait-judge.js';
+import { parseDuration } from '../output/duration.js';
+import { toPrintable } from '../output/escape.js';
+import { describeWaitEnd } from '../wait/describe-outcome.js';
+import { type WaitEnd, WaitJudge, type WaitSubject } from '../wait/wait-judge.js';
 
 const POLL_MS = 100;
 const DEFAULT_TIMEOUT = '10s';

@@ -1,20 +1,20 @@
-import { createDevAuthenticator } from '../../auth/dev.js';
+import { createDevAuthenticator } from '../../auth/dev-tokens.js';
 import type { Actor } from '../../contract/index.js';
 import { InvalidFile } from '../../host/finding.js';
-import type { Guard } from '../../host/guard.js';
-import { createLiveModule } from '../../host/live-module.js';
-import type { ModuleConfig } from '../../host/module-config.js';
-import { readModuleDocument } from '../../host/module-documents.js';
-import { explainTrouble, type ModuleState } from '../../host/module-record.js';
-import { configDigestOf, type DescriptorContext } from '../../host/prepared-descriptor.js';
-import { judgeTarget } from '../../http/explain-route.js';
+import { judgeTarget } from '../../http/routes/explain-query.js';
+import { createLiveModule } from '../../modules/live-module.js';
+import type { ModuleConfig } from '../../modules/module-config.js';
+import { readModuleDocument } from '../../modules/module-documents.js';
+import { explainTrouble, type ModuleState } from '../../modules/module-record.js';
+import { configDigestOf, type DescriptorContext } from '../../modules/prepare-descriptor.js';
 import { explainRequest } from '../../operations/explain/explain-request.js';
 import type {
   ExplainedModule,
   ExplainedRecord,
 } from '../../operations/explain/explained-request.js';
 import type { Explanation } from '../../operations/explain/explanation.js';
-import { type JudgedDescriptor, judgeFolder } from '../judge-descriptors.js';
+import type { Guard } from '../../provider/provider-client.js';
+import { type JudgedDescriptor, judgeFolder } from '../check/check-descriptors.js';
 
 export interface FileQuestion {
   readonly method: string;

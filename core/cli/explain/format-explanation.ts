@@ -4,8 +4,8 @@ import type {
   ExplainedRoute,
   Explanation,
 } from '../../operations/explain/explanation.js';
-import { toPrintable } from '../printable.js';
-import { formatTable } from '../table.js';
+import { toPrintable } from '../output/escape.js';
+import { formatTable } from '../output/table.js';
 
 const MARKS: Readonly<Record<ExplainedCheck['outcome'], string>> = {
   pass: 'ok',

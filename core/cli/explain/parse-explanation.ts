@@ -1,7 +1,7 @@
 import { any, array, nullable, string, type } from 'superstruct';
 import type { Explanation } from '../../operations/explain/explanation.js';
-import { parseAnswer } from '../host-answer.js';
-import type { HostClient } from '../host-client.js';
+import type { HostClient } from '../client/host-client.js';
+import { parseAnswer } from '../client/host-response.js';
 
 /** Enough to tell a host's answer from another's: what it says is for people to read. */
 const EXPLANATION = type({

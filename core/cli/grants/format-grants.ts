@@ -1,5 +1,5 @@
-import { toPrintable } from '../printable.js';
-import { formatTable } from '../table.js';
+import { toPrintable } from '../output/escape.js';
+import { formatTable } from '../output/table.js';
 import type { GrantsReport, Pin, ReportedPermission } from './grants-report.js';
 
 const PINS: Readonly<Record<Pin, string>> = {

@@ -1,6 +1,6 @@
 import type { Manifest } from '../../contract/index.js';
-import type { Descriptor } from '../../host/descriptor.js';
-import type { ReadManifest } from '../../host/manifest-source.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
+import type { ReadManifest } from '../../manifest/load-manifest.js';
 
 /** Whether the manifest is the one that `manifest_digest` pins; `unknown` without a manifest at hand. */
 export type Pin = 'absent' | 'fits' | 'differs' | 'unknown';

@@ -1,13 +1,13 @@
 import { dirname } from 'node:path';
 import { ConfigError } from '../../config/config-error.js';
-import { type ParsedDescriptor, parseDescriptor } from '../../host/descriptor.js';
-import type { DirectoryFile } from '../../host/directory.js';
+import { type ParsedDescriptor, parseDescriptor } from '../../descriptor/descriptor.js';
+import { suggestName } from '../../document/suggest.js';
 import { InvalidFile } from '../../host/finding.js';
-import { type ReadManifest, readManifest } from '../../host/manifest-source.js';
-import type { DescriptorContext } from '../../host/prepared-descriptor.js';
-import { suggestName } from '../../lib/nearest-name.js';
+import { type ReadManifest, readManifest } from '../../manifest/load-manifest.js';
+import type { DescriptorContext } from '../../modules/prepare-descriptor.js';
+import type { DirectoryFile } from '../../watch/directory.js';
+import { judgeFolder } from '../check/check-descriptors.js';
 import { describeFile } from '../check/describe-file.js';
-import { judgeFolder } from '../judge-descriptors.js';
 import { type GrantsReport, reportGrants } from './grants-report.js';
 
 /**

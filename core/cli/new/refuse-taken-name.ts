@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { ConfigError } from '../../config/config-error.js';
-import { readDirectory, UnreadableDirectory } from '../../host/directory.js';
 import { InvalidFile } from '../../host/finding.js';
 import { readStructuredText } from '../../host/structured-file.js';
+import { readDirectory, UnreadableDirectory } from '../../watch/directory.js';
 
 /**
  * A second descriptor with the name would be refused by the host.

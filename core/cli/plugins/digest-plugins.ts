@@ -1,7 +1,7 @@
 import { ConfigError } from '../../config/config-error.js';
 import { requireFolder } from '../../config/require-folder.js';
-import { digestFiles, type FileDigests, UndigestedPlugin } from '../../host/plugin-digests.js';
-import { PLUGIN_FILE, readPluginManifest } from '../../host/plugin-manifest.js';
+import { digestFiles, type FileDigests, UndigestedPlugin } from '../../plugin-loader/digests.js';
+import { PLUGIN_FILE, readPluginManifest } from '../../plugin-loader/plugin-manifest.js';
 
 /**
  * The digests of the files of plugins, by the names of the plugins; with `isOwn` the member of one

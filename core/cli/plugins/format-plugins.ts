@@ -1,6 +1,6 @@
-import type { PluginListEntry } from '../plugin-list.js';
-import { toPrintable } from '../printable.js';
-import { formatTable, type TableColumn } from '../table.js';
+import type { PluginListEntry } from '../client/plugin-list.js';
+import { toPrintable } from '../output/escape.js';
+import { formatTable, type TableColumn } from '../output/table.js';
 
 const COLUMNS: readonly TableColumn[] = [
   { title: 'NAME' },

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../../config/config-error.js';
-import { PLUGIN_FILE } from '../../host/plugin-manifest.js';
+import { PLUGIN_FILE } from '../../plugin-loader/plugin-manifest.js';
 
 /**
  * The folder that `plugin` names: itself, or a package that can be found from the working directory.

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../../config/config-error.js';
 import type { AdapterSubject, AuthenticatorSubject } from '../../testkit/index.js';
-import { toPrintable } from '../printable.js';
+import { toPrintable } from '../output/escape.js';
 
 export type Subject = AdapterSubject | AuthenticatorSubject;
 

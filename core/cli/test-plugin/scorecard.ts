@@ -1,5 +1,5 @@
 import type { ClauseResult } from '../../testkit/index.js';
-import { toPrintable } from '../printable.js';
+import { toPrintable } from '../output/escape.js';
 
 /** What became of one adapter or authenticator. */
 export interface SubjectScore {

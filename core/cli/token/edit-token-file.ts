@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseTokenFile } from '../../auth/token-file.js';
 import { ConfigError } from '../../config/config-error.js';
 import { refuseInvalidFile } from '../../config/refuse-invalid-file.js';
-import { FileTrouble, readTextFile } from '../../host/text-file.js';
+import { FileTrouble, readTextFile } from '../../document/read-file.js';
 import { readTokenText, type TokenText } from './token-text.js';
 
 const NEW_FILE_MODE = 0o600;

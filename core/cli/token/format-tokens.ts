@@ -1,4 +1,4 @@
-import { formatTable } from '../table.js';
+import { formatTable } from '../output/table.js';
 import type { TokenFileEntry } from './token-entry.js';
 
 const COLUMNS = ['ID', 'KIND', 'DIGEST', 'EXPIRES', 'SCOPES'].map((title) => ({ title }));

@@ -1,11 +1,11 @@
-import { followFile } from '../../auth/followed-file.js';
 import { ConfigError } from '../../config/config-error.js';
 import { refuseInvalidFile } from '../../config/refuse-invalid-file.js';
 import type { HostConfig } from '../../config/settings.js';
 import type { Log } from '../../contract/index.js';
+import { followFile } from '../../watch/reloaded-file.js';
 import { type CertificateTable, parseCertificateFile } from './certificate-file.js';
 import { ClientCertificates } from './client-certificates.js';
-import { type FollowedPair, followTlsPair } from './followed-pair.js';
+import { type FollowedPair, followTlsPair } from './reloaded-pair.js';
 
 export interface OpenTls {
   /** `null`: the listener speaks plain HTTP. */

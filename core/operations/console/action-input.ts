@@ -1,6 +1,6 @@
 import type { ActionInputField, AdminAction, FieldType } from '../../contract/index.js';
+import { isPrintableKey, MAX_FAULTS } from '../../document/diagnostic.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
-import { isPrintableKey, MAX_FAULTS } from '../../lib/fault.js';
 import { findRepeated } from '../../lib/find-repeated.js';
 import { listMembers } from '../../lib/json-scan.js';
 

@@ -1,11 +1,11 @@
 import { injectable } from 'tsyringe';
 import { type AdminEntity, ProviderFailure } from '../../contract/index.js';
-import type { CheckedOutcome } from '../../host/outcome-check.js';
 import { sliceMembers } from '../../lib/json-scan.js';
-import { readAnswerBytes } from '../provider-answer.js';
-import { askModule } from './ask-module.js';
+import type { CheckedOutcome } from '../../provider/outcome.js';
+import { readAnswerBytes } from '../forward/provider-response.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
 import type { AdminDataListPayload } from './bridge-payload.js';
+import { askModule } from './call-module.js';
 
 /** Contract 4: rows a page. */
 const LIMIT = { min: 1, max: 200, default: 100 };

@@ -1,6 +1,6 @@
 import type { Actor } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
-import type { LiveModule } from '../../host/live-module.js';
+import type { LiveModule } from '../../modules/live-module.js';
 import type { BridgeRequest } from './bridge-request.js';
 
 /** Contract 4: `system` and a user with `console.admin` hold every permission; anybody else the exact one. */

@@ -1,6 +1,6 @@
-import type { Generation, LiveModule } from '../../host/live-module.js';
-import type { CallerRequest } from '../caller-request.js';
-import type { Decision } from '../decision.js';
+import type { Generation, LiveModule } from '../../modules/live-module.js';
+import type { Decision } from '../authorisation.js';
+import type { CallerRequest } from '../request.js';
 
 /** What every operation of the bridge gets beside its payload; the actor, the module and the grant are judged. */
 export interface BridgeCall {

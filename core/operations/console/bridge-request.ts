@@ -1,11 +1,11 @@
 import { define, dynamic, enums, literal, nullable, object, optional, string } from 'superstruct';
+import { type Fault, isPrintableKey, MAX_FAULTS } from '../../document/diagnostic.js';
+import type { AnyStruct } from '../../document/struct-walk.js';
+import { judgeByStruct } from '../../document/validate.js';
 import { HostError } from '../../errors.js';
-import { type Fault, isPrintableKey, MAX_FAULTS } from '../../lib/fault.js';
 import { measureDepth } from '../../lib/json-scan.js';
 import { readMember } from '../../lib/read-member.js';
-import { judgeByStruct } from '../../lib/struct-faults.js';
-import type { AnyStruct } from '../../lib/struct-walk.js';
-import { judgeJson } from '../body-policy.js';
+import { judgeJson } from '../forward/body-policy.js';
 import type { BridgeOperationName, BridgePayload } from './bridge-payload.js';
 
 /** The body of a bridge request (`interface.md`), in wire names. */

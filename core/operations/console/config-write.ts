@@ -1,17 +1,17 @@
 import { injectable } from 'tsyringe';
 import type { ConfigField } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
-import { fieldName, isSecret, listConfigFields } from '../../host/config-fields.js';
-import { explainMismatch } from '../../host/manifest-config-rules.js';
+import { inject, STORE } from '../../injection.js';
+import { explainMismatch } from '../../manifest/config-rules.js';
+import { fieldName, isSecret, listConfigFields } from '../../modules/config-fields.js';
 import type { Store } from '../../store/store.js';
-import { inject, STORE } from '../../tokens.js';
+import { refuseWithoutStore } from '../store-error.js';
 import { createAuditDraft } from './audit-draft.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
 import type { ConfigWritePayload } from './bridge-payload.js';
 import { isConfigDeclared } from './config-values.js';
 import { explainLoss } from './explain-loss.js';
 import { toJsonBytes } from './json-bytes.js';
-import { refuseWithoutStore } from './store-refusal.js';
 
 /** Writes one value. Answers when it is durable, with its audit row; delivery to the module follows. */
 @injectable()

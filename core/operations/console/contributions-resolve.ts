@@ -1,6 +1,6 @@
 import { injectable } from 'tsyringe';
 import type { ConsoleContribution } from '../../contract/index.js';
-import type { Generation, LiveModule } from '../../host/live-module.js';
+import type { Generation, LiveModule } from '../../modules/live-module.js';
 import { holdsPermission } from './authorise-bridge.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
 import type { ContributionsResolvePayload } from './bridge-payload.js';

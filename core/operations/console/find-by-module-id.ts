@@ -1,4 +1,4 @@
-import type { Generation, LiveModule } from '../../host/live-module.js';
+import type { Generation, LiveModule } from '../../modules/live-module.js';
 
 /** The live module with this `module_id`; `null` where there is none, or more than one. */
 export function findByModuleId(generation: Generation, moduleId: string): LiveModule | null {

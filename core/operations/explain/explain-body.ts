@@ -1,5 +1,5 @@
 import type { Method } from '../../contract/index.js';
-import type { Descriptor } from '../../host/descriptor.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
 import type { Explanation } from './explanation.js';
 
 /** The body policy of a route (contract 1.5). */

@@ -1,9 +1,9 @@
 import type { Actor } from '../../contract/index.js';
+import { findNearestName } from '../../document/suggest.js';
 import { HostError } from '../../errors.js';
-import type { LiveRoute } from '../../host/live-module.js';
-import { nameActor } from '../../lib/name-actor.js';
-import { findNearestName } from '../../lib/nearest-name.js';
+import { nameActor } from '../../lib/actor-name.js';
 import type { RouteMatch } from '../../lib/route-table.js';
+import type { LiveRoute } from '../../modules/live-module.js';
 import { authoriseCapability, authoriseModuleCaller } from '../authorise.js';
 import { BRIDGE_ANSWERS, isBridgePath } from './bridge-path.js';
 import type {

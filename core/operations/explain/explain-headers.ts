@@ -1,9 +1,9 @@
 import type { Actor, Method } from '../../contract/index.js';
-import type { Descriptor } from '../../host/descriptor.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
 import { IDENTITY_HEADER } from '../../identity/identity-keys.js';
 import { readMember } from '../../lib/read-member.js';
-import type { CallerRequest } from '../caller-request.js';
-import { createProviderHeaders } from '../provider-headers.js';
+import { createProviderHeaders } from '../forward/provider-headers.js';
+import type { CallerRequest } from '../request.js';
 import { createRequestTrace } from '../request-trace.js';
 import type { ExplainedHeader } from './explanation.js';
 

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
-import type { Descriptor } from '../../host/descriptor.js';
-import type { LiveRoute } from '../../host/live-module.js';
-import type { Path } from '../../lib/fault.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
+import type { Path } from '../../document/diagnostic.js';
+import type { LiveRoute } from '../../modules/live-module.js';
 import type { ExplainedModule, ExplainedRecord, ModuleDocuments } from './explained-request.js';
 import type { ExplainedLimit } from './explanation.js';
 

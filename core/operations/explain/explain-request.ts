@@ -1,4 +1,4 @@
-import type { LiveRoute } from '../../host/live-module.js';
+import type { LiveRoute } from '../../modules/live-module.js';
 import { BRIDGE_ANSWERS, isBridgePath } from './bridge-path.js';
 import { explainBody } from './explain-body.js';
 import { listChecks } from './explain-checks.js';

@@ -1,8 +1,8 @@
 import type { Actor } from '../../contract/index.js';
-import type { LiveModule } from '../../host/live-module.js';
-import type { ModuleRecord } from '../../host/module-record.js';
-import type { StructuredText } from '../../lib/structured-text.js';
-import type { ForwardTarget } from '../forward.js';
+import type { StructuredText } from '../../document/parse-document.js';
+import type { LiveModule } from '../../modules/live-module.js';
+import type { ModuleRecord } from '../../modules/module-record.js';
+import type { ForwardTarget } from '../forward/forward.js';
 import type { ExplainedEndpoint, TargetFault } from './explanation.js';
 
 /** A target as it was judged. */

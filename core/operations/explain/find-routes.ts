@@ -1,6 +1,6 @@
 import { MODULE_HTTP_METHODS } from '../../contract/index.js';
-import type { LiveRoute } from '../../host/live-module.js';
 import type { RouteMatch } from '../../lib/route-table.js';
+import type { LiveRoute } from '../../modules/live-module.js';
 import { isBridgePath } from './bridge-path.js';
 import type { ExplainedModule, ExplainedPath } from './explained-request.js';
 

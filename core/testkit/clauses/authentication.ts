@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { ACTOR_KINDS, type Actor, type Credentials } from '../../contract/index.js';
-import type { AuthenticatorBench } from '../authenticator-bench.js';
+import type { AuthenticatorBench } from '../authenticator-harness.js';
 import type { Clause } from '../clause.js';
 import { countHandles } from './closing.js';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { cancel, deadlineAfter } from '../adapter-bench.js';
 import type { AdapterClause } from '../adapter-clauses.js';
+import { cancel, deadlineAfter } from '../adapter-harness.js';
 import type { Echo } from '../reference/behaviours.js';
-import { collectStrayRejections } from '../stray-rejections.js';
+import { collectStrayRejections } from '../unhandled-rejections.js';
 
 const AT_ONCE = 20;
 const LATE_MS = 60;

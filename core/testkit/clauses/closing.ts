@@ -1,5 +1,5 @@
-import { type AdapterBench, deadlineAfter } from '../adapter-bench.js';
 import type { AdapterClause } from '../adapter-clauses.js';
+import { type AdapterBench, deadlineAfter } from '../adapter-harness.js';
 import { needs } from './needs.js';
 
 export const CLOSING: readonly AdapterClause[] = [

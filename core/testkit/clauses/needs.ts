@@ -1,5 +1,5 @@
-import type { AdapterBench } from '../adapter-bench.js';
 import type { AdapterClause } from '../adapter-clauses.js';
+import type { AdapterBench } from '../adapter-harness.js';
 import type { ReferenceFault } from '../reference/reference-module.js';
 
 const REASONS = {

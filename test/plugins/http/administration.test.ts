@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ProviderFailure } from '../../../core/contract/index.js';
-import { textOf } from '../../../core/testkit/adapter-bench.js';
+import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
 import {
   answerJson,

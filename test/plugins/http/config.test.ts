@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { judgeByStruct } from '../../../core/lib/struct-faults.js';
+import { judgeByStruct } from '../../../core/document/validate.js';
 import { httpConfig, unixConfig } from '../../../plugins/http/config.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
 import { openAdapter } from '../open-adapter.js';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { joinBody, type Outcome } from '../../../core/contract/index.js';
-import { textOf } from '../../../core/testkit/adapter-bench.js';
+import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
 import {
   answerJson,

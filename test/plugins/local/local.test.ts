@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { joinBody, type Operation, ProviderFailure } from '../../../core/contract/index.js';
-import { textOf } from '../../../core/testkit/adapter-bench.js';
+import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { localAdapter } from '../../../plugins/local/local-adapter.js';
 import { createInvocation, failureOf, type OpenedProvider, openAdapter } from '../open-adapter.js';
 

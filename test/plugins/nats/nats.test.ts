@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Msg } from '@nats-io/transport-node';
 import { expect } from 'chai';
 import type { Operation } from '../../../core/contract/index.js';
-import { textOf } from '../../../core/testkit/adapter-bench.js';
+import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { natsAdapter } from '../../../plugins/nats/nats-adapter.js';
 import {
   createInvocation,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import type { Operation } from '../../../core/contract/index.js';
-import { textOf } from '../../../core/testkit/adapter-bench.js';
+import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { processAdapter } from '../../../plugins/process/process-adapter.js';
 import { createSocketFolder } from '../../../plugins/process/socket-folder.js';
 import {

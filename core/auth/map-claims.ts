@@ -1,0 +1,72 @@
+import type { Actor, ActorKind } from '../contract/index.js';
+import { ACTOR_ID, SCOPE } from './actor-syntax.js';
+import { type ActorMapping, ISSUER_DEFAULTS } from './issuers-file.js';
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** Claims that cannot be mapped; the message names the claim, never its value. */
+export class UnmappedClaims extends Error {
+  override readonly name = 'UnmappedClaims';
+}
+
+const DEFAULT_ID = 'sub';
+
+/**
+ * Makes an actor of what an issuer says, by the rules of ops. Nothing is repaired: an id or a scope that
+ * this host cannot hold refuses the token, since a part of it might mean something else.
+ * @throws UnmappedClaims
+ */
+export function createActor(claims: Claims, mapping: ActorMapping): Actor {
+  const { allowed_scopes: allowed } = mapping;
+  const scopes = readScopes(claims, mapping.scopes ?? ISSUER_DEFAULTS.scopes);
+  return {
+    kind: readKind(claims, mapping.kind),
+    id: readId(claims, mapping.id ?? DEFAULT_ID, mapping.id_prefix ?? ''),
+    scopes: new Set(allowed === undefined ? scopes : scopes.filter((one) => allowed.includes(one))),
+  };
+}
+
+function readId(claims: Claims, name: string, prefix: string): string {
+  const value = findClaim(claims, name);
+  const id = typeof value === 'string' && value !== '' ? prefix + value : '';
+  if (ACTOR_ID.test(id)) return id;
+  throw new UnmappedClaims(`the claim '${name}' is no id of 1 to 128 letters, digits or ._@-`);
+}
+
+function readKind(claims: Claims, kind: ActorMapping['kind']): ActorKind {
+  if (typeof kind === 'string') return kind;
+  const value = findClaim(claims, kind.claim);
+  const mapped =
+    typeof value === 'string' && Object.hasOwn(kind.values, value) ? kind.values[value] : undefined;
+  const found = mapped ?? kind.default;
+  if (found !== undefined) return found;
+  throw new UnmappedClaims(`the claim '${kind.claim}' stands for no kind of actor`);
+}
+
+/** A text of words between spaces (RFC 6749 3.3), or a list of words. */
+function readScopes(claims: Claims, names: readonly string[]): string[] {
+  return names.flatMap((name) => {
+    const value = findClaim(claims, name);
+    if (value === undefined || value === null) return [];
+    const words =
+      typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : value;
+    if (Array.isArray(words) && words.every(isScope)) return words;
+    throw new UnmappedClaims(`the claim '${name}' holds something that is no scope`);
+  });
+}
+
+function isScope(value: unknown): value is string {
+  return typeof value === 'string' && SCOPE.test(value);
+}
+
+/** By its whole name, which may be a URL, else by a dotted path: `realm_access.roles`. */
+function findClaim(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let value: unknown = claims;
+  for (const step of name.split('.')) {
+    const isStep = typeof value === 'object' && value !== null && Object.hasOwn(value, step);
+    if (!isStep) return undefined;
+    value = (value as Claims)[step];
+  }
+  return value;
+}

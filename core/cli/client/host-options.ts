@@ -1,0 +1,89 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { ConfigError } from '../../config/config-error.js';
+import type { CommandContext } from '../command-module.js';
+
+/** Where a running host is, and what the command shows it. */
+export interface HostAddress {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** `null` sends no `authorization`. */
+  readonly token: string | null;
+  /** Authorities to trust instead of those of the system, PEM. */
+  readonly ca?: Buffer | null;
+}
+
+export const DEFAULT_URL = 'http://127.0.0.1:3000';
+
+const URL_VARIABLE = 'MODGATE_URL';
+const TOKEN_VARIABLE = 'MODGATE_TOKEN';
+const CA_VARIABLE = 'MODGATE_CA';
+/** What can stand in a header without being read as anything else (RFC 9110 5.5, without obs-text). */
+const TOKEN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+export function addHostOptions(command: Command): void {
+  command.option('--url <url>', `the running host (${URL_VARIABLE}; default: ${DEFAULT_URL})`);
+  addTokenOption(command);
+  addAuthorityOption(command);
+}
+
+export function addTokenOption(command: Command): void {
+  command.option('--token <token>', `bearer token for the host (better: ${TOKEN_VARIABLE})`);
+}
+
+export function addAuthorityOption(command: Command): void {
+  command.option('--ca <file>', `authority that vouches for the host, PEM (${CA_VARIABLE})`);
+}
+
+/** @throws ConfigError for a URL or a token that cannot be used; it prints neither. */
+export function readHostAddress(command: Command, { environment }: CommandContext): HostAddress {
+  const { url } = command.opts<{ url?: string }>();
+  const variable = environment[URL_VARIABLE] || undefined;
+  const source = url === undefined && variable !== undefined ? URL_VARIABLE : '--url';
+  return {
+    url: parseHostUrl(url ?? variable ?? DEFAULT_URL, source),
+    token: readToken(command, environment),
+    ca: readAuthority(command, environment),
+  };
+}
+
+/** @throws ConfigError that names the source and the file. */
+export function readAuthority(command: Command, environment: NodeJS.ProcessEnv): Buffer | null {
+  const { ca: flag } = command.opts<{ ca?: string }>();
+  const file = flag ?? (environment[CA_VARIABLE] || undefined);
+  if (file === undefined) return null;
+  try {
+    const bytes = readFileSync(file);
+    // Throws for what is no certificate.
+    return new X509Certificate(bytes).raw.length > 0 ? bytes : null;
+  } catch (error) {
+    const source = flag === undefined ? CA_VARIABLE : '--ca';
+    throw new ConfigError(`${source} must be a file with a certificate in PEM`, { cause: error });
+  }
+}
+
+/** @throws ConfigError that names the source. */
+export function parseHostUrl(text: string, source: string): string {
+  const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
+  const isPlain = url !== null && !url.username && !url.password && !/[?#]/.test(text);
+  if (isPlain) return url.href.replace(/\/+$/, '');
+  throw new ConfigError(
+    `${source} must be an http or https URL without credentials or query, such as ${DEFAULT_URL}`,
+  );
+}
+
+/** @throws ConfigError that names the source. */
+export function readToken(command: Command, environment: NodeJS.ProcessEnv): string | null {
+  const { token: flag } = command.opts<{ token?: string }>();
+  const token = flag ?? (environment[TOKEN_VARIABLE] || undefined);
+  if (token === undefined) return null;
+  requireTokenText(token, flag === undefined ? TOKEN_VARIABLE : '--token');
+  return token;
+}
+
+/** @throws ConfigError that names the source. */
+export function requireTokenText(token: string, source: string): void {
+  if (TOKEN.test(token)) return;
+  throw new ConfigError(`${source} must be a token: one line of visible ASCII`);
+}

@@ -1,0 +1,43 @@
+import { createStatusFiles } from '../host-process.js';
+import type { Logger } from '../log/logger.js';
+import { LastGoodStore } from '../modules/last-good.js';
+import type { ServeSettings } from './messages.js';
+import { HostBooks } from './status-ledger.js';
+import { Supervisor } from './supervisor.js';
+
+export interface PrimarySignals {
+  /** Resolves with the signal that ends the host. */
+  readonly stopped: Promise<string>;
+  onHangUp(listener: () => void): void;
+}
+
+/**
+ * Serves with `count` workers until it is told to stop, then drains them.
+ * @throws ConfigError for what ops have to put right; StartFailure when no worker comes up.
+ */
+export async function runPrimary(
+  settings: ServeSettings,
+  count: number,
+  log: Logger,
+  { stopped, onHangUp }: PrimarySignals,
+): Promise<void> {
+  const books = new HostBooks({
+    statusFiles: createStatusFiles(settings.config),
+    lastGood: new LastGoodStore(settings.config.state, log),
+  });
+  const supervisor = new Supervisor({ settings, count, books, log });
+  // However this process ends, it leaves none behind.
+  process.once('exit', () => supervisor.kill());
+  onHangUp(() => supervisor.rescan());
+  process.on('SIGUSR2', () => void supervisor.restart());
+  const first = await Promise.race([
+    supervisor.start().then((url) => ({ url })),
+    stopped.then(() => null),
+  ]);
+  if (first !== null) {
+    log.info({ url: first.url, workers: count }, 'listening');
+    log.info({ signal: await stopped }, 'draining');
+  }
+  await supervisor.drain();
+  if (first !== null) log.info({}, 'stopped');
+}

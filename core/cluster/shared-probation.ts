@@ -1,0 +1,74 @@
+import type { ProbationShare, RejectedVersion, SharedProbation } from '../host/shared-probation.js';
+import type { ProbationFigures } from '../modules/probation.js';
+import type { PrimaryLink } from './primary-channel.js';
+
+/** Calls of a busy module are told together: a message for each would cost more than the call. */
+const REPORT_DELAY_MS = 20;
+/** Of versions, the latest: what others report of one that this worker has left is of no use any more. */
+const MAX_VERSIONS = 1000;
+
+/** Exchanges with the other workers what was counted of versions on probation. */
+export class WorkerProbation implements SharedProbation {
+  readonly #link: PrimaryLink;
+  /** By digest of the version, then by worker. Also of versions that this worker has still to see. */
+  readonly #figures = new Map<string, Map<number, ProbationFigures>>();
+  readonly #shares = new Map<string, ProbationShare>();
+
+  constructor(link: PrimaryLink) {
+    this.#link = link;
+    link.on('probation', ({ worker, digest, figures }) => {
+      this.#note(worker, digest, figures);
+      this.#shares.get(digest)?.onReport?.();
+    });
+  }
+
+  #note(worker: number, digest: string, figures: ProbationFigures): void {
+    const byWorker = this.#figures.get(digest) ?? new Map<number, ProbationFigures>();
+    this.#figures.set(digest, byWorker);
+    byWorker.set(worker, figures);
+    const [oldest] = this.#figures.keys();
+    if (this.#figures.size > MAX_VERSIONS && oldest !== undefined) this.#figures.delete(oldest);
+  }
+
+  join(digest: string): ProbationShare {
+    let own: ProbationFigures | null = null;
+    let timer: NodeJS.Timeout | null = null;
+    const send = () => {
+      timer = null;
+      if (own !== null) this.#link.send({ type: 'probation', digest, figures: own });
+    };
+    const figures = this.#figures;
+    const share: ProbationShare = {
+      report: (counted) => {
+        own = counted;
+        timer ??= setTimeout(send, REPORT_DELAY_MS);
+      },
+      get others() {
+        return sum([...(figures.get(digest)?.values() ?? [])]);
+      },
+      onReport: null,
+      leave: () => {
+        if (timer !== null) clearTimeout(timer);
+        this.#shares.delete(digest);
+        figures.delete(digest);
+      },
+    };
+    this.#shares.set(digest, share);
+    return share;
+  }
+
+  reject(rejected: RejectedVersion): void {
+    this.#link.send({ type: 'rejected', rejected });
+  }
+
+  onRejected(listener: (rejected: RejectedVersion) => void): void {
+    this.#link.on('rejected', ({ rejected }) => listener(rejected));
+  }
+}
+
+function sum(figures: readonly ProbationFigures[]): ProbationFigures {
+  return figures.reduce(
+    (total, { calls, failed }) => ({ calls: total.calls + calls, failed: total.failed + failed }),
+    { calls: 0, failed: 0 },
+  );
+}

@@ -1,0 +1,85 @@
+import type { Path, PathEnd } from './diagnostic.js';
+import { MAX_FAULTS } from './diagnostic.js';
+import { parseJsonNode } from './json-parser.js';
+import type { Position } from './position.js';
+import { createPlaceFinder } from './position.js';
+import type { TextFault, TextNode } from './syntax-tree.js';
+import { EMPTY_TEXT, findNodeOffset, readNodeValue, TextStop } from './syntax-tree.js';
+import { parseYamlNode } from './yaml-parser.js';
+
+export type TextFormat = 'json' | 'yaml';
+
+export interface StructuredText {
+  /** Plain data: no `__proto__` key, no number but finite ones, at most 100 levels deep. */
+  readonly value: unknown;
+  /** Where a path stands, or the nearest part of it that the text has. */
+  readonly locate: (path: Path, at: PathEnd) => Position;
+}
+
+export interface PlacedFault extends Position {
+  readonly rule: string;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+/** A text that cannot be read; `faults` quote nothing of it and stand in its order. */
+export class InvalidText extends Error {
+  override readonly name = 'InvalidText';
+  readonly faults: readonly PlacedFault[];
+
+  constructor(faults: readonly PlacedFault[]) {
+    super(faults.map((fault) => fault.message).join('; '));
+    this.faults = faults;
+  }
+}
+
+/** Characters of a text, and bytes of a file: no descriptor or manifest is near it. */
+export const MAX_TEXT_LENGTH = 4 * 1024 * 1024;
+
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/**
+ * Reads JSON (strict) or YAML (1.2, core schema), duplicate keys refused.
+ * @throws InvalidText for anything else.
+ */
+export function parseStructuredText(text: string, format: TextFormat): StructuredText {
+  const findPlace = createPlaceFinder(text);
+  const faults: TextFault[] = [];
+  const root = parseNode(text, format, faults);
+  if (root === null || faults.length > 0) {
+    faults.sort((a, b) => a.offset - b.offset);
+    throw new InvalidText(
+      faults
+        .slice(0, MAX_FAULTS)
+        .map(({ offset, ...fault }) => ({ ...fault, ...findPlace(offset) })),
+    );
+  }
+  return {
+    value: readNodeValue(root),
+    locate: (path, at) => findPlace(findNodeOffset(root, path, at)),
+  };
+}
+
+function parseNode(text: string, format: TextFormat, faults: TextFault[]): TextNode | null {
+  try {
+    refuseUnreadable(text);
+    return format === 'json' ? parseJsonNode(text, faults) : parseYamlNode(text, faults);
+  } catch (error) {
+    if (!(error instanceof TextStop)) throw error;
+    faults.push(error.fault);
+    return null;
+  }
+}
+
+function refuseUnreadable(text: string): void {
+  if (text.length > MAX_TEXT_LENGTH) {
+    const message = 'the text is longer than 4 MiB';
+    throw new TextStop({ rule: 'file-too-large', message, hint: null, offset: 0 });
+  }
+  if (text.startsWith(BYTE_ORDER_MARK)) {
+    const message = 'the file starts with a byte-order mark';
+    const hint = 'save it as UTF-8 without a byte-order mark';
+    throw new TextStop({ rule: 'byte-order-mark', message, hint, offset: 0 });
+  }
+  if (text.trim() === '') throw new TextStop(EMPTY_TEXT);
+}

@@ -1,0 +1,29 @@
+import type { Struct } from 'superstruct';
+import { createInvalidFile, type DocumentSource } from '../host/finding.js';
+import { readStructuredText } from '../host/structured-file.js';
+import { judgeByStruct } from './validate.js';
+
+/** A document that a struct has accepted. */
+export interface AcceptedDocument<T> {
+  /** With the struct's defaults. */
+  readonly value: T;
+  readonly written: unknown;
+  /** For what only the parser can judge. */
+  readonly source: DocumentSource;
+}
+
+/**
+ * Parses a document of one form, JSON or YAML by the name of the file.
+ * @throws InvalidFile with the place of each fault.
+ */
+export function parseByStruct<T, S>(
+  file: string,
+  text: string,
+  struct: Struct<T, S>,
+): AcceptedDocument<T> {
+  const { value: written, locate } = readStructuredText(file, text);
+  const source = { file, locate };
+  const { value, faults } = judgeByStruct(written, struct);
+  if (faults.length > 0) throw createInvalidFile(faults, source);
+  return { value: value as T, written, source };
+}

@@ -1,0 +1,97 @@
+import type { Fault, Path } from './diagnostic.js';
+import { describePath, MAX_FAULTS } from './diagnostic.js';
+import { MAX_DEPTH, shieldFromPrinting, TOO_DEEP } from './syntax-tree.js';
+
+export interface PlainCopy {
+  /** Only to be used when there are no faults. */
+  readonly value: unknown;
+  readonly faults: readonly Fault[];
+}
+
+/** Values in all: a graph that shares its parts can stand for more than any memory holds. */
+const MAX_VALUES = 1_000_000;
+
+const TOO_LARGE = {
+  rule: 'too-large',
+  message: `the document holds more than ${MAX_VALUES} values`,
+} as const;
+
+interface Copying {
+  readonly faults: Fault[];
+  values: number;
+}
+
+/**
+ * Copies what code of others handed over as JSON: a module may export anything. The copy holds plain
+ * data only; `undefined` members are left out, as JSON.stringify does.
+ */
+export function copyPlainJson(value: unknown): PlainCopy {
+  const copying: Copying = { faults: [], values: 0 };
+  return { value: copyValue(value, [], copying), faults: copying.faults.slice(0, MAX_FAULTS) };
+}
+
+function copyValue(value: unknown, path: Path, copying: Copying): unknown {
+  copying.values += 1;
+  if (copying.values > MAX_VALUES) return refuseOnce(copying, TOO_LARGE);
+  if (path.length > MAX_DEPTH + 1) return refuseOnce(copying, TOO_DEEP);
+  if (value === null || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return copyNumber(value, path, copying);
+  if (typeof value === 'string') return copyString(value, path, copying);
+  if (Array.isArray(value)) return copyList(value, path, copying);
+  if (typeof value === 'object' && isPlain(value)) return copyMapping(value, path, copying);
+  return refuse(copying, 'not-json', `${describePath(path)} must be JSON`, path);
+}
+
+function copyList(value: readonly unknown[], path: Path, copying: Copying): unknown[] {
+  const copy: unknown[] = [];
+  for (const [index, item] of value.entries()) {
+    if (copying.values > MAX_VALUES) break;
+    copy.push(copyValue(item, [...path, index], copying));
+  }
+  return copy;
+}
+
+function copyMapping(value: object, path: Path, copying: Copying): unknown {
+  const copy: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) {
+    if (copying.values > MAX_VALUES) break;
+    if (member === undefined) continue;
+    if (key === '__proto__') {
+      refuse(copying, 'forbidden-key', "the key '__proto__' is not allowed", path);
+    } else if (copyString(key, path, copying) !== null) {
+      copy[key] = copyValue(member, [...path, key], copying);
+    }
+  }
+  return shieldFromPrinting(copy);
+}
+
+function copyNumber(value: number, path: Path, copying: Copying): number | null {
+  if (Number.isFinite(value)) return value;
+  return refuse(
+    copying,
+    'non-finite-number',
+    `${describePath(path)} must be a finite number`,
+    path,
+  );
+}
+
+function copyString(value: string, path: Path, copying: Copying): string | null {
+  if (value.isWellFormed()) return value;
+  const message = `${describePath(path)} holds half of a surrogate pair, which is no character`;
+  return refuse(copying, 'lone-surrogate', message, path);
+}
+
+function refuseOnce(copying: Copying, { rule, message }: { rule: string; message: string }): null {
+  if (copying.faults.some((fault) => fault.rule === rule)) return null;
+  return refuse(copying, rule, message, []);
+}
+
+function refuse(copying: Copying, rule: string, message: string, path: Path): null {
+  copying.faults.push({ rule, message, hint: null, path, at: 'value' });
+  return null;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}

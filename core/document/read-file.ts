@@ -1,0 +1,80 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { decodeUtf8 } from '../lib/decode-utf8.js';
+import { MAX_TEXT_LENGTH } from './parse-document.js';
+
+export type FileTroubleCode =
+  | 'file-missing'
+  | 'file-unreadable'
+  | 'not-a-file'
+  | 'file-too-large'
+  | 'invalid-utf8';
+
+const TROUBLES: Readonly<Record<FileTroubleCode, string>> = {
+  'file-missing': 'does not exist',
+  'file-unreadable': 'cannot be read',
+  'not-a-file': 'is not a regular file',
+  'file-too-large': 'is larger than 4 MiB',
+  'invalid-utf8': 'is not valid UTF-8',
+};
+
+/** Why a file cannot be used; the message reads on after the file's name. */
+export class FileTrouble extends Error {
+  override readonly name = 'FileTrouble';
+  readonly code: FileTroubleCode;
+
+  constructor(code: FileTroubleCode, options?: ErrorOptions) {
+    super(TROUBLES[code], options);
+    this.code = code;
+  }
+}
+
+// Opening a pipe would wait for somebody to write to it.
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
+/** Where `stat` says nothing of the size. */
+const LEAST_BUFFER_BYTES = 4096;
+
+/** @throws FileTrouble when it is missing, unreadable, no file or larger than 4 MiB. */
+export async function readSmallFile(path: string): Promise<Buffer> {
+  try {
+    return await readUpTo(path, MAX_TEXT_LENGTH);
+  } catch (error) {
+    throw error instanceof FileTrouble ? error : new FileTrouble(codeOf(error), { cause: error });
+  }
+}
+
+/** @throws FileTrouble as {@link readSmallFile}, and when it is not UTF-8. */
+export async function readTextFile(path: string): Promise<string> {
+  const text = decodeUtf8(await readSmallFile(path));
+  if (text === null) throw new FileTrouble('invalid-utf8');
+  return text;
+}
+
+/** Reads no more than the limit whatever `stat` said: the file may grow meanwhile. */
+async function readUpTo(path: string, maxBytes: number): Promise<Buffer> {
+  const file = await open(path, OPEN_FLAGS);
+  try {
+    const status = await file.stat();
+    if (!status.isFile()) throw new FileTrouble('not-a-file');
+    if (status.size > maxBytes) throw new FileTrouble('file-too-large');
+    let buffer = Buffer.allocUnsafeSlow(Math.max(status.size + 1, LEAST_BUFFER_BYTES));
+    let size = 0;
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, size, buffer.length - size);
+      size += bytesRead;
+      if (bytesRead === 0 || (size === status.size && size < buffer.length)) break;
+      if (size > maxBytes) throw new FileTrouble('file-too-large');
+      if (size === buffer.length) buffer = Buffer.concat([buffer, Buffer.alloc(size)]);
+    }
+    return Buffer.from(buffer.subarray(0, size));
+  } finally {
+    await file.close();
+  }
+}
+
+function codeOf(error: unknown): FileTroubleCode {
+  const { code } = error as NodeJS.ErrnoException;
+  // What a socket says when it is opened.
+  if (code === 'ENXIO') return 'not-a-file';
+  return code === 'ENOENT' || code === 'ENOTDIR' ? 'file-missing' : 'file-unreadable';
+}

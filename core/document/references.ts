@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { Secret } from '../contract/index.js';
+import type { DocumentSource } from '../host/finding.js';
+import { createInvalidFile } from '../host/finding.js';
+import { decodeUtf8 } from '../lib/decode-utf8.js';
+import type { Fault } from './diagnostic.js';
+import { describePath } from './diagnostic.js';
+import type { FoundReference } from './find-references.js';
+import { findReferences } from './find-references.js';
+import { FileTrouble, readSmallFile } from './read-file.js';
+import type { AnyStruct } from './struct-walk.js';
+import { rootPlace } from './struct-walk.js';
+
+export interface ReferencesInput {
+  /** The adapter's struct, and the config that it accepted. */
+  readonly struct: AnyStruct;
+  readonly config: unknown;
+  /** The folder of the descriptor. */
+  readonly baseDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The descriptor; its `prefix` is where the config stands in it. */
+  readonly source: DocumentSource;
+}
+
+/** What the references of a config stand for; each function throws for a reference that it lacks. */
+export interface References {
+  secret(reference: string): Secret;
+  file(reference: string): Buffer;
+  path(reference: string): string;
+  /** Every file that was read, absolute. */
+  readonly files: readonly string[];
+  /** Changes with the content of a file; says nothing of variables, which a process never changes. */
+  readonly digestPart: string;
+}
+
+interface Resolved {
+  readonly bytes: Buffer;
+  /** `null` for the content of a variable. */
+  readonly path: string | null;
+}
+
+const ENV = 'env:';
+const FILE = 'file:';
+
+/** The files that a config names, absolute, whether or not they can be read. */
+export function listReferencedFiles(struct: AnyStruct, config: unknown, baseDir: string): string[] {
+  const found = findReferences(rootPlace(config, struct));
+  const named = found.filter(({ text }) => !text.startsWith(ENV));
+  return [...new Set(named.map(({ text }) => resolve(baseDir, readPath(text))))].sort();
+}
+
+/** @throws InvalidFile naming each variable and file that cannot be used (contract 6). */
+export async function resolveReferences(input: ReferencesInput): Promise<References> {
+  const found = findReferences(rootPlace(input.config, input.struct));
+  const faults: Fault[] = [];
+  const secrets = new Map<string, Secret>();
+  const files = new Map<string, Resolved>();
+  for (const reference of found) {
+    try {
+      const resolved = await readReference(reference, input);
+      files.set(reference.text, resolved);
+      if (reference.kind === 'secret') {
+        secrets.set(reference.text, createSecret(reference.text, resolved.bytes));
+      }
+    } catch (error) {
+      if (!(error instanceof Unresolved)) throw error;
+      faults.push(createFault(reference, error.message, input.source));
+    }
+  }
+  if (faults.length > 0) throw createInvalidFile(faults, input.source);
+  return createReferences(secrets, files, input.baseDir);
+}
+
+class Unresolved extends Error {
+  override readonly name = 'Unresolved';
+}
+
+async function readReference(reference: FoundReference, input: ReferencesInput): Promise<Resolved> {
+  const { text } = reference;
+  if (text.startsWith(ENV)) return { bytes: readVariable(text, input.env), path: null };
+  const written = readPath(text);
+  const path = resolve(input.baseDir, written);
+  try {
+    return { bytes: await readSmallFile(path), path };
+  } catch (error) {
+    if (!(error instanceof FileTrouble)) throw error;
+    throw new Unresolved(`the file '${written}', which ${error.message}`);
+  }
+}
+
+function readPath(reference: string): string {
+  return reference.startsWith(FILE) ? reference.slice(FILE.length) : reference;
+}
+
+function readVariable(text: string, env: ReferencesInput['env']): Buffer {
+  const name = text.slice(ENV.length);
+  const value = Object.hasOwn(env, name) ? env[name] : undefined;
+  if (value === undefined) throw new Unresolved(`the variable ${name}, which is not set`);
+  if (value === '') throw new Unresolved(`the variable ${name}, which is empty`);
+  return Buffer.from(value);
+}
+
+/** Editors end a file with a line break that is no part of the secret. */
+function createSecret(reference: string, bytes: Buffer): Secret {
+  const text = decodeUtf8(bytes);
+  const subject = `the file '${reference.slice(FILE.length)}'`;
+  if (text === null) throw new Unresolved(`${subject}, which is not valid UTF-8`);
+  const value = reference.startsWith(FILE) ? text.replace(/\r?\n$/, '') : text;
+  if (value === '') throw new Unresolved(`${subject}, which is empty`);
+  return new Secret(value);
+}
+
+function createFault(reference: FoundReference, rest: string, source: DocumentSource): Fault {
+  const { path } = reference;
+  const message = `${describePath([...(source.prefix ?? []), ...path])} refers to ${rest}`;
+  return { rule: 'unresolved-reference', message, hint: null, path, at: 'value' };
+}
+
+function createReferences(
+  secrets: ReadonlyMap<string, Secret>,
+  files: ReadonlyMap<string, Resolved>,
+  baseDir: string,
+): References {
+  const paths = [...files.values()].flatMap(({ path }) => path ?? []);
+  return {
+    secret: (reference) => take(secrets, reference),
+    file: (reference) => take(files, reference).bytes,
+    path: (reference) => {
+      // Also for what is no reference, such as the path of a socket.
+      const path = files.has(reference) ? take(files, reference).path : resolve(baseDir, reference);
+      if (path === null) throw new Error('a reference to a variable has no path');
+      return path;
+    },
+    files: [...new Set(paths)].sort(),
+    digestPart: digestFiles(files),
+  };
+}
+
+function take<T>(resolved: ReadonlyMap<string, T>, reference: string): T {
+  const value = resolved.get(reference);
+  if (value === undefined) throw new Error('no reference of the config reads so');
+  return value;
+}
+
+function digestFiles(files: ReadonlyMap<string, Resolved>): string {
+  const hash = createHash('sha256');
+  for (const [reference, { bytes, path }] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (path === null) continue;
+    hash.update(JSON.stringify([reference, createHash('sha256').update(bytes).digest('hex')]));
+  }
+  return hash.digest('hex');
+}

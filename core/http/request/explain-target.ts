@@ -1,0 +1,111 @@
+import { MODULE_NAME } from '../../descriptor/identifiers.js';
+import type { TargetFault } from '../../operations/explain/explanation.js';
+import { parseTarget } from './target.js';
+
+const PREFIX = '/modules/';
+const MARK = '/http/';
+
+// The rules of target.ts, character by character; a property test holds the two together.
+const REWRITTEN = /[^!$-;=@-[\]_a-z~]/;
+const UNSENDABLE = /[^!"$-\u00ff]/;
+
+interface SegmentRule {
+  readonly rule: string;
+  readonly pattern: RegExp;
+  readonly reason: string;
+}
+
+/** Of decoded segments, in the order in which they are told. */
+const SEGMENT_RULES: readonly SegmentRule[] = [
+  { rule: 'empty-segment', pattern: /^$/, reason: 'is empty' },
+  {
+    rule: 'dot-segment',
+    pattern: /^\.{1,2}(?:;|$)/,
+    reason: "is '.' or '..', or starts with one of them and ';'",
+  },
+];
+
+/** Of decoded segments that were encoded. */
+const DECODED_RULES: readonly SegmentRule[] = [
+  { rule: 'encoded-slash', pattern: /[/\\]/, reason: 'holds an encoded slash or backslash' },
+  { rule: 'encoded-delimiter', pattern: /[?#]/, reason: "holds an encoded '?' or '#'" },
+  {
+    rule: 'control-character',
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
+    pattern: /[\u0000-\u001f\u007f-\u009f]/,
+    reason: 'holds an encoded control character',
+  },
+  {
+    rule: 'double-encoding',
+    pattern: /%[0-9A-Fa-f]{2}/,
+    reason: 'is encoded twice',
+  },
+];
+
+/**
+ * Why a target of the shape `/modules/{module}/http/{*path}` can match no route (contract 1.2): the first
+ * rule that it breaks. `null` for every target that `parseTarget` does not call unmatched.
+ */
+export function findTargetFault(target: string): TargetFault | null {
+  if (parseTarget(target).kind !== 'unmatched') return null;
+  if (!target.startsWith(PREFIX)) {
+    return fault('absolute-form', null, 'the target starts with a scheme and a host');
+  }
+  const [path = ''] = target.split('?', 1);
+  const moduleEnd = path.indexOf('/', PREFIX.length);
+  return (
+    findModuleFault(path.slice(PREFIX.length, moduleEnd)) ??
+    findQueryFault(target.slice(path.length)) ??
+    findPathFault(path.slice(moduleEnd + MARK.length))
+  );
+}
+
+function findModuleFault(raw: string): TargetFault | null {
+  const module = decode(raw);
+  if (module === null) return fault('bad-encoding', null, 'the module is not valid UTF-8, encoded');
+  if (MODULE_NAME.test(module)) return null;
+  const hint = /%2f/i.test(raw) ? '' : "; a slash in it is written '%2F'";
+  return fault('module-name', null, `the module is not a module's name${hint}`);
+}
+
+function findQueryFault(query: string): TargetFault | null {
+  if (!UNSENDABLE.test(query)) return null;
+  return fault('query-characters', null, 'the query holds a character that must be encoded');
+}
+
+/** Raw characters are judged before any segment is, as in target.ts. */
+function findPathFault(path: string): TargetFault | null {
+  const segments = path.split('/');
+  const rewritten = segments.findIndex((raw) => REWRITTEN.test(raw));
+  if (rewritten !== -1) {
+    const reason = 'holds a character that must be encoded';
+    return fault('raw-characters', rewritten, `segment ${rewritten + 1} ${reason}`);
+  }
+  for (const [index, raw] of segments.entries()) {
+    const found = findSegmentFault(raw);
+    if (found === null) continue;
+    const isTrailing = raw === '' && index > 0 && index === segments.length - 1;
+    const why = isTrailing ? 'the path ends with a slash' : `segment ${index + 1} ${found.reason}`;
+    return fault(found.rule, index, why);
+  }
+  return null;
+}
+
+function findSegmentFault(raw: string): Pick<SegmentRule, 'rule' | 'reason'> | null {
+  const decoded = decode(raw);
+  if (decoded === null) return { rule: 'bad-encoding', reason: 'is not valid UTF-8, encoded' };
+  const rules = decoded === raw ? SEGMENT_RULES : [...SEGMENT_RULES, ...DECODED_RULES];
+  return rules.find(({ pattern }) => pattern.test(decoded)) ?? null;
+}
+
+function decode(raw: string): string | null {
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return null;
+  }
+}
+
+function fault(rule: string, index: number | null, reason: string): TargetFault {
+  return { rule, segment: index === null ? null : index + 1, reason };
+}

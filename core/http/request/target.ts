@@ -1,0 +1,93 @@
+import { MODULE_NAME } from '../../descriptor/identifiers.js';
+
+/**
+ * The one canonicaliser of request targets (contract 1.2). It works on the raw target and rejects
+ * rather than repairs, so that what is matched, authorised and forwarded are the same bytes.
+ */
+export type TargetVerdict =
+  /** Not of the shape `/modules/{module}/http/{*path}`: a route of the host, or unknown. */
+  | { readonly kind: 'host' }
+  /** Of the shape, but nothing that a route could match: 404, after the actor. */
+  | { readonly kind: 'unmatched' }
+  | ({ readonly kind: 'module' } & ModuleTarget);
+
+export interface ModuleTarget {
+  /** The configured name, decoded: `acme/crm`. */
+  readonly module: string;
+  /** Raw path and query within the module, byte for byte: `/contacts/a%20b?x=1`. */
+  readonly forwardTarget: string;
+  /** Decoded segments; none is empty. */
+  readonly segments: readonly string[];
+  /** `/` and the decoded segments. */
+  readonly providerPath: string;
+}
+
+const PREFIX = '/modules/';
+const MARK = '/http/';
+const HOST: TargetVerdict = { kind: 'host' };
+const UNMATCHED: TargetVerdict = { kind: 'unmatched' };
+
+// Visible ASCII but for what a URL parser rewrites or splits on: " # < > ? \ ^ ` { | }
+const UNREWRITTEN_PATH = /^[!$-;=@-[\]_a-z~]*$/;
+// What can be sent on a request line: anything else would make the client library throw.
+const SENDABLE_QUERY = /^[!"$-\u00ff]*$/;
+const FORBIDDEN_DECODED =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
+  /[/\\?#\u0000-\u001f\u007f-\u009f]|%[0-9A-Fa-f]{2}/;
+const DOT_SEGMENT = /^\.{1,2}(?:;|$)/;
+const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
+
+/** Judges the target exactly as it stood on the request line. */
+export function parseTarget(target: string): TargetVerdict {
+  if (!target.startsWith(PREFIX)) return judgeForeignForm(target);
+  const queryStart = target.indexOf('?');
+  const path = queryStart === -1 ? target : target.slice(0, queryStart);
+  const moduleEnd = path.indexOf('/', PREFIX.length);
+  if (moduleEnd === -1 || !path.startsWith(MARK, moduleEnd)) return HOST;
+
+  const query = queryStart === -1 ? '' : target.slice(queryStart);
+  const module = decodeSegment(path.slice(PREFIX.length, moduleEnd));
+  if (module === null || !MODULE_NAME.test(module) || !SENDABLE_QUERY.test(query)) return UNMATCHED;
+
+  const localPath = path.slice(moduleEnd + MARK.length - 1);
+  const segments = decodeSegments(localPath);
+  if (segments === null) return UNMATCHED;
+  return {
+    kind: 'module',
+    module,
+    forwardTarget: localPath + query,
+    segments,
+    providerPath: localPath.includes('%') ? `/${segments.join('/')}` : localPath,
+  };
+}
+
+/** An absolute-form target is no match, yet the actor is asked for first, as for any other of the shape. */
+function judgeForeignForm(target: string): TargetVerdict {
+  const authority = ABSOLUTE_FORM.exec(target);
+  if (authority === null) return HOST;
+  return parseTarget(target.slice(authority[0].length)).kind === 'host' ? HOST : UNMATCHED;
+}
+
+function decodeSegments(localPath: string): string[] | null {
+  if (!UNREWRITTEN_PATH.test(localPath)) return null;
+  const segments = localPath.slice(1).split('/');
+  for (let index = 0; index < segments.length; index += 1) {
+    const raw = segments[index] ?? '';
+    const decoded = decodeSegment(raw);
+    if (decoded === null || decoded === '' || DOT_SEGMENT.test(decoded)) return null;
+    if (decoded === raw) continue;
+    if (FORBIDDEN_DECODED.test(decoded)) return null;
+    segments[index] = decoded;
+  }
+  return segments;
+}
+
+/** Percent-decodes once, strictly; `null` where that is not valid UTF-8. */
+function decodeSegment(raw: string): string | null {
+  if (!raw.includes('%')) return raw;
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,89 @@
+import { MODULE_NAME } from '../../descriptor/identifiers.js';
+import { HostError } from '../../errors.js';
+import type { CallQuery } from '../../operations/status/call-record.js';
+import type { HostContext } from '../exchange.js';
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1000;
+const LEAST_STATUS = 100;
+const MOST_STATUS = 599;
+
+// RFC 3339 with a zone: a time without one means another moment on another machine.
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/i;
+/** Of 64 workers, each in at most 25 characters. */
+const MAX_CURSOR_LENGTH = 2048;
+const MAX_NAME_LENGTH = 64;
+
+/** How the text of each parameter is read: `null` where it does not fit what is `expected`. */
+const PARAMETERS = {
+  module: {
+    expected: 'the name of a module',
+    parse: (text: string) => matching(text, MODULE_NAME),
+  },
+  status: {
+    expected: `a status, ${LEAST_STATUS} to ${MOST_STATUS}`,
+    parse: (text: string) => integer(text, LEAST_STATUS, MOST_STATUS),
+  },
+  since: {
+    expected: 'a time as 2026-01-31T12:00:00Z',
+    parse: (text: string) => (TIME.test(text) ? finite(Date.parse(text)) : null),
+  },
+  limit: {
+    expected: `a whole number from 1 to ${MAX_LIMIT}`,
+    parse: (text: string) => integer(text, 1, MAX_LIMIT),
+  },
+  cursor: {
+    expected: 'the next_cursor of an earlier page',
+    parse: (text: string) => (text.length <= MAX_CURSOR_LENGTH && text !== '' ? text : null),
+  },
+} as const;
+
+type ParameterName = keyof typeof PARAMETERS;
+
+/** `GET /calls?module=&status=&since=&limit=&cursor=`. @throws HostError 400 that names the parameter. */
+export function readCallQuery(ctx: HostContext): CallQuery {
+  const query = new URLSearchParams(ctx.querystring);
+  for (const name of query.keys()) {
+    if (!Object.hasOwn(PARAMETERS, name)) throw refusal(name.slice(0, MAX_NAME_LENGTH), 'unknown');
+  }
+  return {
+    module: readParameter(query, 'module'),
+    status: readParameter(query, 'status'),
+    since: readParameter(query, 'since'),
+    limit: readParameter(query, 'limit') ?? DEFAULT_LIMIT,
+    cursor: readParameter(query, 'cursor'),
+  };
+}
+
+function readParameter<Name extends ParameterName>(
+  query: URLSearchParams,
+  name: Name,
+): ReturnType<(typeof PARAMETERS)[Name]['parse']> | null {
+  const [text, ...others] = query.getAll(name);
+  if (text === undefined) return null;
+  if (others.length > 0) throw refusal(name, 'repeated');
+  const { expected, parse } = PARAMETERS[name];
+  const value = parse(text) as ReturnType<(typeof PARAMETERS)[Name]['parse']>;
+  if (value === null) throw refusal(name, `not ${expected}`);
+  return value;
+}
+
+function matching(text: string, pattern: RegExp): string | null {
+  return pattern.test(text) ? text : null;
+}
+
+function integer(text: string, min: number, max: number): number | null {
+  const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= min && value <= max ? value : null;
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+function refusal(field: string, reason: string): HostError {
+  return new HostError('validation_failed', 'a parameter of the query cannot be used', {
+    errors: [{ field, reason }],
+    nextActions: [`use ${Object.keys(PARAMETERS).join(', ')}`],
+  });
+}

@@ -1,0 +1,76 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import { ConfigError } from '../../config/config-error.js';
+import { FileTrouble, readSmallFile } from '../../document/read-file.js';
+
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+  /** The authorities of client certificates; `null`: none are asked for. */
+  readonly clientCa: string | null;
+}
+
+/** What the listener shows, judged: the key belongs to the certificate. */
+export interface TlsPair {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly ca: Buffer | null;
+  readonly certificate: X509Certificate;
+  /** Whether others than the owner may read the key. */
+  readonly isKeyExposed: boolean;
+}
+
+const OTHERS_MAY_READ = 0o077;
+
+/** @throws ConfigError that names the file and what it must be, and nothing of what is in it. */
+export async function readTlsPair(files: TlsFiles): Promise<TlsPair> {
+  const cert = await readFile(files.cert);
+  const key = await readFile(files.key);
+  const ca = files.clientCa === null ? null : await readFile(files.clientCa);
+  const certificate = parseCertificate(files.cert, cert);
+  if (!certificate.checkPrivateKey(parseKey(files.key, key))) {
+    throw new ConfigError(`${files.key} must be the key of the certificate in ${files.cert}`);
+  }
+  if (ca !== null && files.clientCa !== null) parseCertificate(files.clientCa, ca);
+  try {
+    createSecureContext({ cert, key, ...(ca !== null && { ca }) });
+  } catch {
+    // Without the cause: nothing that was derived from a private key goes into a log.
+    throw new ConfigError(`${files.cert} must be PEM that OpenSSL accepts, the chain included`);
+  }
+  const { mode } = await stat(files.key);
+  return { cert, key, ca, certificate, isKeyExposed: (mode & OTHERS_MAY_READ) !== 0 };
+}
+
+async function readFile(file: string): Promise<Buffer> {
+  try {
+    return await readSmallFile(file);
+  } catch (error) {
+    if (!(error instanceof FileTrouble)) throw error;
+    throw new ConfigError(`${file} ${error.message}`, { cause: error });
+  }
+}
+
+function parseCertificate(file: string, bytes: Buffer): X509Certificate {
+  try {
+    return new X509Certificate(bytes);
+  } catch {
+    throw new ConfigError(`${file} must hold a certificate in PEM`);
+  }
+}
+
+function parseKey(file: string, bytes: Buffer) {
+  try {
+    return createPrivateKey(bytes);
+  } catch {
+    const isEncrypted = /-----BEGIN ENCRYPTED|^Proc-Type: .*ENCRYPTED/m.test(
+      bytes.toString('latin1'),
+    );
+    throw new ConfigError(
+      isEncrypted
+        ? `${file} is encrypted: store the key without a passphrase, readable by its owner alone`
+        : `${file} must hold a private key in PEM`,
+    );
+  }
+}

@@ -1,0 +1,79 @@
+import type { ConfigField, ConfigType, Manifest } from '../contract/index.js';
+import type { Fault, Path } from '../document/diagnostic.js';
+import { faultAt, findDuplicates } from '../host/manifest-faults.js';
+
+const FIELDS = ['config', 'fields'];
+
+/** Types, defaults and generated secrets of config fields (contract 4 and 5). */
+export function judgeConfig(manifest: Manifest): Fault[] {
+  const fields = manifest.config?.fields ?? [];
+  return [
+    // Delivery keys values by `service/key`, so that is what must be unique.
+    ...findDuplicates(fields, FIELDS, ({ service, key }) => `${service}/${key}`, 'key'),
+    ...fields.flatMap((field, index) => judgeField(field, [...FIELDS, index])),
+  ];
+}
+
+function judgeField(field: ConfigField, path: Path): Fault[] {
+  const typeFaults = judgeType(field.type, [...path, 'type']);
+  if (field.generated !== undefined) return [...typeFaults, ...judgeGenerated(field, path)];
+  if (field.default === undefined || typeFaults.length > 0) return typeFaults;
+  const expected = explainMismatch(field.default, field.type);
+  if (expected === null) return [];
+  return [faultAt([...path, 'default'], 'bad-default', `must be ${expected}`)];
+}
+
+function judgeType(type: ConfigType, path: Path): Fault[] {
+  if (type.kind === 'enum') return judgeEnum(type.values, [...path, 'values']);
+  if (type.kind !== 'int' && type.kind !== 'float') return [];
+  if (type.min === undefined || type.max === undefined || type.min <= type.max) return [];
+  return [faultAt([...path, 'max'], 'min-above-max', "must not be less than 'min'")];
+}
+
+function judgeEnum(values: readonly string[], path: Path): Fault[] {
+  if (values.length === 0) return [faultAt(path, 'empty-enum', 'must name at least one value')];
+  return findDuplicates(values, path, String, '');
+}
+
+function judgeGenerated(field: ConfigField, path: Path): Fault[] {
+  const faults: Fault[] = [];
+  if (field.type.kind !== 'string') {
+    const kindPath = [...path, 'type', 'kind'];
+    faults.push(
+      faultAt(kindPath, 'bad-generated', 'must be string, since a generated value is hex'),
+    );
+  }
+  if (field.default !== undefined) {
+    const defaultPath = [...path, 'default'];
+    faults.push(faultAt(defaultPath, 'bad-generated', 'must be absent from a generated field'));
+  }
+  if (field.editable === true) {
+    const editablePath = [...path, 'editable'];
+    faults.push(faultAt(editablePath, 'bad-generated', 'must not be true for a generated field'));
+  }
+  return faults;
+}
+
+/** What a value of a config type must be; `null` for one that is it. */
+export function explainMismatch(value: unknown, type: ConfigType): string | null {
+  switch (type.kind) {
+    case 'bool':
+      return typeof value === 'boolean' ? null : 'true or false';
+    case 'int':
+      if (!Number.isSafeInteger(value)) return 'a whole number';
+      return isWithin(value as number, type) ? null : "within 'min' and 'max' of its type";
+    case 'float':
+      if (typeof value !== 'number' || !Number.isFinite(value)) return 'a number';
+      return isWithin(value, type) ? null : "within 'min' and 'max' of its type";
+    case 'string':
+      return typeof value === 'string' ? null : 'a string';
+    case 'enum':
+      return type.values.includes(value as string) ? null : "one of 'values' of its type";
+    case 'json':
+      return null;
+  }
+}
+
+function isWithin(value: number, { min, max }: { min?: number; max?: number }): boolean {
+  return value >= (min ?? Number.NEGATIVE_INFINITY) && value <= (max ?? Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,87 @@
+import type { Response } from 'node-fetch';
+import type { TextFormat } from '../document/parse-document.js';
+import { MAX_TEXT_LENGTH } from '../document/parse-document.js';
+import { ManifestUnavailable } from '../host/manifest-unavailable.js';
+import { decodeUtf8 } from '../lib/decode-utf8.js';
+
+/** In all, from the first packet to the last byte. */
+const FETCH_TIMEOUT_MS = 5000;
+
+const JSON_TYPE = /^application\/(?:json|[^\s;]+\+json)$/;
+const YAML_TYPE = /^(?:application|text)\/(?:yaml|x-yaml|[^\s;]+\+yaml)$/;
+
+export interface FetchedText {
+  readonly text: string;
+  readonly format: TextFormat;
+}
+
+/**
+ * Gets the text of a manifest: no redirects, no compression, at most 4 MiB.
+ * @throws ManifestUnavailable for whatever is no answer that can be used.
+ */
+export async function fetchManifestText(
+  url: string,
+  signal: AbortSignal,
+  timeoutMs: number = FETCH_TIMEOUT_MS,
+): Promise<FetchedText> {
+  // Few manifests come from a URL: who has none starts sooner without it.
+  const { default: fetch } = await import('node-fetch');
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const end = new AbortController();
+  try {
+    const response = await fetch(url, {
+      headers: { accept: 'application/json, application/yaml', 'accept-encoding': 'identity' },
+      compress: false,
+      redirect: 'manual',
+      size: MAX_TEXT_LENGTH,
+      signal: AbortSignal.any([signal, timeout, end.signal]),
+    });
+    refuseResponse(response);
+    const format = detectFormat(response, url);
+    const text = decodeUtf8(new Uint8Array(await response.arrayBuffer()));
+    if (text === null) throw unavailable('answered with something that is not UTF-8');
+    return { text, format };
+  } catch (error) {
+    if (error instanceof ManifestUnavailable) throw error;
+    throw explainFetchError(error, timeout.aborted, timeoutMs);
+  } finally {
+    // Frees the connection of an answer that was not read to its end.
+    end.abort();
+  }
+}
+
+function refuseResponse({ status, headers }: Response): void {
+  if (status >= 300 && status < 400) {
+    throw unavailable('answered with a redirect, which is never followed');
+  }
+  if (status !== 200) throw unavailable(`answered with status ${status} instead of 200`);
+  const encoding = headers.get('content-encoding');
+  if (encoding !== null && encoding.toLowerCase() !== 'identity') {
+    throw unavailable('answered with a compressed body');
+  }
+}
+
+/** By the content type; files behind plain file servers often have none that says more than text. */
+function detectFormat(response: Response, url: string): TextFormat {
+  const type = (response.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  if (JSON_TYPE.test(type ?? '')) return 'json';
+  if (YAML_TYPE.test(type ?? '')) return 'yaml';
+  const { pathname } = new URL(url);
+  const isUnspecific = type === '' || type === 'text/plain' || type === 'application/octet-stream';
+  if (isUnspecific && /\.json$/i.test(pathname)) return 'json';
+  if (isUnspecific && /\.ya?ml$/i.test(pathname)) return 'yaml';
+  throw unavailable('answered with a content type that is neither JSON nor YAML');
+}
+
+function explainFetchError(error: unknown, isTimeout: boolean, timeoutMs: number): Error {
+  if (isTimeout) return unavailable(`did not answer in full within ${timeoutMs} ms`, error);
+  // The FetchError of node-fetch, which is imported only when it is needed.
+  if (error instanceof Error && 'type' in error && error.type === 'max-size') {
+    return unavailable('answered with more than 4 MiB', error);
+  }
+  return unavailable('could not be reached, or broke off', error);
+}
+
+function unavailable(rest: string, cause?: unknown): ManifestUnavailable {
+  return new ManifestUnavailable(`the manifest's URL ${rest}`, { cause });
+}

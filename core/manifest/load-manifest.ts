@@ -1,0 +1,133 @@
+import { resolve } from 'node:path';
+import type { Manifest } from '../contract/index.js';
+import { isProviderFailure } from '../contract/index.js';
+import type { Descriptor } from '../descriptor/descriptor.js';
+import type { Fault } from '../document/diagnostic.js';
+import { FileTrouble, readTextFile } from '../document/read-file.js';
+import type { DocumentSource, Finding, Locate } from '../host/finding.js';
+import { createFileFinding, createInvalidFile, InvalidFile } from '../host/finding.js';
+import { manifestDigest } from '../host/manifest-digest.js';
+import { ManifestUnavailable } from '../host/manifest-unavailable.js';
+import { readStructuredText } from '../host/structured-file.js';
+import { fetchManifestText } from './fetch-manifest.js';
+import { parseManifest } from './parse-manifest.js';
+
+export { ManifestUnavailable } from '../host/manifest-unavailable.js';
+
+export interface ManifestInput {
+  readonly descriptor: Descriptor;
+  /** The descriptor's file, and where its parts stand. */
+  readonly file: string;
+  readonly locate: Locate;
+  /** The folder of the descriptor. */
+  readonly baseDir: string;
+  /** `Provider.manifest`, for `{ from: provider }`. */
+  readonly askProvider: (signal: AbortSignal) => Promise<unknown>;
+  readonly signal: AbortSignal;
+}
+
+export interface ReadManifest {
+  readonly manifest: Manifest;
+  readonly digest: string;
+  readonly warnings: readonly Finding[];
+  /** The files that were read, absolute. */
+  readonly files: readonly string[];
+}
+
+interface Document extends DocumentSource {
+  readonly value: unknown;
+  readonly files?: readonly string[];
+}
+
+/**
+ * Reads the manifest from where its descriptor says.
+ * @throws InvalidFile for one that is bad, missing as a file, or not the one that is pinned;
+ * ManifestUnavailable for one that a URL or the provider may yet give.
+ */
+export async function readManifest(input: ManifestInput): Promise<ReadManifest> {
+  const { value, files = [], ...source } = await readDocument(input);
+  const { manifest, warnings } = parseManifest(value, source);
+  const digest = manifestDigest(manifest);
+  judgePin(digest, input);
+  return { manifest, digest, warnings, files };
+}
+
+async function readDocument(input: ManifestInput): Promise<Document> {
+  const source = input.descriptor.manifest;
+  switch (source.kind) {
+    case 'file':
+      return readFile(source.path, input);
+    case 'inline':
+      return {
+        value: source.value,
+        file: input.file,
+        locate: input.locate,
+        prefix: ['manifest', 'inline'],
+      };
+    case 'url':
+      return readUrl(source.url, input.signal);
+    case 'provider':
+      return askProvider(input);
+  }
+}
+
+async function readFile(written: string, input: ManifestInput): Promise<Document> {
+  const path = resolve(input.baseDir, written);
+  try {
+    const text = await readTextFile(path);
+    return { ...readStructuredText(written, text), file: written, files: [path] };
+  } catch (error) {
+    if (!(error instanceof FileTrouble)) throw error;
+    const hint = /^https?:/i.test(written) ? 'write { url: … } for a manifest behind a URL' : null;
+    const message = `'manifest' names the file '${written}', which ${error.message}`;
+    const fault: Fault = { rule: error.code, message, hint, path: ['manifest'], at: 'value' };
+    throw createInvalidFile([fault], input);
+  }
+}
+
+async function readUrl(url: string, signal: AbortSignal): Promise<Document> {
+  const { text, format } = await fetchManifestText(url, signal);
+  const { origin, pathname } = new URL(url);
+  const file = `${origin}${pathname}`;
+  return { ...readStructuredText(file, text, format), file };
+}
+
+async function askProvider(input: ManifestInput): Promise<Document> {
+  const file = `provider of ${input.descriptor.module}`;
+  let value: unknown;
+  try {
+    value = await input.askProvider(input.signal);
+  } catch (error) {
+    const why = isProviderFailure(error) ? ` (${error.failure})` : '';
+    throw new ManifestUnavailable(`the provider gave no manifest${why}`, { cause: error });
+  }
+  return { value: toPlainValue(value, file), file, locate: () => null };
+}
+
+/** What an adapter hands over may have loops, getters, a depth or a size that no file could have. */
+function toPlainValue(value: unknown, file: string): unknown {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    text = undefined;
+  }
+  if (text === undefined) {
+    const message = 'the manifest must be a value that JSON can hold';
+    throw new InvalidFile([createFileFinding(file, 'no-json', message)]);
+  }
+  return readStructuredText(file, text, 'json').value;
+}
+
+function judgePin(digest: string, input: ManifestInput): void {
+  const pin = input.descriptor.manifestDigest;
+  if (pin === null || pin === digest) return;
+  const fault: Fault = {
+    rule: 'digest-mismatch',
+    message: "'manifest_digest' must be the digest of the manifest",
+    hint: `the manifest that was read has ${digest}`,
+    path: ['manifest_digest'],
+    at: 'value',
+  };
+  throw createInvalidFile([fault], input);
+}

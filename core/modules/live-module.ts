@@ -1,0 +1,65 @@
+import type { Manifest, ManifestRoute, Method } from '../contract/index.js';
+import type { Descriptor } from '../descriptor/descriptor.js';
+import { RouteTable } from '../lib/route-table.js';
+import { parseRouteTemplate } from '../lib/route-template.js';
+import type { Guard } from '../provider/provider-client.js';
+import type { ModuleConfig } from './module-config.js';
+
+/** A route of a live module, with all that does not depend on the request worked out beforehand. */
+export interface LiveRoute {
+  readonly method: Method;
+  readonly declaredPath: string;
+  readonly hasParams: boolean;
+  /** `null` answers 403 to everybody. */
+  readonly capability: string | null;
+  readonly timeoutMs: number;
+  readonly idempotency: 'idempotent' | 'requires_key' | 'none';
+}
+
+interface ModuleParts {
+  readonly descriptor: Descriptor;
+  readonly manifest: Manifest;
+  readonly manifestDigest: string;
+  /** Of descriptor, manifest and named files together (contract 8). */
+  readonly configDigest: string;
+  readonly guard: Guard;
+  readonly config: ModuleConfig;
+}
+
+/** One version of one module that serves. Immutable but for what its guard counts. */
+export interface LiveModule extends ModuleParts {
+  /** The configured name. */
+  readonly name: string;
+  readonly routes: RouteTable<LiveRoute>;
+}
+
+/** One immutable snapshot of all live modules, by configured name; a request keeps the one it began with. */
+export type Generation = ReadonlyMap<string, LiveModule>;
+
+export function createLiveModule(parts: ModuleParts): LiveModule {
+  const { descriptor, manifest } = parts;
+  const routes = new RouteTable<LiveRoute>();
+  for (const declared of manifest.http_routes) {
+    const template = parseRouteTemplate(declared.path);
+    const hasParams = template.segments.some(({ kind }) => kind !== 'literal');
+    const value = createLiveRoute(descriptor, declared, hasParams);
+    routes.add({ method: declared.method, template, value });
+  }
+  return { ...parts, name: descriptor.module, routes };
+}
+
+function createLiveRoute(
+  descriptor: Descriptor,
+  declared: ManifestRoute,
+  hasParams: boolean,
+): LiveRoute {
+  const shortened = declared.operation?.timeout_ms ?? Number.POSITIVE_INFINITY;
+  return {
+    method: declared.method,
+    declaredPath: declared.path,
+    hasParams,
+    capability: declared.capability ?? null,
+    timeoutMs: Math.min(descriptor.limits.timeoutMs, shortened),
+    idempotency: declared.operation?.idempotency ?? 'none',
+  };
+}

@@ -1,0 +1,41 @@
+import canonicalize from 'canonicalize';
+import type { Descriptor } from '../descriptor/descriptor.js';
+import type { LiveModule } from './live-module.js';
+import type { ModuleVersion } from './module-version.js';
+
+/** The parts of a descriptor, as ops write them. */
+const PARTS: Readonly<Record<keyof Descriptor, string>> = {
+  module: 'module',
+  enabled: 'enabled',
+  provider: 'provider',
+  manifest: 'manifest',
+  manifestDigest: 'manifest_digest',
+  limits: 'limits',
+  rate: 'rate',
+  identity: 'identity',
+  forwardHeaders: 'forward_headers',
+  providerErrors: 'provider_errors',
+  retry: 'retry',
+  breaker: 'breaker',
+  records: 'records',
+  probation: 'probation',
+  console: 'console',
+};
+
+/** What of a module is not as it was: parts of its descriptor, its manifest, the files it names. */
+export function listChanges(
+  before: LiveModule | null,
+  after: ModuleVersion,
+  manifestDigest: string,
+): string[] {
+  if (before === null) return ['added'];
+  const { descriptor } = after.prepared;
+  const keys = Object.keys(PARTS) as (keyof Descriptor)[];
+  const parts = keys
+    .filter((key) => canonicalize(before.descriptor[key]) !== canonicalize(descriptor[key]))
+    .map((key) => PARTS[key]);
+  if (before.manifestDigest !== manifestDigest && !parts.includes('manifest')) {
+    parts.push('manifest');
+  }
+  return parts.length > 0 ? parts : ['files'];
+}

@@ -1,0 +1,21 @@
+import { resolve } from 'node:path';
+import type { StructuredText } from '../document/parse-document.js';
+import { FileTrouble, readTextFile } from '../document/read-file.js';
+import { InvalidFile } from '../host/finding.js';
+import { readStructuredText } from '../host/structured-file.js';
+
+/**
+ * Reads a file of a module as it is now, by its path from the folder of descriptors; `null` for one that
+ * is missing or bad.
+ */
+export async function readModuleDocument(
+  modulesDir: string,
+  file: string,
+): Promise<StructuredText | null> {
+  try {
+    return readStructuredText(file, await readTextFile(resolve(modulesDir, file)));
+  } catch (error) {
+    if (error instanceof FileTrouble || error instanceof InvalidFile) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import canonicalize from 'canonicalize';
+import type { ProviderAdapter } from '../contract/index.js';
+import {
+  type Descriptor,
+  type ParsedDescriptor,
+  parseDescriptor,
+} from '../descriptor/descriptor.js';
+import { MODULE_NAME } from '../descriptor/identifiers.js';
+import { listReferencedFiles, type References, resolveReferences } from '../document/references.js';
+import { type Finding, InvalidFile, type Locate } from '../host/finding.js';
+import { readStructuredText } from '../host/structured-file.js';
+import { type ReadManifest, readManifest } from '../manifest/load-manifest.js';
+import type { AdapterSource } from '../plugin-loader/adapter-source.js';
+import type { DirectoryFile } from '../watch/directory.js';
+
+export interface DescriptorContext {
+  readonly plugins: AdapterSource;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** A descriptor that is good, with all that can be known before its provider is opened. */
+export interface PreparedDescriptor {
+  readonly file: string;
+  /** As it was read. */
+  readonly text: string;
+  /** The folder of the descriptor: what it names is relative to it. */
+  readonly baseDir: string;
+  readonly descriptor: Descriptor;
+  readonly locate: Locate;
+  readonly adapter: ProviderAdapter;
+  readonly references: References;
+  /** `null` when it is still to come, from a URL or the provider. */
+  readonly manifest: ReadManifest | null;
+  readonly warnings: readonly Finding[];
+  /** Every file that the descriptor names, absolute. */
+  readonly files: readonly string[];
+  /** Changes with what the descriptor says and with the files it names, not with its layout. */
+  readonly inputDigest: string;
+}
+
+/** A descriptor that cannot be used; `cause` says why. */
+export class UnpreparedDescriptor extends Error {
+  override readonly name = 'UnpreparedDescriptor';
+  /** The module that it is for; `null` where that could not be read. */
+  readonly module: string | null;
+  /** Files whose change may mend it, absolute. */
+  readonly files: readonly string[];
+
+  constructor(cause: unknown, module: string | null, files: readonly string[]) {
+    super('the descriptor cannot be used', { cause });
+    this.module = module;
+    this.files = files;
+  }
+}
+
+/**
+ * Reads and judges everything that the descriptor says and names. `manifest` stands in for the one that
+ * the descriptor names.
+ * @throws UnpreparedDescriptor, whatever is wrong.
+ */
+export async function prepareDescriptor(
+  entry: DirectoryFile,
+  context: DescriptorContext,
+  manifest: ReadManifest | null = null,
+): Promise<PreparedDescriptor> {
+  let module: string | null = null;
+  let files: readonly string[] = [];
+  try {
+    if ('finding' in entry) throw new InvalidFile([entry.finding]);
+    const parsed = await parseDescriptor({ ...entry, adapters: context.plugins });
+    const adapter = await context.plugins.adapter(parsed.descriptor.provider.kind);
+    module = parsed.descriptor.module;
+    files = listNamedFiles(parsed.descriptor, adapter, dirname(entry.path));
+    return await completeDescriptor(entry, parsed, adapter, context, files, manifest);
+  } catch (error) {
+    throw new UnpreparedDescriptor(error, module ?? readModuleName(entry), files);
+  }
+}
+
+/** The name in a descriptor that is bad otherwise, so that ops see whose it is; `null` where there is none. */
+function readModuleName(entry: DirectoryFile): string | null {
+  if ('finding' in entry) return null;
+  try {
+    const { value } = readStructuredText(entry.file, entry.text);
+    const name = typeof value === 'object' && value !== null ? Reflect.get(value, 'module') : null;
+    return typeof name === 'string' && MODULE_NAME.test(name) ? name : null;
+  } catch {
+    return null;
+  }
+}
+
+async function completeDescriptor(
+  { file, path, text }: { readonly file: string; readonly path: string; readonly text: string },
+  { descriptor, locate, warnings }: ParsedDescriptor,
+  adapter: ProviderAdapter,
+  context: DescriptorContext,
+  files: readonly string[],
+  givenManifest: ReadManifest | null,
+): Promise<PreparedDescriptor> {
+  const baseDir = dirname(path);
+  const references = await resolveReferences({
+    struct: adapter.config,
+    config: descriptor.provider.config,
+    baseDir,
+    env: context.environment,
+    source: { file, locate, prefix: ['provider', 'config'] },
+  });
+  const manifest = givenManifest ?? (await readManifestAtHand(descriptor, file, baseDir, locate));
+  return {
+    file,
+    text,
+    baseDir,
+    descriptor,
+    // Hardly ever asked again: the places of all that the text says are not worth what they weigh.
+    locate: (path, at) => readStructuredText(file, text).locate(path, at),
+    adapter,
+    references,
+    manifest,
+    warnings: [...warnings, ...(manifest?.warnings ?? [])],
+    files,
+    inputDigest: digestParts([descriptor, references.digestPart, manifest?.digest ?? null]),
+  };
+}
+
+/** A manifest that is at hand is judged before anything is opened. */
+async function readManifestAtHand(
+  descriptor: Descriptor,
+  file: string,
+  baseDir: string,
+  locate: Locate,
+): Promise<ReadManifest | null> {
+  const { kind } = descriptor.manifest;
+  if (kind === 'url' || kind === 'provider') return null;
+  const askProvider = () => Promise.reject(new Error('the manifest is at hand'));
+  const { signal } = new AbortController();
+  return readManifest({ descriptor, file, locate, baseDir, askProvider, signal });
+}
+
+function listNamedFiles(
+  descriptor: Descriptor,
+  adapter: ProviderAdapter,
+  baseDir: string,
+): string[] {
+  const files = listReferencedFiles(adapter.config, descriptor.provider.config, baseDir);
+  const { manifest } = descriptor;
+  return manifest.kind === 'file' ? [...files, resolve(baseDir, manifest.path)] : files;
+}
+
+/** Of a descriptor, its manifest and the files that it names together (contract 8). */
+export function configDigestOf(inputDigest: string, manifestDigest: string): string {
+  return digestParts([inputDigest, manifestDigest]);
+}
+
+/** Of a file's text: `sha256:` and what `sha256sum` prints. */
+export function digestText(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/** `sha256:` and the digest of plain values in canonical form. */
+function digestParts(parts: readonly unknown[]): string {
+  return digestText(canonicalize(parts) ?? '');
+}

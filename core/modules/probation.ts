@@ -1,0 +1,53 @@
+import type { Probation } from '../descriptor/descriptor.js';
+import type { ProbationShare } from '../host/shared-probation.js';
+import type { Guard } from '../provider/provider-client.js';
+
+/** How a version did on probation. */
+export interface ProbationFigures {
+  readonly calls: number;
+  readonly failed: number;
+}
+
+export interface ProbationJudge {
+  /** What other workers count; `null` where there are none. */
+  readonly share: ProbationShare | null;
+  /** The time is over and the version may stay. */
+  onPassed(): void;
+  /** Its error rate is worse than allowed; called as soon as enough calls have shown it. */
+  onFailed(figures: ProbationFigures): void;
+}
+
+/**
+ * Watches the calls of a version that has just begun to serve. Exactly one verdict is given, unless the
+ * function that is returned ends the watch before.
+ */
+export function watchProbation(
+  guard: Guard,
+  probation: Probation,
+  { share, onPassed, onFailed }: ProbationJudge,
+): () => void {
+  const end = () => {
+    clearTimeout(timer);
+    guard.onCallEnd = null;
+    share?.leave();
+  };
+  const timer = setTimeout(() => {
+    end();
+    onPassed();
+  }, probation.seconds * 1000);
+  const judge = () => {
+    const counts = guard.counts();
+    const calls = counts.ended + (share?.others.calls ?? 0);
+    const failed = counts.failed + (share?.others.failed ?? 0);
+    if (calls < probation.minCalls || failed <= calls * probation.maxErrorRate) return;
+    end();
+    onFailed({ calls, failed });
+  };
+  guard.onCallEnd = () => {
+    const { ended, failed } = guard.counts();
+    share?.report({ calls: ended, failed });
+    judge();
+  };
+  if (share !== null) share.onReport = judge;
+  return end;
+}

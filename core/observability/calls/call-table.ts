@@ -1,0 +1,119 @@
+import type { CallRecord } from '../../operations/status/call-record.js';
+import type { EndedRequest } from '../completed-request.js';
+import { describeActor, roundMs, roundMsOrNull } from '../describe-ended.js';
+
+/** Contract 2, and 32 hexadecimal digits: all of it ASCII. */
+const MAX_ID_LENGTH = 128;
+const TRACE_ID_LENGTH = 32;
+const IDS_LENGTH = 2 * MAX_ID_LENGTH + TRACE_ID_LENGTH;
+
+/** What of a call is kept here; its bodies are not. */
+type TabledCall = Omit<CallRecord, 'captured'>;
+
+/**
+ * Calls by their place, each in the memory of the one before it. As an object with strings of its own a call
+ * would live until ten thousand others have come: long enough for the young collections to copy it twice, and for full
+ * ones to follow. What calls have in common (names of modules, routes, actors) is held by reference.
+ */
+export class CallTable {
+  readonly #at: Float64Array;
+  readonly #durationMs: Float64Array;
+  /** Not a number where there was none. */
+  readonly #providerMs: Float64Array;
+  readonly #status: Uint16Array;
+  readonly #attempts: Uint16Array;
+  /** Request, correlation and trace one behind the other. */
+  readonly #ids: Buffer;
+  readonly #requestIdLength: Uint8Array;
+  readonly #correlationIdLength: Uint8Array;
+  /** 0 where there was none. */
+  readonly #traceIdLength: Uint8Array;
+  readonly #methods: string[];
+  readonly #modules: TabledCall['module'][];
+  readonly #routes: TabledCall['route'][];
+  readonly #endpoints: TabledCall['endpoint'][];
+  readonly #failures: TabledCall['failure'][];
+  readonly #actors: TabledCall['actor'][];
+
+  constructor(capacity: number) {
+    this.#at = new Float64Array(capacity);
+    this.#durationMs = new Float64Array(capacity);
+    this.#providerMs = new Float64Array(capacity);
+    this.#status = new Uint16Array(capacity);
+    this.#attempts = new Uint16Array(capacity);
+    this.#ids = Buffer.alloc(capacity * IDS_LENGTH);
+    this.#requestIdLength = new Uint8Array(capacity);
+    this.#correlationIdLength = new Uint8Array(capacity);
+    this.#traceIdLength = new Uint8Array(capacity);
+    this.#methods = new Array(capacity).fill('');
+    this.#modules = new Array(capacity).fill(null);
+    this.#routes = new Array(capacity).fill(null);
+    this.#endpoints = new Array(capacity).fill(null);
+    this.#failures = new Array(capacity).fill(null);
+    this.#actors = new Array(capacity).fill(null);
+  }
+
+  /** @param at milliseconds since 1970 */
+  write(place: number, ended: EndedRequest, at: number): void {
+    const { requestId, correlationId, trace } = ended;
+    const traceId = trace.traceId ?? '';
+    this.#at[place] = at;
+    this.#durationMs[place] = ended.durationMs;
+    this.#providerMs[place] = trace.providerMs ?? Number.NaN;
+    this.#status[place] = ended.status;
+    this.#attempts[place] = trace.attempts;
+    this.#ids.write(requestId + correlationId + traceId, place * IDS_LENGTH, IDS_LENGTH, 'latin1');
+    this.#requestIdLength[place] = requestId.length;
+    this.#correlationIdLength[place] = correlationId.length;
+    this.#traceIdLength[place] = traceId.length;
+    this.#methods[place] = ended.method;
+    this.#modules[place] = trace.module;
+    this.#routes[place] = trace.route;
+    this.#endpoints[place] = trace.endpoint;
+    this.#failures[place] = trace.failure;
+    this.#actors[place] = describeActor(ended.actor);
+  }
+
+  at(place: number): number {
+    return this.#at[place] as number;
+  }
+
+  module(place: number): string | null {
+    return this.#modules[place] as string | null;
+  }
+
+  status(place: number): number {
+    return this.#status[place] as number;
+  }
+
+  /** Of a place that was written. */
+  read(place: number): TabledCall {
+    const providerMs = this.#providerMs[place] as number;
+    return {
+      at: this.at(place),
+      ...this.#readIds(place),
+      module: this.module(place),
+      method: this.#methods[place] as string,
+      route: this.#routes[place] as string | null,
+      status: this.status(place),
+      failure: this.#failures[place] as string | null,
+      actor: this.#actors[place] as string | null,
+      durationMs: roundMs(this.#durationMs[place] as number),
+      providerMs: roundMsOrNull(Number.isNaN(providerMs) ? null : providerMs),
+      attempts: this.#attempts[place] as number,
+      endpoint: this.#endpoints[place] as string | null,
+    };
+  }
+
+  #readIds(place: number): Pick<TabledCall, 'requestId' | 'correlationId' | 'traceId'> {
+    const start = place * IDS_LENGTH;
+    const correlation = start + (this.#requestIdLength[place] as number);
+    const trace = correlation + (this.#correlationIdLength[place] as number);
+    const end = trace + (this.#traceIdLength[place] as number);
+    return {
+      requestId: this.#ids.toString('latin1', start, correlation),
+      correlationId: this.#ids.toString('latin1', correlation, trace),
+      traceId: trace === end ? null : this.#ids.toString('latin1', trace, end),
+    };
+  }
+}

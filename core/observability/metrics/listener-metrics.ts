@@ -1,0 +1,78 @@
+import type { Sample, ScrapedMetric } from './collected-metric.js';
+
+/** What of the listener is shown in metrics. */
+export interface ObservedListener {
+  readonly connections: {
+    readonly open: number;
+    readonly dropped: number;
+    readonly failedHandshakes: number;
+  };
+  /** `null`: no TLS. */
+  readonly certificate: ObservedCertificate | null;
+}
+
+interface ObservedCertificate {
+  readonly current: { readonly certificate: { readonly validTo: string } };
+  readonly reloads: { readonly success: number; readonly failure: number };
+}
+
+const MS_PER_SECOND = 1000;
+
+/** The metrics of connections, and of the certificate where there is one. */
+export function describeListenerMetrics(listener: ObservedListener): ScrapedMetric[] {
+  const { connections, certificate } = listener;
+  const metrics = [
+    describe('gauge', 'sum', 'modgate_connections', 'Open connections of callers.', () =>
+      readValue(connections.open),
+    ),
+    describe(
+      'counter',
+      'sum',
+      'modgate_connections_dropped_total',
+      'Connections closed at once, since there were as many as there may be.',
+      () => readValue(connections.dropped),
+    ),
+  ];
+  if (certificate === null) return metrics;
+  return [
+    ...metrics,
+    describe(
+      'counter',
+      'sum',
+      'modgate_tls_handshakes_failed_total',
+      'TLS handshakes of callers that failed, or took too long.',
+      () => readValue(connections.failedHandshakes),
+    ),
+    describe(
+      'counter',
+      'sum',
+      'modgate_tls_reload_total',
+      'Changes of the certificate that were taken (success) or refused (failure).',
+      () => [
+        { labels: { result: 'success' }, value: certificate.reloads.success },
+        { labels: { result: 'failure' }, value: certificate.reloads.failure },
+      ],
+    ),
+    describe(
+      'gauge',
+      'min',
+      'modgate_tls_certificate_expiry_timestamp_seconds',
+      'When the certificate of the listener ends, in seconds since 1970.',
+      () => readValue(Date.parse(certificate.current.certificate.validTo) / MS_PER_SECOND),
+    ),
+  ];
+}
+
+function describe(
+  type: ScrapedMetric['type'],
+  aggregator: ScrapedMetric['aggregator'],
+  name: string,
+  help: string,
+  read: () => Sample[],
+): ScrapedMetric {
+  return { name, help, type, aggregator, read };
+}
+
+function readValue(value: number): Sample[] {
+  return [{ labels: {}, value }];
+}

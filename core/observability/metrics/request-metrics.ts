@@ -1,0 +1,78 @@
+import type { Labels, Sample, ScrapedMetric } from './collected-metric.js';
+import type { ModuleCounts, RequestCounts, RouteCounts } from './request-counts.js';
+
+/** The metrics of contract 9 that are made of requests. */
+export function describeRequestMetrics(counts: RequestCounts): ScrapedMetric[] {
+  const histogram = (name: string, help: string, pick: 'host' | 'provider'): ScrapedMetric => ({
+    name,
+    help,
+    type: 'histogram',
+    aggregator: 'sum',
+    read: () => readRoutes(counts, (labels, route) => route[pick].read(name, labels)),
+  });
+  return [
+    {
+      name: 'modgate_requests_total',
+      help: 'Forwarded requests that have ended, whatever their status.',
+      type: 'counter',
+      aggregator: 'sum',
+      read: () => readRoutes(counts, readStatuses),
+    },
+    histogram(
+      'modgate_host_duration_seconds',
+      'Time of a forwarded request without that of the provider.',
+      'host',
+    ),
+    histogram(
+      'modgate_provider_duration_seconds',
+      'Time that the provider took for a forwarded request, over all attempts.',
+      'provider',
+    ),
+    {
+      name: 'modgate_failures_total',
+      help: 'Forwarded requests that failed, by kind of failure.',
+      type: 'counter',
+      aggregator: 'sum',
+      read: () => readModules(counts, readFailures),
+    },
+    {
+      name: 'modgate_retries_total',
+      help: 'Attempts beyond the first of forwarded requests.',
+      type: 'counter',
+      aggregator: 'sum',
+      read: () =>
+        readModules(counts, (module, { retries }) =>
+          module === '' ? [] : [{ labels: { module }, value: retries }],
+        ),
+    },
+  ];
+}
+
+function readModules(
+  counts: RequestCounts,
+  read: (module: string, counts: ModuleCounts) => Sample[],
+): Sample[] {
+  return [...counts.modules()].flatMap(([module, ofModule]) => read(module, ofModule));
+}
+
+function readRoutes(
+  counts: RequestCounts,
+  read: (labels: Labels, counts: RouteCounts) => Sample[],
+): Sample[] {
+  return readModules(counts, (module, { byRoute }) =>
+    [...byRoute].flatMap(([route, ofRoute]) => read({ module, route }, ofRoute)),
+  );
+}
+
+function readStatuses({ module = '', route = '' }: Labels, { byMethod }: RouteCounts): Sample[] {
+  return [...byMethod].flatMap(([method, byStatus]) =>
+    [...byStatus].map(([status, value]) => ({
+      labels: { module, method, route, status: String(status) },
+      value,
+    })),
+  );
+}
+
+function readFailures(module: string, { failures }: ModuleCounts): Sample[] {
+  return [...failures].map(([failure, value]) => ({ labels: { module, failure }, value }));
+}

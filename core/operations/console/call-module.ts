@@ -1,0 +1,38 @@
+import type { AdminActionOperation, AdminListOperation } from '../../contract/index.js';
+import type { CheckedOutcome } from '../../provider/outcome.js';
+import { askProvider } from '../forward/call-provider.js';
+import { readHopByHopNames } from '../forward/provider-headers.js';
+import type { BridgeCall } from './bridge-operation.js';
+
+/**
+ * Asks the module's provider for an admin operation. `provider_errors: passthrough` holds here as for routes:
+ * the provider's refusal of an input is the console's to show.
+ */
+export function askModule<T>(
+  { decision, module, request }: BridgeCall,
+  operation: AdminListOperation | AdminActionOperation,
+  judge: (outcome: CheckedOutcome) => T,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<T> {
+  const [name, target] =
+    operation.kind === 'admin_list'
+      ? ['admin_data_list', operation.entity]
+      : ['admin_action_invoke', operation.action];
+  return askProvider({
+    decision,
+    module,
+    operation,
+    request,
+    hopByHop: readHopByHopNames(request),
+    hasCallersBody: false,
+    timeoutMs: module.descriptor.limits.timeoutMs,
+    repeat: operation.kind === 'admin_list' ? 'always' : 'never',
+    headers,
+    describe: () => [
+      { field: 'module', reason: module.name },
+      { field: 'operation', reason: name },
+      { field: 'target', reason: target },
+    ],
+    judge,
+  });
+}

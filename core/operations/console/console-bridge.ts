@@ -1,0 +1,124 @@
+import { injectable } from 'tsyringe';
+import { DIGEST } from '../../descriptor/identifiers.js';
+import { HostError } from '../../errors.js';
+import type { GenerationSource } from '../../host/generation-source.js';
+import { BRIDGE_OPERATIONS, GENERATIONS, inject, MODULE_RECORDS } from '../../injection.js';
+import type { Generation, LiveModule } from '../../modules/live-module.js';
+import { decide } from '../authorisation.js';
+import { readHopByHopNames } from '../forward/provider-headers.js';
+import { Answer, type Operation } from '../operation.js';
+import { admitCall } from '../rate-limit.js';
+import type { CallerRequest } from '../request.js';
+import type { ModuleRecords } from '../status/list-modules.js';
+import { authorisePermission } from './authorise-bridge.js';
+import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
+import type { BridgeOperations } from './bridge-operations.js';
+import type { BridgePayload } from './bridge-payload.js';
+import { type BridgeRequest, parseBridgeRequest } from './bridge-request.js';
+import { findByModuleId } from './find-by-module-id.js';
+
+export interface BridgeInput {
+  /** As in the path: the configured name or a `module_id`. */
+  readonly module: string;
+  /** As in the path. */
+  readonly permission: string;
+  readonly body: Buffer;
+}
+
+const HEAD = Buffer.from('{"data":');
+const TAIL = Buffer.from('}');
+
+/** The console bridge (contract 4): judges in the contract's order, then hands on to one of six operations. */
+@injectable()
+export class ConsoleBridge implements Operation<BridgeInput> {
+  readonly #generations: GenerationSource;
+  readonly #records: ModuleRecords;
+  readonly #operations: BridgeOperations;
+
+  constructor(
+    @inject(GENERATIONS) generations: GenerationSource,
+    @inject(MODULE_RECORDS) records: ModuleRecords,
+    @inject(BRIDGE_OPERATIONS) operations: BridgeOperations,
+  ) {
+    this.#generations = generations;
+    this.#records = records;
+    this.#operations = operations;
+  }
+
+  async execute(input: BridgeInput, request: CallerRequest): Promise<Answer> {
+    readHopByHopNames(request);
+    const { body } = input;
+    const asked = parseBridgeRequest(body);
+    request.trace.bytesIn = body.length;
+    judgeAgreement(asked, input.permission);
+    authorisePermission(request.actor, asked.permission);
+    const generation = this.#generations.current;
+    const module = this.#findModule(generation, input.module);
+    if (module === null) throw unknownModule();
+    request.trace.module = module.name;
+    const decision = decide(request.actor, { kind: 'grant', module, asked });
+    admitCall(module, request.actor);
+    module.guard.hold();
+    try {
+      const data = await this.#operate(asked, { decision, module, request, body, generation });
+      return new Answer(decision, [HEAD, data, TAIL]);
+    } finally {
+      module.guard.release();
+    }
+  }
+
+  /**
+   * By configured name, else by a `module_id` that is one live module's alone (contract 4). The name of a
+   * module that does not serve stays its own: no other is to answer in its place.
+   */
+  #findModule(generation: Generation, name: string): LiveModule | null {
+    const configured = generation.get(name);
+    if (configured !== undefined) return configured;
+    if (this.#records.list().some((record) => record.name === name)) return null;
+    return findByModuleId(generation, name);
+  }
+
+  async #operate(
+    { payload, permission }: BridgeRequest,
+    context: Omit<BridgeCall, 'permission'>,
+  ): Promise<Buffer> {
+    // The record pairs each payload with its operation; the compiler cannot follow that through a lookup.
+    const operation = this.#operations[payload.operation] as BridgeOperation<BridgePayload>;
+    const call = { ...context, permission };
+    if (!operation.isDeclared(payload, call)) throw notDeclared(payload);
+    return operation.execute(payload, call);
+  }
+}
+
+/** @throws HostError 400 when path and body disagree, and for a digest that is none. */
+function judgeAgreement(asked: BridgeRequest, permission: string): void {
+  if (asked.permission !== permission) {
+    throw new HostError('validation_failed', 'the permissions of path and body differ', {
+      errors: [{ field: 'permission', reason: 'not the one of the path' }],
+    });
+  }
+  const errors = (['moduleReleaseDigest', 'uiArtifactDigest'] as const)
+    .filter((field) => !DIGEST.test(asked[field]))
+    .map((field) => ({ field, reason: 'expected sha256: and 64 lower-case hex digits' }));
+  if (errors.length === 0) return;
+  throw new HostError('validation_failed', 'a digest is malformed', { errors });
+}
+
+function unknownModule(): HostError {
+  return new HostError('not_found', 'no live module has this name', {
+    errors: [{ field: 'module', reason: 'not live' }],
+  });
+}
+
+function notDeclared({ operation }: BridgePayload): HostError {
+  return new HostError(
+    'forbidden',
+    'the module does not declare the operation for this permission',
+    {
+      errors: [
+        { field: 'payload.operation', reason: `${operation} is not declared for the permission` },
+      ],
+      nextActions: ['check the names against the manifest of the module'],
+    },
+  );
+}

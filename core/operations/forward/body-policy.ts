@@ -1,0 +1,75 @@
+import type { Method } from '../../contract/index.js';
+import { HostError } from '../../errors.js';
+import { isJsonMediaType } from '../../lib/json-bytes.js';
+import { findJsonFault } from '../../lib/json-check.js';
+import type { CallerRequest } from '../request.js';
+
+/**
+ * Contract 1.5: judges the body and hands on its bytes unchanged; `null` for GET and DELETE. The body is
+ * parsed to judge it, never to rewrite it.
+ * @throws HostError 400 naming what is wrong.
+ */
+export async function readJudgedBody(
+  method: Method,
+  request: CallerRequest,
+  maxBytes: number,
+): Promise<Buffer | null> {
+  if (method === 'GET') return null;
+  if (method === 'DELETE') return refuseAnyBody(request);
+  judgeBodyHeaders(request.headers);
+  const body = await request.readBody(maxBytes);
+  judgeJson(body);
+  return body;
+}
+
+/**
+ * What the headers promise of a JSON body, before it is read.
+ * @throws HostError 400.
+ */
+export function judgeBodyHeaders(headers: CallerRequest['headers']): void {
+  refuseEncoding(headers);
+  refuseContentType(headers);
+}
+
+async function refuseAnyBody(request: CallerRequest): Promise<null> {
+  const body = await request.readBody(0).catch((error: unknown) => {
+    if (error instanceof HostError) throw refusal('body', 'DELETE takes no body');
+    throw error;
+  });
+  if (body.length > 0) throw refusal('body', 'DELETE takes no body');
+  return null;
+}
+
+function refuseEncoding(headers: CallerRequest['headers']): void {
+  const encoding = headers.get('content-encoding');
+  if (encoding === undefined) return;
+  if (headers.count('content-encoding') > 1) throw refusal('content-encoding', 'repeated');
+  if (encoding.toLowerCase() !== 'identity') {
+    throw refusal('content-encoding', 'expected none, or identity');
+  }
+}
+
+function refuseContentType(headers: CallerRequest['headers']): void {
+  const contentType = headers.get('content-type');
+  if (contentType === undefined) throw refusal('content-type', 'missing');
+  if (headers.count('content-type') > 1) throw refusal('content-type', 'repeated');
+  if (!isJsonMediaType(contentType)) {
+    throw refusal('content-type', 'expected application/json or application/*+json');
+  }
+}
+
+/** @throws HostError 400 when a body is empty, not UTF-8 or not JSON. */
+export function judgeJson(body: Buffer): void {
+  if (body.length === 0) throw refusal('body', 'empty; expected a JSON value');
+  const fault = findJsonFault([body], body.length);
+  if (fault !== null) throw refusal('body', fault);
+}
+
+function refusal(field: string, reason: string): HostError {
+  return new HostError('validation_failed', 'the body policy refuses the request', {
+    errors: [{ field, reason }],
+    nextActions: BODY_ADVICE,
+  });
+}
+
+const BODY_ADVICE = ['send a JSON value in UTF-8 with content-type application/json'];

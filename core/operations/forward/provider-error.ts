@@ -1,0 +1,89 @@
+import type { FailureCode, ProviderFailure } from '../../contract/index.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
+import { type ErrorDetail, HostError } from '../../errors.js';
+import { isPassedOn, type ProviderStatus } from '../../host/provider-status.js';
+import { GuardFailure } from '../../provider/rejected-call.js';
+import { CallerGone } from '../caller-gone.js';
+import { readProviderDetail, readRetryAfter } from '../passthrough.js';
+
+/** `status` is an answer with a status that cannot be forwarded (contract 1.7). */
+export type ReportedFailure = Exclude<FailureCode, 'cancelled'> | 'status';
+
+/** A 502 (or a passed-on status) that carries which failure it reports. */
+export class ProviderError extends HostError {
+  readonly failure: ReportedFailure;
+
+  constructor(failure: ReportedFailure, ...args: ConstructorParameters<typeof HostError>) {
+    super(...args);
+    this.failure = failure;
+  }
+}
+
+const DETAILS: Readonly<Record<ReportedFailure, string>> = {
+  unavailable: 'the provider of the module cannot be reached',
+  timeout: 'the provider of the module did not answer in time',
+  overloaded: 'the module takes no more calls at the moment',
+  refused: 'the transport to the provider of the module refused the call',
+  protocol: 'the provider of the module answered something that cannot be forwarded',
+  status: 'the provider of the module answered with an error status',
+};
+
+const NEXT_ACTIONS: Readonly<Record<ReportedFailure, readonly string[]>> = {
+  unavailable: ['try again later'],
+  timeout: ['try again later'],
+  overloaded: ['try again later'],
+  refused: ['ask the operators of the host'],
+  protocol: ['ask the owners of the module'],
+  status: ['ask the owners of the module'],
+};
+
+/** The 502 for a call that was not answered; a caller who has gone gets no answer at all. */
+export function createFailureError(
+  error: ProviderFailure,
+  question: readonly ErrorDetail[],
+): HostError | CallerGone {
+  const { failure, status } = error;
+  if (failure === 'cancelled') return new CallerGone();
+  const errors = addEvidence(question, failure, status);
+  const isHeldBack = error instanceof GuardFailure;
+  if (isHeldBack) errors.push(error.evidence);
+  return new ProviderError(failure, 'external_dependency_failure', DETAILS[failure], {
+    errors,
+    nextActions: NEXT_ACTIONS[failure],
+    cause: error,
+    ...(isHeldBack && { headers: { 'retry-after': String(error.retryAfterSeconds) } }),
+  });
+}
+
+/** The 502 for an answer that is neither 2xx nor passed on; with `passthrough`, the provider's own refusal. */
+export function createStatusError(
+  answered: ProviderStatus,
+  descriptor: Descriptor,
+  question: readonly ErrorDetail[],
+): HostError {
+  const { outcome } = answered;
+  const errors = addEvidence(question, 'status', outcome.status);
+  if (!isPassedOn(answered, descriptor)) {
+    return new ProviderError('status', 'external_dependency_failure', DETAILS.status, {
+      errors,
+      nextActions: NEXT_ACTIONS.status,
+    });
+  }
+  const retryAfter = readRetryAfter(outcome);
+  const detail = readProviderDetail(outcome) ?? `the provider answered ${outcome.status}`;
+  return new ProviderError('status', 'provider_error', detail, {
+    status: outcome.status,
+    errors,
+    ...(retryAfter !== null && { headers: { 'retry-after': retryAfter } }),
+  });
+}
+
+function addEvidence(
+  question: readonly ErrorDetail[],
+  failure: ReportedFailure,
+  status: number | null,
+): ErrorDetail[] {
+  const evidence = [...question, { field: 'failure', reason: failure }];
+  if (status !== null) evidence.push({ field: 'provider_status', reason: String(status) });
+  return evidence;
+}

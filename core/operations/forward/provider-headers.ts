@@ -1,0 +1,61 @@
+import { HostError } from '../../errors.js';
+import { nameActor } from '../../lib/actor-name.js';
+import type { CallerRequest } from '../request.js';
+
+/** Handed through when the caller sent them (contract 1.6); everything else stays here. */
+const PASSED_ON = ['accept-language', 'idempotency-key', 'if-match', 'prefer'] as const;
+
+/** A caller that declares these to be hop-by-hop is trying to lose them on the way. */
+const NEVER_HOP_BY_HOP = ['content-type', 'content-length', 'host'] as const;
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/**
+ * The names that `connection` declares hop-by-hop, in lower case.
+ * @throws HostError 400 when it names one that carries the message.
+ */
+export function readHopByHopNames({ headers }: CallerRequest): ReadonlySet<string> {
+  const connection = headers.get('connection');
+  if (connection === undefined || connection === 'keep-alive') return NO_NAMES;
+  const names = new Set(connection.split(',').map((name) => name.trim().toLowerCase()));
+  for (const name of NEVER_HOP_BY_HOP) {
+    if (!names.has(name)) continue;
+    throw new HostError('validation_failed', `connection must not name ${name}`, {
+      errors: [{ field: 'connection', reason: `names ${name}` }],
+      // Where the body ends depends on whom one asks.
+      headers: { connection: 'close' },
+    });
+  }
+  return names;
+}
+
+export interface ProviderHeaderInput {
+  readonly request: CallerRequest;
+  readonly hopByHop: ReadonlySet<string>;
+  /** From the descriptor, lower case. */
+  readonly forwardHeaders: readonly string[];
+  /** Whether the caller sent a valid `traceparent`: only then is its `tracestate` worth anything. */
+  readonly isCallersTrace: boolean;
+  readonly hasBody: boolean;
+}
+
+/** An allow-list: the provider gets these and what the guard and the adapter add, nothing else. */
+export function createProviderHeaders(input: ProviderHeaderInput): Record<string, string> {
+  const { request } = input;
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'x-request-id': request.requestId,
+    'x-correlation-id': request.correlationId,
+    'modgate-actor': nameActor(request.actor),
+  };
+  const pass = (name: string) => {
+    const value = request.headers.get(name);
+    if (value !== undefined && !input.hopByHop.has(name)) headers[name] = value;
+  };
+  if (input.hasBody) pass('content-type');
+  for (const name of PASSED_ON) pass(name);
+  for (const name of input.forwardHeaders) pass(name);
+  if (input.isCallersTrace) pass('tracestate');
+  return headers;
+}

@@ -1,0 +1,65 @@
+import { injectable } from 'tsyringe';
+import { HostError } from '../../errors.js';
+import { CALL_RECORDS, inject } from '../../injection.js';
+import { decide } from '../authorisation.js';
+import { Answer, type Operation } from '../operation.js';
+import type { CallerRequest } from '../request.js';
+import { refuseWithoutStore } from '../store-error.js';
+import type { CallPage, CallQuery, CallRecord, CallRecords } from './call-record.js';
+
+/** `GET /calls` (contract 9): what was called lately, newest first. */
+@injectable()
+export class ListCalls implements Operation<CallQuery> {
+  readonly #records: CallRecords;
+
+  constructor(@inject(CALL_RECORDS) records: CallRecords) {
+    this.#records = records;
+  }
+
+  async execute(query: CallQuery, request: CallerRequest): Promise<Answer> {
+    const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.calls.read' });
+    const page = await this.#read(query);
+    if (page === null) throw unknownCursor();
+    const body = { calls: page.calls.map(describeCall), next_cursor: page.next };
+    return Answer.ofText(decision, JSON.stringify(body));
+  }
+
+  async #read(query: CallQuery): Promise<CallPage | null> {
+    try {
+      return await this.#records.list(query);
+    } catch (error) {
+      return refuseWithoutStore(error);
+    }
+  }
+}
+
+function unknownCursor(): HostError {
+  return new HostError('validation_failed', 'the cursor is none that this host has made', {
+    errors: [{ field: 'cursor', reason: 'not the next_cursor of an earlier page' }],
+    nextActions: ['start again without a cursor'],
+  });
+}
+
+/** The call on the wire; the bodies only where they were captured. */
+function describeCall(call: CallRecord) {
+  return {
+    at: new Date(call.at).toISOString(),
+    request_id: call.requestId,
+    correlation_id: call.correlationId,
+    trace_id: call.traceId,
+    module: call.module,
+    method: call.method,
+    route: call.route,
+    status: call.status,
+    failure: call.failure,
+    actor: call.actor,
+    duration_ms: call.durationMs,
+    provider_ms: call.providerMs,
+    attempts: call.attempts,
+    endpoint: call.endpoint,
+    ...(call.captured !== null && {
+      request_body: call.captured.request,
+      response_body: call.captured.response,
+    }),
+  };
+}

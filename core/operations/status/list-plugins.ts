@@ -1,0 +1,26 @@
+import { injectable } from 'tsyringe';
+import { inject, PLUGINS } from '../../injection.js';
+import type { PluginStatus } from '../../plugin-loader/plugin-status.js';
+import { decide } from '../authorisation.js';
+import { Answer, type Operation } from '../operation.js';
+import type { CallerRequest } from '../request.js';
+
+export interface PluginStatuses {
+  /** In the order in which they were found: of two with one kind the first keeps it. */
+  list(): readonly PluginStatus[];
+}
+
+/** `GET /plugins`: what the host made of each plugin. */
+@injectable()
+export class ListPlugins implements Operation<null> {
+  readonly #plugins: PluginStatuses;
+
+  constructor(@inject(PLUGINS) plugins: PluginStatuses) {
+    this.#plugins = plugins;
+  }
+
+  async execute(_input: null, request: CallerRequest): Promise<Answer> {
+    const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.plugins.read' });
+    return Answer.ofText(decision, JSON.stringify({ plugins: this.#plugins.list() }));
+  }
+}

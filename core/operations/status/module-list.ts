@@ -1,0 +1,50 @@
+import type { ModuleRecord } from '../../modules/module-record.js';
+import type { EndpointStatus } from '../../provider/endpoint.js';
+
+/** What the host made of one descriptor, on the wire (contract 9). */
+export type ModuleEntry = ReturnType<typeof describeModuleRecord>;
+
+export type EndpointEntry = ModuleEntry['endpoints'][number];
+
+export function describeModuleRecord(record: ModuleRecord) {
+  const counts = record.live?.guard.counts();
+  return {
+    name: record.name,
+    module_id: record.live?.manifest.module_id ?? null,
+    file: record.file,
+    state: record.state,
+    digest: record.live?.manifestDigest ?? null,
+    config_digest: record.live?.configDigest ?? null,
+    file_digest: record.fileDigest,
+    rejected_digest: record.rejected?.file ?? null,
+    rejected_manifest_digest: record.rejected?.manifest ?? null,
+    rejected_config_digest: record.rejected?.config ?? null,
+    console: {
+      release: record.descriptor?.console.release ?? record.live?.manifestDigest ?? null,
+      ui: record.descriptor?.console.ui ?? [],
+      grants: record.descriptor?.console.grants ?? [],
+    },
+    since: record.since.toISOString(),
+    reason: record.reason,
+    hint: record.hint,
+    attempts: record.attempts,
+    counts: {
+      calls: counts?.calls ?? 0,
+      failed: counts?.failed ?? 0,
+      in_flight: counts?.inFlight ?? 0,
+      queued: counts?.queued ?? 0,
+    },
+    endpoints: record.live?.guard.endpoints().map(describeEndpoint) ?? [],
+  };
+}
+
+function describeEndpoint({ endpoint, state, inFlight, calls, failures, until }: EndpointStatus) {
+  return {
+    endpoint,
+    state,
+    in_flight: inFlight,
+    calls,
+    failures,
+    until: until?.toISOString() ?? null,
+  };
+}

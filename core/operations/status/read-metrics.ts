@@ -1,0 +1,32 @@
+import { injectable } from 'tsyringe';
+import type { Actor } from '../../contract/index.js';
+import { inject, METRICS } from '../../injection.js';
+import { decide } from '../authorisation.js';
+import { Answer } from '../operation.js';
+
+const REQUIREMENT = { kind: 'scope', scope: 'modgate.metrics.read' } as const;
+
+export interface MetricsSource {
+  readonly contentType: string;
+  render(): Promise<string>;
+}
+
+/** `GET /metrics` (contract 7 and 9): text, not JSON, as Prometheus wants it. */
+@injectable()
+export class ReadMetrics {
+  readonly #metrics: MetricsSource;
+
+  constructor(@inject(METRICS) metrics: MetricsSource) {
+    this.#metrics = metrics;
+  }
+
+  get contentType(): string {
+    return this.#metrics.contentType;
+  }
+
+  /** @param actor `null` where everybody may read them: on a host that listens on loopback only */
+  async execute(actor: Actor | null): Promise<Answer> {
+    const decision = decide(actor, actor === null ? { kind: 'public' } : REQUIREMENT);
+    return Answer.ofText(decision, await this.#metrics.render());
+  }
+}

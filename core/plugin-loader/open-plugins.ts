@@ -1,0 +1,37 @@
+import { readFileText } from '../config/read-file-text.js';
+import { refuseInvalidFile } from '../config/refuse-invalid-file.js';
+import { requireFolder } from '../config/require-folder.js';
+import type { HostConfig } from '../config/settings.js';
+import type { Log } from '../contract/index.js';
+import { parsePluginDigests } from '../host/plugin-digests-file.js';
+import { SHIPPED_PLUGINS } from './find-plugins.js';
+import { type PluginRegistry, readPlugins } from './registry.js';
+
+/** The settings that say which plugins there are, and which are trusted. */
+export const PLUGIN_SETTINGS = ['plugins', 'pluginIntegrity', 'pluginDigests'] as const;
+
+type PluginConfig = Pick<HostConfig, (typeof PLUGIN_SETTINGS)[number]>;
+
+/**
+ * The shipped plugins, then those that are configured: of two with one kind, the first keeps it.
+ * @throws ConfigError for a folder or a file of digests that cannot be read.
+ */
+export async function openPlugins(
+  { plugins, pluginIntegrity: integrity, pluginDigests }: PluginConfig,
+  source: string,
+  log?: Log,
+): Promise<PluginRegistry> {
+  const configured = plugins ?? [];
+  for (const one of configured) if (one.kind === 'folder') await requireFolder(one.path, source);
+  const digests = pluginDigests === null ? {} : await readDigests(pluginDigests);
+  const shipped = { kind: 'folder', path: SHIPPED_PLUGINS } as const;
+  return readPlugins([shipped, ...configured], { integrity, digests, ...(log && { log }) });
+}
+
+async function readDigests(file: string) {
+  try {
+    return parsePluginDigests(file, await readFileText(file));
+  } catch (error) {
+    throw refuseInvalidFile(error);
+  }
+}

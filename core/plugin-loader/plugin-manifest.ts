@@ -1,0 +1,219 @@
+import { open, realpath, stat } from 'node:fs/promises';
+import { basename, join, sep } from 'node:path';
+import { array, type Infer, integer, object, optional, refine, size } from 'superstruct';
+import { CONTRACT_VERSION } from '../contract/index.js';
+import {
+  InvalidText,
+  parseStructuredText,
+  type StructuredText,
+} from '../document/parse-document.js';
+import type { Position } from '../document/position.js';
+import { matching } from '../document/structs.js';
+import { judgeByStruct } from '../document/validate.js';
+import { decodeUtf8 } from '../lib/decode-utf8.js';
+import { readMember } from '../lib/read-member.js';
+import { type FileDigests, fileDigests } from './digests.js';
+import { PluginError } from './plugin-error.js';
+
+export const PLUGIN_FILE = 'plugin.json';
+
+const NAME = /^[a-z][a-z0-9-]*$/;
+const VERSION = /^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/;
+/** A plugin is one transport, or a family of them. */
+const MAX_KINDS = 64;
+/** Short members, and a digest for each file: what is larger is another file. */
+const MAX_FILE_BYTES = 1_048_576;
+
+const names = (what: string) =>
+  refine(
+    size(array(matching(`a ${what} of a-z, 0-9 and -`, NAME)), 1, MAX_KINDS),
+    `a list of ${what}s that differ`,
+    (list) => new Set(list).size === list.length,
+  );
+
+export const pluginName = matching('a name of a-z, 0-9 and -', NAME);
+
+const pluginFile = object({
+  name: pluginName,
+  version: matching('a version such as 1.0.0', VERSION),
+  contract: integer(),
+  kinds: optional(names('kind')),
+  authenticators: optional(names('name')),
+  entry: matching("a path in the plugin's folder, such as './index.js'", /^\.\/[^\0]+$/),
+  digests: optional(fileDigests()),
+});
+
+/** Where a plugin was found. */
+export type PluginOrigin =
+  /** With the host itself: as trusted as that is. */
+  | 'shipped'
+  /** In a folder of plugins. */
+  | 'folder'
+  /** Under `node_modules`. */
+  | 'package';
+
+/** A plugin as its `plugin.json` tells, before any of its code runs. */
+export interface PluginManifest {
+  readonly origin: PluginOrigin;
+  readonly folder: string;
+  readonly name: string;
+  readonly version: string;
+  readonly kinds: readonly string[];
+  /** The names of its authenticators. */
+  readonly authenticators: readonly string[];
+  /** As its `plugin.json` says; `null` where that says none. */
+  readonly digests: FileDigests | null;
+  /** Absolute, symbolic links resolved. */
+  readonly entryPath: string;
+}
+
+/** A plugin that cannot be used, with what could still be read of it. */
+export interface RefusedPlugin {
+  readonly origin: PluginOrigin;
+  readonly folder: string;
+  readonly name: string;
+  readonly version: string | null;
+  /** Descriptors that name one of these are told of the refusal, not of an unknown kind. */
+  readonly kinds: readonly string[];
+  readonly authenticators: readonly string[];
+  readonly error: PluginError;
+}
+
+/** Never throws: one bad plugin must not touch another. */
+export async function readPluginManifest(
+  folder: string,
+  origin: PluginOrigin,
+): Promise<PluginManifest | RefusedPlugin> {
+  let document: StructuredText | null = null;
+  try {
+    document = await readPluginFile(folder);
+    return { ...(await judgePluginFile(folder, document)), origin };
+  } catch (error) {
+    if (!(error instanceof PluginError)) throw error;
+    const value = document?.value;
+    return {
+      origin,
+      folder,
+      name: error.plugin,
+      version: readVersion(value),
+      kinds: readNames(value, 'kinds'),
+      authenticators: readNames(value, 'authenticators'),
+      error,
+    };
+  }
+}
+
+export function isRefused(plugin: PluginManifest | RefusedPlugin): plugin is RefusedPlugin {
+  return 'error' in plugin;
+}
+
+async function readPluginFile(folder: string): Promise<StructuredText> {
+  const name = basename(folder);
+  let text: string | null;
+  try {
+    text = decodeUtf8(await readStart(join(folder, PLUGIN_FILE)));
+  } catch (cause) {
+    throw new PluginError(name, 'manifest', 'has a plugin.json that cannot be read', null, {
+      cause,
+    });
+  }
+  if (text === null) {
+    throw new PluginError(name, 'manifest', 'has a plugin.json that is not valid UTF-8', null);
+  }
+  try {
+    return parseStructuredText(text, 'json');
+  } catch (error) {
+    if (!(error instanceof InvalidText)) throw error;
+    const [fault] = error.faults;
+    throw refuseFile(name, fault ?? null, fault?.message ?? 'it is not JSON', fault?.hint ?? null);
+  }
+}
+
+function refuseFile(
+  name: string,
+  place: Position | null,
+  message: string,
+  hint: string | null,
+): PluginError {
+  const at = place === null ? '' : `:${place.line}:${place.column}`;
+  return new PluginError(name, 'manifest', `has a bad plugin.json${at}: ${message}`, hint);
+}
+
+/** A file that is too large is cut, and then no JSON any more. */
+async function readStart(path: string): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(MAX_FILE_BYTES) });
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+async function judgePluginFile(
+  folder: string,
+  { value, locate }: StructuredText,
+): Promise<Omit<PluginManifest, 'origin'>> {
+  const name = readName(value) ?? basename(folder);
+  // First of all: a plugin for another contract may have keys that this host does not know.
+  const contract = readMember(value, 'contract');
+  if (Number.isInteger(contract) && contract !== CONTRACT_VERSION) {
+    const trouble = `is written for contract ${contract}, this host has ${CONTRACT_VERSION}`;
+    const hint =
+      Number(contract) > CONTRACT_VERSION ? 'update the host' : 'look for a newer version of it';
+    throw new PluginError(name, 'contract', trouble, hint);
+  }
+  const { faults, value: judged } = judgeByStruct(value, pluginFile);
+  const [fault] = faults;
+  if (fault !== undefined) {
+    throw refuseFile(name, locate(fault.path, fault.at), fault.message, fault.hint);
+  }
+  const {
+    version,
+    kinds = [],
+    authenticators = [],
+    entry,
+    digests = null,
+  } = judged as Infer<typeof pluginFile>;
+  if (kinds.length + authenticators.length === 0) {
+    const message = "it must have 'kinds', 'authenticators' or both";
+    throw refuseFile(name, locate([], 'value'), message, null);
+  }
+  const entryPath = await findEntry(name, folder, entry);
+  return { folder, name, version, kinds, authenticators, digests, entryPath };
+}
+
+async function findEntry(name: string, folder: string, entry: string): Promise<string> {
+  const [root, path] = await Promise.all([realpath(folder), findFile(join(folder, entry))]);
+  if (path === null) {
+    throw new PluginError(name, 'entry', `has no file '${entry}'`, 'is it built?');
+  }
+  if (!path.startsWith(root + sep)) {
+    throw new PluginError(name, 'entry', 'has an entry outside of its folder', null);
+  }
+  return path;
+}
+
+async function findFile(path: string): Promise<string | null> {
+  try {
+    return (await stat(path)).isFile() ? await realpath(path) : null;
+  } catch {
+    return null;
+  }
+}
+
+function readName(value: unknown): string | null {
+  const name = readMember(value, 'name');
+  return typeof name === 'string' && NAME.test(name) ? name : null;
+}
+
+function readVersion(value: unknown): string | null {
+  const version = readMember(value, 'version');
+  return typeof version === 'string' && VERSION.test(version) ? version : null;
+}
+
+function readNames(value: unknown, key: string): string[] {
+  const names = readMember(value, key);
+  if (!Array.isArray(names)) return [];
+  return names.filter((name) => typeof name === 'string' && NAME.test(name)).slice(0, MAX_KINDS);
+}

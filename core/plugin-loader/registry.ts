@@ -1,0 +1,230 @@
+import type { AuthenticatorFactory, Log, ProviderAdapter } from '../contract/index.js';
+import { suggestName } from '../document/suggest.js';
+import type { AdapterSource } from './adapter-source.js';
+import { type FoundPlugin, findPlugins, type PluginSource } from './find-plugins.js';
+import { PluginEntry, type PluginTrust, readStamp } from './plugin-entry.js';
+import { PluginError } from './plugin-error.js';
+import { isRefused } from './plugin-manifest.js';
+import type { PluginStatus } from './plugin-status.js';
+
+export type { PluginState, PluginStatus } from './plugin-status.js';
+
+export interface PluginRegistry extends AdapterSource {
+  /** In the order of the sources, by name within each. */
+  list(): readonly PluginStatus[];
+  /** The names of all authenticators. */
+  authenticators(): readonly string[];
+  /**
+   * Imports on first use.
+   * @throws an Error that names plugin, stage and hint when the authenticator cannot be loaded.
+   */
+  authenticator(name: string): Promise<AuthenticatorFactory>;
+  /**
+   * Looks for plugins once more. What has been imported stays as it is; what is new, gone, or changed
+   * before any of its code was kept, is read again.
+   * @param force also what was refused and has not changed
+   * @returns whether anything is different now.
+   */
+  refresh(force?: boolean): Promise<boolean>;
+  /** Compares the files of all with their digests, without any of their code. */
+  verify(): Promise<void>;
+}
+
+export interface PluginOptions extends Partial<PluginTrust> {}
+
+const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/**
+ * Reads `<folder>/<plugin>/plugin.json` of all sources, in their order, and runs no code. Of two plugins
+ * with one name, kind or authenticator the first keeps it and the other is refused: the shipped ones come
+ * first, so that no plugin takes `http` over by being dropped into a folder.
+ * @param sources a text is the path of a folder
+ * @throws the error of `readdir` for a folder that cannot be read.
+ */
+export async function readPlugins(
+  sources: readonly (PluginSource | string)[],
+  { integrity = 'off', digests = {}, log = SILENT_LOG }: PluginOptions = {},
+): Promise<PluginRegistry> {
+  const trust: PluginTrust = { integrity, digests, log };
+  const registry = new Registry(sources.map(toSource), trust);
+  await registry.refresh();
+  return registry;
+}
+
+function toSource(source: PluginSource | string): PluginSource {
+  return typeof source === 'string' ? { kind: 'folder', path: source } : source;
+}
+
+class Registry implements PluginRegistry {
+  readonly #sources: readonly PluginSource[];
+  readonly #trust: PluginTrust;
+  #entries: readonly PluginEntry[] = [];
+  #clashes: ReadonlyMap<PluginEntry, PluginError> = new Map();
+  #byKind: ReadonlyMap<string, PluginEntry> = new Map();
+  #byAuthenticator: ReadonlyMap<string, PluginEntry> = new Map();
+  #refreshing: Promise<boolean> | null = null;
+
+  constructor(sources: readonly PluginSource[], trust: PluginTrust) {
+    this.#sources = sources;
+    this.#trust = trust;
+  }
+
+  kinds(): readonly string[] {
+    return [...this.#byKind.keys()];
+  }
+
+  authenticators(): readonly string[] {
+    return [...this.#byAuthenticator.keys()];
+  }
+
+  async adapter(kind: string): Promise<ProviderAdapter> {
+    const entry = this.#byKind.get(kind);
+    if (entry === undefined) throw this.#refuseUnknown('kind of provider', kind, this.kinds());
+    const adapter = (await this.#load(entry)).adapters.get(kind);
+    if (adapter !== undefined) return adapter;
+    throw this.#refuseUnknown('kind of provider', kind, entry.read.kinds);
+  }
+
+  async authenticator(name: string): Promise<AuthenticatorFactory> {
+    const entry = this.#byAuthenticator.get(name);
+    if (entry === undefined) {
+      throw this.#refuseUnknown('authenticator', name, this.authenticators());
+    }
+    const factory = (await this.#load(entry)).authenticators.get(name);
+    if (factory !== undefined) return factory;
+    throw this.#refuseUnknown('authenticator', name, entry.read.authenticators);
+  }
+
+  list(): readonly PluginStatus[] {
+    return this.#entries.map((entry) => entry.describe(this.#clashes.get(entry) ?? null));
+  }
+
+  async verify(): Promise<void> {
+    await Promise.all(this.#entries.map((entry) => entry.verify()));
+  }
+
+  /** One at a time: two would not agree on which entries there are. */
+  async refresh(force = false): Promise<boolean> {
+    while (this.#refreshing !== null) await this.#refreshing.catch(() => {});
+    this.#refreshing = this.#refresh(force).finally(() => {
+      this.#refreshing = null;
+    });
+    return this.#refreshing;
+  }
+
+  async #refresh(force: boolean): Promise<boolean> {
+    const found = await findPlugins(this.#sources);
+    const byFolder = new Map(this.#entries.map((entry) => [entry.read.folder, entry]));
+    const entries = await Promise.all(
+      found.map((one) => this.#keepOrRead(one, byFolder.get(one.folder) ?? null, force)),
+    );
+    // Their code goes on running: a module that it serves must not be told that it has no kind.
+    const gone = this.#entries.filter(
+      (entry) => entry.isImported && !found.some(({ folder }) => folder === entry.read.folder),
+    );
+    const before = JSON.stringify(this.list());
+    const isAnew = entries.some((entry) => !this.#entries.includes(entry) && !isMissing(entry));
+    this.#index([...entries, ...gone]);
+    return isAnew || before !== JSON.stringify(this.list());
+  }
+
+  async #keepOrRead(
+    found: FoundPlugin,
+    known: PluginEntry | null,
+    force: boolean,
+  ): Promise<PluginEntry> {
+    if (known !== null && !('error' in found)) {
+      if (known.isImported || known.isLoading) return known;
+      // Installed with the host, it changes with the host: not looked at every two seconds.
+      if (found.origin === 'shipped' && !isRefused(known.read)) return known;
+      const isSame = known.stamp === (await readStamp(found.folder));
+      if (isSame && !(force && known.describe(null).state === 'refused')) return known;
+    }
+    return PluginEntry.read(found, this.#trust);
+  }
+
+  /** What has been imported keeps its names, whatever comes before it now. */
+  #index(entries: readonly PluginEntry[]): void {
+    const imported = entries.filter(({ isImported }) => isImported);
+    const others = entries.filter(({ isImported }) => !isImported);
+    this.#entries = entries;
+    this.#clashes = findClashes([...imported, ...others]);
+    const usable = entries.filter((entry) => !this.#isRefused(entry));
+    const refused = entries.filter((entry) => this.#isRefused(entry));
+    this.#byKind = indexBy([...usable, ...refused], ({ read }) => read.kinds);
+    this.#byAuthenticator = indexBy([...usable, ...refused], ({ read }) => read.authenticators);
+  }
+
+  #isRefused(entry: PluginEntry): boolean {
+    return isRefused(entry.read) || this.#clashes.has(entry);
+  }
+
+  #load(entry: PluginEntry) {
+    const clash = this.#clashes.get(entry);
+    return clash === undefined ? entry.load() : Promise.reject(clash);
+  }
+
+  /** A plugin that cannot be read says nothing of its kinds: it may be the one that is looked for. */
+  #refuseUnknown(what: string, name: string, known: readonly string[]): Error {
+    const suspects = this.list().filter(
+      ({ kinds, authenticators }) => kinds.length + authenticators.length === 0,
+    );
+    const suspect = suspects[0];
+    const hint = suspect?.reason ?? suggestName(name, known);
+    return new Error(`no plugin has that ${what}${hint === null ? '' : ` (${hint})`}`);
+  }
+}
+
+function isMissing({ read }: PluginEntry): boolean {
+  return isRefused(read) && read.error.stage === 'find';
+}
+
+function findClashes(entries: readonly PluginEntry[]): ReadonlyMap<PluginEntry, PluginError> {
+  const clashes = new Map<PluginEntry, PluginError>();
+  const taken = new Map<string, PluginEntry>();
+  for (const entry of entries) {
+    const { read } = entry;
+    if (isRefused(read)) continue;
+    const claims = listClaims(entry);
+    const clash = claims.find(({ id }) => taken.has(id));
+    const owner = clash === undefined ? undefined : taken.get(clash.id);
+    if (clash !== undefined && owner !== undefined) {
+      const trouble = clash.describe(owner);
+      clashes.set(entry, new PluginError(read.name, 'clash', trouble, 'remove one of them'));
+    } else {
+      for (const { id } of claims) taken.set(id, entry);
+    }
+  }
+  return clashes;
+}
+
+/** What no two plugins can have. */
+function listClaims({ read }: PluginEntry) {
+  const nameClaim = {
+    id: `plugin ${read.name}`,
+    describe: (owner: PluginEntry) =>
+      `in ${read.folder} has the name of the one in ${owner.read.folder}`,
+  };
+  const claim = (word: string) => (name: string) => ({
+    id: `${word} ${name}`,
+    describe: (owner: PluginEntry) =>
+      `has the ${word} '${name}' of plugin '${owner.read.name}', which keeps it`,
+  });
+  return [
+    nameClaim,
+    ...read.kinds.map(claim('kind')),
+    ...read.authenticators.map(claim('authenticator')),
+  ];
+}
+
+/** A name belongs to the first plugin that can be used, and if there is none to the first refused one. */
+function indexBy(
+  entries: readonly PluginEntry[],
+  listNames: (entry: PluginEntry) => readonly string[],
+): ReadonlyMap<string, PluginEntry> {
+  const index = new Map<string, PluginEntry>();
+  for (const entry of entries) {
+    for (const name of listNames(entry)) if (!index.has(name)) index.set(name, entry);
+  }
+  return index;
+}

@@ -1,0 +1,20 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { type ImportedPlugin, importPlugin } from './import-plugin.js';
+import { PluginError } from './plugin-error.js';
+import type { RehearsalResult } from './trial-import.js';
+
+parentPort?.postMessage(await rehearse(workerData as ImportedPlugin));
+
+async function rehearse(plugin: ImportedPlugin): Promise<RehearsalResult> {
+  try {
+    await importPlugin(plugin);
+    return { kind: 'passed' };
+  } catch (error) {
+    if (!(error instanceof PluginError)) throw error;
+    // A native addon may refuse every thread but the first: the host has to try that itself.
+    const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
+    if (code === 'ERR_DLOPEN_FAILED') return { kind: 'passed' };
+    const { stage, trouble, hint } = error;
+    return { kind: 'refused', stage, trouble, hint };
+  }
+}

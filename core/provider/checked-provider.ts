@@ -1,0 +1,93 @@
+import { array, enums, nullable, number, refine, string, type } from 'superstruct';
+import type { Balancing, Endpoint, Invocation, Outcome, Provider } from '../contract/index.js';
+import type { AnyStruct } from '../document/struct-walk.js';
+import { matching, wholeNumber } from '../document/structs.js';
+import { judgeByStruct } from '../document/validate.js';
+import { type ErrorOwner, runOwned } from '../isolation/error-owner.js';
+
+const METHODS = ['manifest', 'check', 'invoke'] as const;
+const OPTIONAL_METHODS = ['endpoints', 'balancing'] as const;
+/** The longest that a Node.js timer waits: a longer one fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+// `type`, not `object`: an endpoint may be an instance of a class that knows more.
+const ENDPOINTS = array(
+  type({
+    id: matching('an id of 1 to 1024 printable characters', /^[^\p{Cc}]{1,1024}$/u),
+    weight: refine(number(), 'a number, at least 1', (weight) => weight >= 1),
+  }),
+);
+const BALANCING = type({
+  strategy: enums(['round_robin', 'least_in_flight', 'consistent_hash']),
+  hashHeader: nullable(string()),
+  health: nullable(
+    type({
+      intervalMs: wholeNumber(1, MAX_TIMER_MS),
+      timeoutMs: wholeNumber(1, MAX_TIMER_MS),
+      failures: wholeNumber(1),
+      successes: wholeNumber(1),
+    }),
+  ),
+});
+
+/**
+ * An adapter may be anybody's: what it opened is judged, and whatever runs of it runs for `owner`;
+ * `null`: for the host.
+ * @throws Error that says what of it is no provider.
+ */
+export function ownProvider(opened: unknown, kind: string, owner: ErrorOwner | null): Provider {
+  const provider = judgeProvider(opened, kind);
+  return {
+    manifest: (signal) => runOwned(owner, () => toPromise(provider.manifest(signal))),
+    check: (signal, endpoint) => runOwned(owner, () => toPromise(provider.check(signal, endpoint))),
+    invoke: (invocation: Invocation) =>
+      runOwned(owner, () => toPromise<Outcome>(provider.invoke(invocation))),
+    ...runOwned(owner, () => readFacts(provider, kind)),
+  };
+}
+
+/** Asked once: what an endpoint is called must not change under the breakers that know it by that name. */
+function readFacts(provider: Provider, kind: string): Pick<Provider, 'endpoints' | 'balancing'> {
+  const listed = provider.endpoints?.();
+  const balancing = provider.balancing?.();
+  if (listed !== undefined) judgeFact(listed, ENDPOINTS, kind, 'endpoints');
+  const endpoints = listed?.map(({ id, weight }): Endpoint => ({ id, weight }));
+  if (balancing !== undefined) judgeFact(balancing, BALANCING, kind, 'balancing');
+  return {
+    ...(endpoints !== undefined && { endpoints: () => endpoints }),
+    ...(balancing !== undefined && { balancing: (): Balancing => balancing }),
+  };
+}
+
+/** One that answers at once, against the contract, is taken at its word; the outcome is judged anyway. */
+function toPromise<T>(work: Promise<T>): Promise<T> {
+  return work instanceof Promise ? work : Promise.resolve(work);
+}
+
+function judgeProvider(opened: unknown, kind: string): Provider {
+  if (typeof opened !== 'object' || opened === null) {
+    throw refuse(kind, "'open' must give an object with the methods of a provider");
+  }
+  const members = opened as Readonly<Record<string, unknown>>;
+  for (const name of METHODS) {
+    if (typeof members[name] !== 'function') throw refuse(kind, `'${name}' must be a function`);
+  }
+  for (const name of OPTIONAL_METHODS) {
+    const member = members[name];
+    if (member !== undefined && typeof member !== 'function') {
+      throw refuse(kind, `'${name}' must be a function, or absent`);
+    }
+  }
+  return opened as Provider;
+}
+
+function judgeFact(value: unknown, struct: AnyStruct, kind: string, name: string) {
+  const [fault] = judgeByStruct(value, struct, [name]).faults;
+  if (fault !== undefined) throw refuse(kind, fault.message);
+}
+
+function refuse(kind: string, trouble: string): Error {
+  return new Error(
+    `the adapter of kind '${kind}' opened something that is no provider: ${trouble}`,
+  );
+}

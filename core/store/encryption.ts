@@ -1,0 +1,68 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import type { StoreKey, StoreKeys } from './encryption-keys.js';
+import { StoreUnavailable } from './store-unavailable.js';
+
+// NIST SP 800-38D 8.2.2: a random nonce of 96 bits, for at most 2^32 encryptions a key; 5.2.1.2: tag of 128.
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** A text as it is stored: in clear, or as base64 of nonce, ciphertext and tag. */
+export interface SealedText {
+  readonly value: string;
+  /** `null`: in clear. */
+  readonly key_id: string | null;
+}
+
+/**
+ * What a text belongs to, such as module, service and key. It is authenticated with the text: a sealed
+ * text that was copied to another place does not open there.
+ */
+export type SealContext = readonly string[];
+
+export function sealText(text: string, context: SealContext, keys: StoreKeys | null): SealedText {
+  return keys === null ? { value: text, key_id: null } : encrypt(text, context, keys.primary);
+}
+
+/** @throws StoreUnavailable for an unknown key, and for a text that was changed or moved. */
+export function openText(sealed: SealedText, context: SealContext, keys: StoreKeys | null): string {
+  if (sealed.key_id === null) return sealed.value;
+  const key = keys?.byId.get(sealed.key_id);
+  if (key === undefined) {
+    const message = `the value of ${describe(context)} is encrypted with a key that is not given`;
+    throw new StoreUnavailable('unknown_key', { message });
+  }
+  try {
+    return decrypt(sealed.value, context, key);
+  } catch {
+    const message = `the value of ${describe(context)} does not decrypt: it was changed or moved`;
+    throw new StoreUnavailable('unreadable', { message });
+  }
+}
+
+function encrypt(text: string, context: SealContext, key: StoreKey): SealedText {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key.secret, nonce).setAAD(toBytes(context));
+  const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
+  return { value: Buffer.concat(parts).toString('base64'), key_id: key.id };
+}
+
+function decrypt(value: string, context: SealContext, key: StoreKey): string {
+  const bytes = Buffer.from(value, 'base64');
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const options = { authTagLength: TAG_BYTES };
+  const decipher = createDecipheriv('aes-256-gcm', key.secret, nonce, options)
+    .setAAD(toBytes(context))
+    .setAuthTag(bytes.subarray(-TAG_BYTES));
+  const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+  return Buffer.concat([text, decipher.final()]).toString('utf8');
+}
+
+/** A list, since `a/b` and `c` joined would be the same as `a` and `b/c`. */
+function toBytes(context: SealContext): Buffer {
+  return Buffer.from(canonicalize(context) ?? '', 'utf8');
+}
+
+function describe([module = '', ...names]: SealContext): string {
+  return names.length === 0 ? `'${module}'` : `'${names.join('/')}' of module '${module}'`;
+}

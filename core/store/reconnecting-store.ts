@@ -1,0 +1,247 @@
+import type { Log } from '../contract/index.js';
+import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
+import { settleWithin } from '../lib/settle-within.js';
+import { type DigestAudited, openDigest } from './audit-digest.js';
+import {
+  type AuditFilter,
+  type AuditVerdict,
+  appendAuditRow,
+  readAuditRows,
+  verifyAuditRows,
+} from './audit-log.js';
+import type { AuditDraft, AuditRow } from './audit-row.js';
+import {
+  type CallBounds,
+  type CallFilter,
+  findCallBound,
+  insertCalls,
+  removeCalls,
+  type StoredCall,
+  selectCalls,
+} from './call-log.js';
+import {
+  type ConfigWrite,
+  ensureStoredSecret,
+  type GeneratedField,
+  readStoredConfig,
+  readStoredSecret,
+  type StoredConfig,
+  writeStoredValue,
+} from './config-values.js';
+import type { ChangeListener, Database } from './database.js';
+import type { StoreKeys } from './encryption-keys.js';
+import { reencryptStore } from './reencrypt.js';
+import type { Store, WriteAudit } from './store.js';
+import { type StoreFault, StoreUnavailable } from './store-unavailable.js';
+
+export type OpenDatabase = (onChange: ChangeListener) => Promise<Database>;
+
+export interface ReopeningStoreOptions {
+  readonly open: OpenDatabase;
+  readonly keys: StoreKeys | null;
+  readonly log: Log;
+}
+
+interface OpenedDatabase extends Database {
+  readonly digest: DigestAudited;
+}
+
+const RETRY: BackoffBounds = { firstMs: 100, maxMs: 10_000 };
+
+/** After these the connection is of no more use; after the others, such as a full disk, it still is. */
+const ENDS_CONNECTION: ReadonlySet<StoreFault> = new Set<StoreFault>([
+  'moved',
+  'damaged',
+  'disk_failed',
+  'cannot_open',
+  'unreachable',
+  'refused',
+]);
+
+/** A store over a database that comes and goes: opened anew, with back-off, until it is there. */
+export class ReopeningStore implements Store {
+  readonly #options: ReopeningStoreOptions;
+  readonly #listeners = new Set<ChangeListener>();
+  #database: OpenedDatabase | null = null;
+  #fault = new StoreUnavailable('opening');
+  #retry: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: ReopeningStoreOptions) {
+    this.#options = options;
+  }
+
+  get unavailable(): StoreUnavailable | null {
+    return this.#database === null ? this.#fault : null;
+  }
+
+  /** Resolves when the store is open, its first attempt has failed, or the patience is over. */
+  async start(patienceMs: number): Promise<void> {
+    await settleWithin(this.#open(1), patienceMs);
+  }
+
+  readConfig(module: string): Promise<StoredConfig> {
+    return this.#use(({ query }) => readStoredConfig(query, module, this.#options.keys));
+  }
+
+  async writeConfig(write: ConfigWrite, audit: WriteAudit): Promise<{ revision: number }> {
+    const { module, value, sensitive } = write;
+    const revision = await this.#use((database) => {
+      const digest = database.digest({ json: value, sensitive });
+      const draft: AuditDraft = { ...audit, outcome: 'ok', value: null };
+      return database.transact(async (trx) => {
+        const next = await writeStoredValue(trx, write, this.#options.keys);
+        await appendAuditRow(trx, draft, digest, database);
+        await database.announce(trx, module);
+        return next;
+      });
+    });
+    this.#tell(module);
+    return { revision };
+  }
+
+  ensureGenerated(field: GeneratedField): Promise<string> {
+    const { keys } = this.#options;
+    return this.#use(
+      async (database) =>
+        (await readStoredSecret(database.query, field, keys)) ??
+        database.transact((trx) => ensureStoredSecret(trx, field, database, keys)),
+    );
+  }
+
+  appendAudit(draft: AuditDraft): Promise<AuditRow> {
+    return this.#use((database) => {
+      const digest = database.digest(draft.value);
+      return database.transact((trx) => appendAuditRow(trx, draft, digest, database));
+    });
+  }
+
+  async *readAudit(filter: AuditFilter = {}): AsyncGenerator<AuditRow, void, undefined> {
+    const rows = await this.#use(async ({ query }) => readAuditRows(query, filter));
+    for (;;) {
+      const next = await this.#use(() => rows.next());
+      if (next.done) return;
+      yield next.value;
+    }
+  }
+
+  verifyAudit(): Promise<AuditVerdict> {
+    return this.#use(({ query }) => verifyAuditRows(query));
+  }
+
+  appendCalls(calls: readonly StoredCall[]): Promise<void> {
+    return this.#use(({ transact }) => transact((trx) => insertCalls(trx, calls)));
+  }
+
+  readCalls(filter: CallFilter): Promise<StoredCall[]> {
+    return this.#use(({ query }) => selectCalls(query, filter));
+  }
+
+  async pruneCalls(bounds: CallBounds): Promise<void> {
+    const bound = await this.#use(({ query }) => findCallBound(query, bounds));
+    const removeSome = ({ transact }: OpenedDatabase) => transact((trx) => removeCalls(trx, bound));
+    while (await this.#use(removeSome));
+  }
+
+  onConfigChange(listener: ChangeListener): () => void {
+    const own: ChangeListener = (module) => listener(module);
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    const database = this.#database;
+    this.#database = null;
+    this.#fault = new StoreUnavailable('closed');
+    await database?.close();
+  }
+
+  async #use<T>(work: (database: OpenedDatabase) => Promise<T>): Promise<T> {
+    const database = this.#database;
+    if (database === null) throw this.#fault;
+    try {
+      return await work(database);
+    } catch (error) {
+      // What runs while the database is closed fails in ways of its own.
+      const closing = this.#database === database ? null : this.#fault;
+      const fault = database.explain(error) ?? closing;
+      if (fault === null) throw error;
+      if (ENDS_CONNECTION.has(fault.fault)) this.#lose(database, fault);
+      throw fault;
+    }
+  }
+
+  #lose(database: OpenedDatabase, fault: StoreUnavailable): void {
+    if (this.#database !== database) return;
+    this.#database = null;
+    // Never throws; what still runs on it fails by itself.
+    void database.close();
+    this.#report(fault);
+    this.#openLater(1);
+  }
+
+  /** Never throws: what fails is tried again later. */
+  async #open(attempt: number): Promise<void> {
+    try {
+      const database = await openWhole(this.#options, (module) => this.#tell(module));
+      if (this.#isClosed) return await database.close();
+      this.#database = database;
+    } catch (error) {
+      if (this.#isClosed) return;
+      this.#report(toUnavailable(error));
+      this.#openLater(attempt + 1);
+      return;
+    }
+    if (this.#fault.fault !== 'opening') this.#options.log.info({}, 'the store is open');
+    this.#fault = new StoreUnavailable('opening');
+    this.#tell(null);
+  }
+
+  #openLater(attempt: number): void {
+    const delayMs = backoffMs(attempt, RETRY);
+    this.#retry = setTimeout(() => void this.#open(attempt), delayMs).unref();
+  }
+
+  /** Once for each reason, not for each attempt. */
+  #report(fault: StoreUnavailable): void {
+    const isNews = fault.message !== this.#fault.message;
+    this.#fault = fault;
+    if (!isNews) return;
+    const { cause } = fault;
+    const fields = { fault: fault.fault, ...(cause === undefined ? {} : { err: cause }) };
+    this.#options.log.warn(fields, `${fault.message}: config operations answer 503 meanwhile`);
+  }
+
+  #tell(module: string | null): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(module);
+      } catch (error) {
+        this.#options.log.error({ err: error }, 'a listener for changes of the config failed');
+      }
+    }
+  }
+}
+
+async function openWhole(
+  { open, keys, log }: ReopeningStoreOptions,
+  onChange: ChangeListener,
+): Promise<OpenedDatabase> {
+  const database = await open(onChange);
+  try {
+    const digest = await openDigest(database, keys);
+    if (keys !== null) await reencryptStore(database, keys, log);
+    return { ...database, digest };
+  } catch (error) {
+    await database.close();
+    throw database.explain(error) ?? error;
+  }
+}
+
+function toUnavailable(error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error;
+  return new StoreUnavailable('failed', { cause: error });
+}

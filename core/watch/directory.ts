@@ -1,0 +1,146 @@
+import type { Dirent } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FileTrouble, readTextFile } from '../document/read-file.js';
+import type { Finding } from '../host/finding.js';
+import { createFileFinding } from '../host/finding.js';
+
+/** A descriptor as it lies in the folder: its text, or why it has none. */
+export type DirectoryFile = {
+  /** The name within the folder. */
+  readonly file: string;
+  /** Absolute if the folder was given so. */
+  readonly path: string;
+} & ({ readonly text: string } | { readonly finding: Finding });
+
+export interface IgnoredFile {
+  readonly file: string;
+  readonly reason: string;
+}
+
+export interface DirectoryListing {
+  /** In the order of their names, compared by code unit. */
+  readonly files: readonly DirectoryFile[];
+  readonly ignored: readonly IgnoredFile[];
+}
+
+/** The folder of descriptors does not exist or cannot be read. */
+export class UnreadableDirectory extends Error {
+  override readonly name = 'UnreadableDirectory';
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'is not a folder',
+};
+
+/** Contract 6: what editors and ops leave beside the real thing. */
+const IGNORED_ENDINGS = ['~', '.tmp', '.bak', '.swp', '.disabled'];
+const MANIFEST_NAME = /\.manifest\.(?:json|ya?ml)$/;
+const DESCRIPTOR_NAME = /\.(?:json|ya?ml)$/;
+
+/** The names of the descriptors in a folder, and what lies beside them. */
+export interface DirectoryNames {
+  /** In their order, compared by code unit. */
+  readonly names: readonly string[];
+  readonly ignored: readonly IgnoredFile[];
+  /** Links and folders among what is ignored: descriptors may be reached through them. */
+  readonly ways: ReadonlySet<string>;
+  /**
+   * All that the folder holds, in its own order, if it is regular files and folders that are ignored by their names;
+   * `null` if there is more, which may become something else and keep its name.
+   */
+  readonly plainEntries: readonly string[] | null;
+}
+
+/** @throws UnreadableDirectory; trouble with one file is told in its entry. */
+export async function readDirectory(directory: string): Promise<DirectoryListing> {
+  const { names, ignored } = await listDirectory(directory);
+  const files: DirectoryFile[] = [];
+  for (const file of names) files.push(await readDirectoryFile(directory, file));
+  return { files, ignored };
+}
+
+/** @throws UnreadableDirectory when the folder is not there or cannot be read. */
+export async function listDirectory(directory: string): Promise<DirectoryNames> {
+  const names: string[] = [];
+  const ignored: IgnoredFile[] = [];
+  const ways = new Set<string>();
+  const entries = await readEntries(directory, (path) => readdir(path, { withFileTypes: true }));
+  const isPlain = (entry: Dirent) =>
+    entry.isFile() || (entry.isDirectory() && judgeName(entry.name) !== null);
+  const plainEntries = entries.every(isPlain) ? entries.map(({ name }) => name) : null;
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const { name } = entry;
+    const reason = judgeName(name) ?? judgeKind(name, await readKind(directory, entry));
+    if (reason === null) names.push(name);
+    else {
+      ignored.push({ file: name, reason });
+      if (!entry.isFile()) ways.add(name);
+    }
+  }
+  return { names, ignored, ways, plainEntries };
+}
+
+/** All that the folder holds, in its own order. @throws UnreadableDirectory */
+export function listNames(directory: string): Promise<readonly string[]> {
+  return readEntries(directory, (path) => readdir(path));
+}
+
+/** Never throws for a file that cannot be read: its entry says so. */
+export async function readDirectoryFile(directory: string, file: string): Promise<DirectoryFile> {
+  const path = join(directory, file);
+  try {
+    return { file, path, text: await readTextFile(path) };
+  } catch (error) {
+    if (!(error instanceof FileTrouble)) throw error;
+    // The name was listed a moment ago, so what is missing is what a link leads to.
+    const message =
+      error.code === 'file-missing'
+        ? 'the file is a link that leads nowhere, or has just been removed'
+        : `the file ${error.message}`;
+    return { file, path, finding: createFileFinding(file, error.code, message) };
+  }
+}
+
+async function readEntries<Entry>(
+  directory: string,
+  read: (path: string) => Promise<Entry[]>,
+): Promise<Entry[]> {
+  try {
+    return await read(directory);
+  } catch (error) {
+    const reason = REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? 'cannot be read';
+    throw new UnreadableDirectory(`the modules folder '${directory}' ${reason}`, { cause: error });
+  }
+}
+
+function judgeName(file: string): string | null {
+  if (file.startsWith('.')) return 'starts with a dot';
+  const ending = IGNORED_ENDINGS.find((one) => file.endsWith(one));
+  if (ending !== undefined) return `ends in ${ending}`;
+  return null;
+}
+
+type Kind = 'file' | 'folder' | 'other' | 'unknown';
+
+function judgeKind(file: string, kind: Kind): string | null {
+  if (kind === 'folder') return 'is a sub-folder';
+  if (MANIFEST_NAME.test(file)) return 'is a manifest';
+  if (!DESCRIPTOR_NAME.test(file)) return 'does not end in .yaml, .yml or .json';
+  return kind === 'other' ? 'is not a regular file' : null;
+}
+
+/** What an entry stands for, links followed; `unknown` for a link that leads nowhere. */
+async function readKind(directory: string, entry: Dirent): Promise<Kind> {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'folder';
+  if (!entry.isSymbolicLink()) return 'other';
+  try {
+    const target = await stat(join(directory, entry.name));
+    if (target.isDirectory()) return 'folder';
+    return target.isFile() ? 'file' : 'other';
+  } catch {
+    return 'unknown';
+  }
+}
