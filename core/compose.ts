@@ -11,42 +11,35 @@ import { createRequestLog } from './http/request-log.js';
 import { closeGently, createServer, type HostServer } from './http/server/server.js';
 import { openTls } from './http/tls/open-tls.js';
 import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
-import {
-  AUTHENTICATORS,
-  BRIDGE_OPERATIONS,
-  CALL_RECORDS,
-  GENERATIONS,
-  METRICS,
-  MODULE_DOCUMENTS,
-  MODULE_OVERVIEW,
-  MODULE_RECORDS,
-  PLUGINS,
-  STORE,
-} from './injection.js';
+import { resolveOperation } from './injection.js';
 import { isLoopbackAddress } from './lib/loopback.js';
 import { readModuleDocument } from './modules/module-documents.js';
 import { Host } from './modules/module-registry.js';
 import { CallHistory } from './observability/calls/call-history.js';
 import { CallArchive } from './observability/calls/stored-calls.js';
-import { describeEventLoop } from './observability/event-loop-metric.js';
 import { describeListenerMetrics } from './observability/metrics/listener-metrics.js';
+import { describeEventLoop } from './observability/metrics/module-metrics.js';
 import { createObservability } from './observability/observability.js';
 import { openTracing } from './observability/tracing/open-tracing.js';
+import { BRIDGE_OPERATIONS } from './operations/console/bridge-operation.js';
 import { resolveBridgeOperations } from './operations/console/bridge-operations.js';
 import { ConsoleBridge } from './operations/console/console-bridge.js';
 import { Explain } from './operations/explain/explain.js';
+import { MODULE_DOCUMENTS } from './operations/explain/explained-request.js';
 import { Forward } from './operations/forward/forward.js';
 import { ActorRate } from './operations/rate-limit.js';
+import { CALL_RECORDS } from './operations/status/call-record.js';
 import { ListCalls } from './operations/status/list-calls.js';
 import { ListManifests } from './operations/status/list-manifests.js';
 import { createModuleOverview, ModuleStatus } from './operations/status/list-modules.js';
-import { ListPlugins } from './operations/status/list-plugins.js';
-import { ReadMetrics } from './operations/status/read-metrics.js';
+import { ListPlugins, PLUGINS } from './operations/status/list-plugins.js';
+import { MODULE_OVERVIEW, MODULE_RECORDS } from './operations/status/module-list.js';
+import { METRICS, ReadMetrics } from './operations/status/read-metrics.js';
+import { AUTHENTICATORS, GENERATIONS, STORE } from './operations/tokens.js';
 import { openPlugins } from './plugin-loader/open-plugins.js';
 import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
 import { LoopDelay } from './provider/event-loop-delay.js';
 import { HostPressure } from './provider/load-shedding.js';
-import { resolveOperation } from './resolve-operation.js';
 import { parseStoreKeys, STORE_KEY_VARIABLE } from './store/encryption-keys.js';
 import { createLazyStore } from './store/lazy-store.js';
 import { parsePostgresUrl } from './store/postgres-url.js';

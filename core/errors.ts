@@ -1,3 +1,11 @@
+/**
+ * What ops have to put right before anything can run: usage, a setting, a file. The message is one line,
+ * lower case, and names the source; `modgate` prints it on stderr and exits with 2 (contract 8).
+ */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
 /** The codes of contract 2, their status and title: no other file invents a status. */
 export const PROBLEMS = {
   validation_failed: { status: 400, title: 'Validation failed' },

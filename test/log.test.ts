@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import type { LogLevel } from '../core/config/settings.js';
 import { Secret } from '../core/contract/index.js';
-import { createLog, type Logger } from '../core/log/logger.js';
+import { createLog, type Logger, type LogLevel } from '../core/log/logger.js';
 
 function record(level: LogLevel = 'trace'): { log: Logger; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];

@@ -1,9 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { DESCRIPTOR_BOUNDS, DESCRIPTOR_DEFAULTS } from '../core/descriptor/defaults.js';
-import { readStructuredText } from '../core/host/structured-file.js';
-import type { BadDocument, GoodDocument } from './host/corpus.js';
-import { readCorpus, readJson } from './host/corpus.js';
+import { readStructuredText } from '../core/document/parse-document.js';
+import { type BadDocument, type GoodDocument, readCorpus, readJson } from './host/corpus.js';
 
 interface Schema {
   readonly $id: string;

@@ -1,8 +1,8 @@
 import type { AuthenticatorChoice } from '../config/authenticator-list.js';
-import { ConfigError } from '../config/config-error.js';
-import { refuseInvalidFile } from '../config/refuse-invalid-file.js';
 import type { HostConfig } from '../config/settings.js';
 import type { Authenticator, Log } from '../contract/index.js';
+import { refuseInvalidFile } from '../document/parse-file.js';
+import { ConfigError } from '../errors.js';
 import { isLoopbackAddress } from '../lib/loopback.js';
 import { guardAuthenticator } from './checked-authenticator.js';
 import { createDevAuthenticator } from './dev-tokens.js';

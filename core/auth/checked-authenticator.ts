@@ -2,7 +2,7 @@ import { ACTOR_KINDS, type Actor, type Authenticator, type Log } from '../contra
 import { type ErrorOwner, runOwned } from '../isolation/error-owner.js';
 import { StrayErrors } from '../isolation/uncaught-errors.js';
 import { withTimeout } from '../lib/promises.js';
-import { withFields } from '../log/with-fields.js';
+import { withFields } from '../log/logger.js';
 import { ACTOR_ID, SCOPE } from './actor-syntax.js';
 
 /** A caller waits no longer to be known than for its answer (the default of `limits.timeout_ms`). */

@@ -1,12 +1,34 @@
 import { resolve } from 'node:path';
-import { errors, type JWTVerifyGetKey, type LocalJWKSet } from 'jose';
+import {
+  createLocalJWKSet,
+  errors,
+  type JSONWebKeySet,
+  type JWTVerifyGetKey,
+  type LocalJWKSet,
+} from 'jose';
 import type { Log } from '../contract/index.js';
-import { createFileFinding, InvalidFile } from '../host/finding.js';
+import { createFileFinding, InvalidFile } from '../document/diagnostic.js';
 import { followFile } from '../watch/reloaded-file.js';
 import { askIssuer, IssuerTrouble } from './issuer-request.js';
 import { ISSUER_DEFAULTS, type JwksSource } from './issuers-file.js';
-import { createKeySet } from './key-set.js';
 import { parsePlainJson } from './strict-json.js';
+
+const MAX_KEYS = 100;
+
+/**
+ * The public keys of an issuer. Symmetric keys are left out: nothing here verifies with them.
+ * `null` for what is no set of keys, or an empty one, which would lock everybody out.
+ */
+export function createKeySet(value: unknown): LocalJWKSet | null {
+  if (typeof value !== 'object' || value === null || !('keys' in value)) return null;
+  const { keys } = value;
+  if (!Array.isArray(keys) || keys.length > MAX_KEYS) return null;
+  const usable = keys.filter(
+    (key) =>
+      typeof key === 'object' && key !== null && typeof key.kty === 'string' && key.kty !== 'oct',
+  );
+  return usable.length === 0 ? null : createLocalJWKSet({ keys: usable } as JSONWebKeySet);
+}
 
 /** Where the keys of one issuer come from. */
 export interface IssuerKeys {

@@ -12,15 +12,13 @@ import {
   refine,
 } from 'superstruct';
 import { ACTOR_KINDS, type Secret, secretReference } from '../contract/index.js';
-import type { Fault } from '../document/diagnostic.js';
+import { createInvalidFile, type Fault } from '../document/diagnostic.js';
 import { parseByStruct } from '../document/parse-file.js';
 import { resolveReferences } from '../document/references.js';
 import type { AnyStruct } from '../document/struct-walk.js';
-import { matching, nonEmptyText, wholeNumber } from '../document/structs.js';
-import { createInvalidFile } from '../host/finding.js';
-import { findRepeated } from '../lib/find-repeated.js';
+import { findRepeated, matching, nonEmptyText, wholeNumber } from '../document/structs.js';
 import { isLoopbackAddress } from '../lib/loopback.js';
-import { actorId, scope } from './actor-structs.js';
+import { actorId, scope } from './actor-syntax.js';
 
 /**
  * What can sign: public keys only. With a symmetric algorithm the public key of an issuer could be taken

@@ -5,9 +5,8 @@ import { followFile } from '../watch/reloaded-file.js';
 import { Introspection } from './introspection.js';
 import { openIssuerKeys } from './issuer-keys.js';
 import { type IssuerConfig, type IssuersFile, parseIssuersFile } from './issuers-file.js';
-import { readJwtParts } from './jwt-parts.js';
 import { createTroubleLog, type TroubleLog } from './rejection-log.js';
-import { type Issuer, RefusedToken, verifyJwt } from './verify-jwt.js';
+import { type Issuer, RefusedToken, readJwtParts, verifyJwt } from './verify-jwt.js';
 
 export interface IssuersAuthenticators {
   readonly chain: readonly Authenticator[];

@@ -1,9 +1,9 @@
 import type { AuthenticatorChoice } from '../config/authenticator-list.js';
-import { ConfigError } from '../config/config-error.js';
 import type { Authenticator, AuthenticatorFactory, Log } from '../contract/index.js';
+import { InvalidFile } from '../document/diagnostic.js';
 import { resolveReferences } from '../document/references.js';
 import { judgeByStruct } from '../document/validate.js';
-import { InvalidFile } from '../host/finding.js';
+import { ConfigError } from '../errors.js';
 import { runOwned } from '../isolation/error-owner.js';
 import { ModuleScope } from '../isolation/scope.js';
 import { withTimeout } from '../lib/promises.js';

@@ -1,10 +1,9 @@
 import { array, define, enums, type Infer, object, optional } from 'superstruct';
 import { ACTOR_KINDS, type Actor } from '../contract/index.js';
-import type { Fault } from '../document/diagnostic.js';
+import { createInvalidFile, type Fault } from '../document/diagnostic.js';
 import { parseByStruct } from '../document/parse-file.js';
-import { createInvalidFile } from '../host/finding.js';
-import { findRepeated } from '../lib/find-repeated.js';
-import { actorId, scope, sha256 } from './actor-structs.js';
+import { findRepeated } from '../document/structs.js';
+import { actorId, scope, sha256 } from './actor-syntax.js';
 
 export interface TokenEntry {
   readonly actor: Actor;

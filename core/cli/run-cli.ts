@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
-import { ConfigError } from '../config/config-error.js';
+import { ConfigError } from '../errors.js';
 import { type CommandContext, EXIT, type ExitCode } from './command-module.js';
 import { COMMANDS } from './commands.js';
-import { describeUsageError } from './describe-usage-error.js';
 
 /** Commander throws these when it has printed what was asked for. */
 const PRINTED = new Set(['commander.helpDisplayed', 'commander.version']);
@@ -92,4 +91,20 @@ async function loadCommand(
 function readVersion(): string {
   const manifest = createRequire(import.meta.url)('modgate/package.json') as { version: string };
   return manifest.version;
+}
+
+/**
+ * Commander's message as one line of ours: `unknown option '--prot' (did you mean '--port'?)`. What follows
+ * `=` is cut off, since it may be a secret under a misspelled name.
+ */
+export function describeUsageError(message: string): string {
+  return message
+    .replace(/^error: /, '')
+    .replace(/^(unknown option '[^'=]*)=.*?'(?=$|\n)/s, "$1'")
+    .replace(/\n\(Did you mean (?:one of )?(.*)\?\)$/, (_match, names: string) => {
+      const quoted = names.split(', ').map((name) => `'${name}'`);
+      return ` (did you mean ${quoted.join(' or ')}?)`;
+    })
+    .replace(/\. Expected/, ': expected')
+    .replace(/\.$/, '');
 }

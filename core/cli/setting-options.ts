@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { type ReadConfig, readConfig } from '../config/read-config.js';
 import { SETTINGS, type SettingName, settingFlag, settingVariable } from '../config/settings.js';
+import { ConfigError } from '../errors.js';
 import type { CommandContext } from './command-module.js';
 
 const SOURCES = `
@@ -31,4 +32,31 @@ function formatHelp(name: SettingName): string {
   const { help, unit, default: text, kind } = SETTINGS[name];
   if (text === null || kind.placeholder === null) return help;
   return `${help} (default: ${text}${unit === null ? '' : ` ${unit}`})`;
+}
+
+/** An option whose value is one of some words; shells complete them. */
+export function choiceOption(flags: string, help: string, words: readonly string[]): Option {
+  const [name = flags] = flags.split(' ');
+  return new Option(flags, help).choices(words).argParser(createParser(name, words));
+}
+
+/** The same for an argument. */
+export function choiceArgument(name: string, help: string, words: readonly string[]): Argument {
+  return new Argument(name, help).choices(words).argParser(createParser(name, words));
+}
+
+/** Commander's own message would print the value. */
+function createParser(name: string, words: readonly string[]): (text: string) => string {
+  return (text) => {
+    if (words.includes(text)) return text;
+    throw new ConfigError(`${name} must be one of ${words.join(', ')}`);
+  };
+}
+
+export function addJsonOption(command: Command, what: string): void {
+  command.option('--json', `print ${what} as JSON`);
+}
+
+export function wantsJson(command: Command): boolean {
+  return command.opts<{ json?: true }>().json === true;
 }

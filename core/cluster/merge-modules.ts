@@ -1,6 +1,5 @@
 import type { FileStatus } from '../modules/status-files.js';
-import type { ModuleList } from '../operations/status/list-modules.js';
-import type { EndpointEntry, ModuleEntry } from '../operations/status/module-list.js';
+import type { EndpointEntry, ModuleEntry, ModuleList } from '../operations/status/module-list.js';
 import { type MergedWord, mergeWords } from './merge-status.js';
 
 /** What one worker tells. */

@@ -1,13 +1,12 @@
 import type { ReadConfig } from '../config/read-config.js';
 import type { HostConfig } from '../config/settings.js';
-import type { RejectedVersion } from '../host/shared-probation.js';
 import type { LastGood } from '../modules/last-good.js';
-import type { ProbationFigures } from '../modules/probation.js';
+import type { ProbationFigures, RejectedVersion } from '../modules/probation.js';
 import type { FileStatus } from '../modules/status-files.js';
 import type { CallPart } from '../observability/calls/call-page.js';
 import type { MetricsSnapshot } from '../observability/metrics/metrics-snapshot.js';
 import type { CallQuery } from '../operations/status/call-record.js';
-import type { ModuleList } from '../operations/status/list-modules.js';
+import type { ModuleList } from '../operations/status/module-list.js';
 
 export type ServeSettings = ReadConfig<keyof HostConfig>;
 

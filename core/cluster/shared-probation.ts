@@ -1,5 +1,9 @@
-import type { ProbationShare, RejectedVersion, SharedProbation } from '../host/shared-probation.js';
-import type { ProbationFigures } from '../modules/probation.js';
+import type {
+  ProbationFigures,
+  ProbationShare,
+  RejectedVersion,
+  SharedProbation,
+} from '../modules/probation.js';
 import type { PrimaryLink } from './primary-channel.js';
 
 /** Calls of a busy module are told together: a message for each would cost more than the call. */

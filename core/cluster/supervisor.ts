@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ConfigError } from '../config/config-error.js';
+import { ConfigError } from '../errors.js';
 import type { Logger } from '../log/logger.js';
-import { QuestionsDesk } from '../workers/questions-desk.js';
+import { QuestionsDesk } from './fan-out.js';
 import type { HostPhase, PrimaryMessage, ServeSettings, WorkerMessage } from './messages.js';
 import { RestartPace } from './restart-backoff.js';
 import { DepartedCounts } from './retired-metrics.js';

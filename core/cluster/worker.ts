@@ -1,5 +1,5 @@
 import type { ComposedHost } from '../compose.js';
-import { ConfigError } from '../config/config-error.js';
+import { ConfigError } from '../errors.js';
 import { describeListenError } from '../http/server/listen-error.js';
 import { type Logger, openLog } from '../log/logger.js';
 import { LastGoodStore } from '../modules/last-good.js';

@@ -1,4 +1,4 @@
-import { ConfigError } from './config-error.js';
+import { ConfigError } from '../errors.js';
 import { SETTINGS, type SettingName } from './settings.js';
 
 /** The text of a setting and where it was found. */

@@ -1,6 +1,15 @@
 import { resolve } from 'node:path';
-import type { PluginSource } from '../plugin-loader/find-plugins.js';
 import type { SettingKind } from './setting-kind.js';
+
+/** Where plugins are looked for: a folder of them, or one package of npm's. */
+export type PluginSource =
+  | { readonly kind: 'folder'; readonly path: string }
+  | {
+      readonly kind: 'package';
+      readonly name: string;
+      /** Its `node_modules` is looked for here, then in every folder above. */
+      readonly directories: readonly string[];
+    };
 
 /** What npm takes for a name, in lower case. */
 const PACKAGE_NAME = /^(?=.{1,214}$)(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;

@@ -1,12 +1,11 @@
 import { dirname } from 'node:path';
 import { describePath, isPrintableKey } from '../document/diagnostic.js';
-import type { StructuredText } from '../document/parse-document.js';
+import { readStructuredText, type StructuredText } from '../document/parse-document.js';
+import { refuseInvalidFile } from '../document/parse-file.js';
+import { readFileText } from '../document/read-file.js';
 import { suggestName } from '../document/suggest.js';
-import { readStructuredText } from '../host/structured-file.js';
-import { ConfigError } from './config-error.js';
+import { ConfigError } from '../errors.js';
 import { type GivenText, parseSetting } from './parse-setting.js';
-import { readFileText } from './read-file-text.js';
-import { refuseInvalidFile } from './refuse-invalid-file.js';
 import { SETTING_NAMES, SETTINGS, type SettingName, settingKey } from './settings.js';
 
 const NAME_BY_KEY = new Map(SETTING_NAMES.map((name) => [settingKey(name), name]));

@@ -1,4 +1,4 @@
-import { ConfigError } from './config-error.js';
+import { ConfigError } from '../errors.js';
 import { type GivenText, parseSetting } from './parse-setting.js';
 import { readConfigFile } from './read-config-file.js';
 import {
@@ -9,8 +9,9 @@ import {
   settingVariable,
 } from './settings.js';
 
-export { ConfigError } from './config-error.js';
-export type { HostConfig, LogLevel } from './settings.js';
+export { ConfigError } from '../errors.js';
+export type { LogLevel } from '../log/logger.js';
+export type { HostConfig } from './settings.js';
 
 /** Where relative paths of flags, variables and defaults start. */
 const WORKING_DIRECTORY = '.';

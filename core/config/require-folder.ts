@@ -1,5 +1,5 @@
 import { opendir } from 'node:fs/promises';
-import { ConfigError } from './config-error.js';
+import { ConfigError } from '../errors.js';
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',

@@ -1,7 +1,6 @@
-import { INTEGRITY_POLICIES, type IntegrityPolicy } from '../host/integrity-policy.js';
-import type { PluginSource } from '../plugin-loader/find-plugins.js';
+import { LOG_LEVELS, type LogLevel } from '../log/logger.js';
 import { type AuthenticatorChoice, authenticatorList } from './authenticator-list.js';
-import { pluginList } from './plugin-list.js';
+import { type PluginSource, pluginList } from './plugin-list.js';
 import {
   address,
   choice,
@@ -15,10 +14,14 @@ import {
   workerCount,
 } from './setting-kind.js';
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+/**
+ * - `off`: the files of plugins are not looked at
+ * - `warn`: what `enforce` would refuse is logged, and used
+ * - `enforce`: a plugin is used only when each of its files has the digest that it should have
+ */
+export const INTEGRITY_POLICIES = ['off', 'warn', 'enforce'] as const;
 
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
+export type IntegrityPolicy = (typeof INTEGRITY_POLICIES)[number];
 export const ENVIRONMENTS = ['development', 'production'] as const;
 
 /** What `modgate serve` runs with: validated, frozen, all paths absolute. */

@@ -54,3 +54,15 @@ export const DESCRIPTOR_BOUNDS = {
   records: { capture_bytes: [0, 65_536] },
   probation: { seconds: [1, ONE_DAY_SECONDS], max_error_rate: [0, 1], min_calls: [1, MANY] },
 } as const;
+
+type Numbers<Key extends string> = Readonly<Record<Key, number>>;
+
+/** A table of defaults with what was given put over it. */
+export function withDefaults<Key extends string>(
+  defaults: Numbers<Key>,
+  given: { readonly [Member in Key]?: number | undefined } | undefined,
+): Numbers<Key> {
+  const keys = Object.keys(defaults) as Key[];
+  const filled = keys.map((key) => [key, given?.[key] ?? defaults[key]]);
+  return Object.fromEntries(filled) as Numbers<Key>;
+}

@@ -1,7 +1,6 @@
 import type { Fault } from '../document/diagnostic.js';
-import { withDefaults } from '../host/with-defaults.js';
 import { canBeSegment } from '../lib/path-segment.js';
-import { DESCRIPTOR_DEFAULTS } from './defaults.js';
+import { DESCRIPTOR_DEFAULTS, withDefaults } from './defaults.js';
 import type { DescriptorAdapter } from './descriptor.js';
 import type { WireDescriptor } from './descriptor-struct.js';
 import { isAlwaysForwarded, judgeForwardHeader } from './forward-headers.js';

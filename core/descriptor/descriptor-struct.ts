@@ -1,10 +1,10 @@
-import type { Infer } from 'superstruct';
 import {
   array,
   boolean,
   define,
   dynamic,
   enums,
+  type Infer,
   literal,
   object,
   optional,

@@ -1,5 +1,4 @@
-import { withDefaults } from '../host/with-defaults.js';
-import { DESCRIPTOR_DEFAULTS } from './defaults.js';
+import { DESCRIPTOR_DEFAULTS, withDefaults } from './defaults.js';
 import type {
   Breaker,
   Descriptor,

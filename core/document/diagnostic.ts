@@ -1,3 +1,88 @@
+import type { Position } from './position.js';
+
+/** One thing that is wrong, or doubtful, in a file that ops or authors wrote. Never holds a value of it. */
+export interface Finding {
+  /** Stable id in kebab-case: `unknown-key`, `route-conflict`. */
+  readonly rule: string;
+  readonly severity: 'error' | 'warning';
+  /** Lower case, names the subject and says what was expected. */
+  readonly message: string;
+  /** What to do: `did you mean 'retry'?` */
+  readonly hint: string | null;
+  /** Where in the document: `['provider', 'config', 'endpoints', 0]`. */
+  readonly path: Path;
+  readonly file: string;
+  /** From 1; `null` where the finding is about the file as a whole. */
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+/** Where a path of a document stands; `null` for a document that no text was made of. */
+export type Locate = (path: Path, at: PathEnd) => Position | null;
+
+/** A document as findings name it. */
+export interface DocumentSource {
+  readonly file: string;
+  readonly locate: Locate;
+  /** Where the document starts within `file`: a manifest may be inline in a descriptor. */
+  readonly prefix?: Path;
+}
+
+export function createFinding(
+  fault: Fault,
+  source: DocumentSource,
+  severity: Finding['severity'] = 'error',
+): Finding {
+  const path = [...(source.prefix ?? []), ...fault.path];
+  const place = source.locate(path, fault.at);
+  const { rule, message, hint } = fault;
+  const { file } = source;
+  const [line, column] = place === null ? [null, null] : [place.line, place.column];
+  return { rule, severity, message, hint, path, file, line, column };
+}
+
+/** A finding about a file as a whole: it is missing, or cannot be read. */
+export function createFileFinding(file: string, rule: string, message: string): Finding {
+  const severity = 'error';
+  return { rule, severity, message, hint: null, path: [], file, line: null, column: null };
+}
+
+/** In the order of the document. */
+export function sortFindings(findings: readonly Finding[]): Finding[] {
+  const ascending = findings.toSorted(
+    (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
+  );
+  return ascending.slice(0, MAX_FAULTS);
+}
+
+/** `crm.yaml:3:5 unknown key 'retires' (did you mean 'retry'?)` */
+export function formatFinding(finding: Finding): string {
+  const place = finding.line === null ? '' : `:${finding.line}:${finding.column ?? 1}`;
+  const hint = finding.hint === null ? '' : ` (${finding.hint})`;
+  return `${finding.file}${place} ${finding.message}${hint}`;
+}
+
+/** A file that cannot be used; `findings` holds at least one error, in the order of the document. */
+export class InvalidFile extends Error {
+  override readonly name = 'InvalidFile';
+  readonly findings: readonly Finding[];
+
+  constructor(findings: readonly Finding[]) {
+    super(
+      findings
+        .filter((finding) => finding.severity === 'error')
+        .map(formatFinding)
+        .join('; '),
+    );
+    this.findings = findings;
+  }
+}
+
+/** All that is wrong with one document, in its order. */
+export function createInvalidFile(faults: readonly Fault[], source: DocumentSource): InvalidFile {
+  return new InvalidFile(sortFindings(faults.map((fault) => createFinding(fault, source))));
+}
+
 export type Path = readonly (string | number)[];
 
 /** Which end of an entry a fault is shown at: its key (unknown, missing) or its value (all others). */

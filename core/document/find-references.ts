@@ -1,8 +1,7 @@
 import type { Context } from 'superstruct';
 import { FILE_REFERENCE_TYPE, SECRET_REFERENCE, SECRET_REFERENCE_TYPE } from '../contract/index.js';
 import type { Path } from './diagnostic.js';
-import type { StructPlace } from './struct-walk.js';
-import { contextOf, listChildren } from './struct-walk.js';
+import { contextOf, listChildren, type StructPlace } from './struct-walk.js';
 
 export type ReferenceKind = 'secret' | 'file';
 

@@ -1,9 +1,11 @@
-import type { TextEntry, TextFault, TextNode } from './syntax-tree.js';
 import {
   addEntry,
   createScalar,
   MAX_DEPTH,
   MAX_VALUES,
+  type TextEntry,
+  type TextFault,
+  type TextNode,
   TextStop,
   TOO_DEEP,
   TOO_MANY_VALUES,

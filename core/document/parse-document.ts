@@ -1,10 +1,14 @@
-import type { Path, PathEnd } from './diagnostic.js';
-import { MAX_FAULTS } from './diagnostic.js';
+import { type Finding, InvalidFile, MAX_FAULTS, type Path, type PathEnd } from './diagnostic.js';
 import { parseJsonNode } from './json-parser.js';
-import type { Position } from './position.js';
-import { createPlaceFinder } from './position.js';
-import type { TextFault, TextNode } from './syntax-tree.js';
-import { EMPTY_TEXT, findNodeOffset, readNodeValue, TextStop } from './syntax-tree.js';
+import { createPlaceFinder, type Position } from './position.js';
+import {
+  EMPTY_TEXT,
+  findNodeOffset,
+  readNodeValue,
+  type TextFault,
+  type TextNode,
+  TextStop,
+} from './syntax-tree.js';
 import { parseYamlNode } from './yaml-parser.js';
 
 export type TextFormat = 'json' | 'yaml';
@@ -82,4 +86,27 @@ function refuseUnreadable(text: string): void {
     throw new TextStop({ rule: 'byte-order-mark', message, hint, offset: 0 });
   }
   if (text.trim() === '') throw new TextStop(EMPTY_TEXT);
+}
+
+/** By the ending; what has neither is JSON if it starts like an object. */
+export function detectFormat(file: string, text: string): TextFormat {
+  if (/\.json$/i.test(file)) return 'json';
+  if (/\.ya?ml$/i.test(file)) return 'yaml';
+  return text.trimStart().startsWith('{') ? 'json' : 'yaml';
+}
+
+/** @throws InvalidFile when the text cannot be read. */
+export function readStructuredText(
+  file: string,
+  text: string,
+  format: TextFormat = detectFormat(file, text),
+): StructuredText {
+  try {
+    return parseStructuredText(text, format);
+  } catch (error) {
+    if (!(error instanceof InvalidText)) throw error;
+    throw new InvalidFile(
+      error.faults.map((fault): Finding => ({ ...fault, severity: 'error', path: [], file })),
+    );
+  }
 }

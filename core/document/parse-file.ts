@@ -1,6 +1,12 @@
 import type { Struct } from 'superstruct';
-import { createInvalidFile, type DocumentSource } from '../host/finding.js';
-import { readStructuredText } from '../host/structured-file.js';
+import { ConfigError } from '../errors.js';
+import {
+  createInvalidFile,
+  type DocumentSource,
+  formatFinding,
+  InvalidFile,
+} from './diagnostic.js';
+import { readStructuredText } from './parse-document.js';
 import { judgeByStruct } from './validate.js';
 
 /** A document that a struct has accepted. */
@@ -26,4 +32,13 @@ export function parseByStruct<T, S>(
   const { value, faults } = judgeByStruct(written, struct);
   if (faults.length > 0) throw createInvalidFile(faults, source);
   return { value: value as T, written, source };
+}
+
+/** What to throw on: a bad file becomes one line with its first fault, any other error stays. */
+export function refuseInvalidFile(error: unknown): unknown {
+  if (!(error instanceof InvalidFile)) return error;
+  const [first, ...rest] = error.findings.filter(({ severity }) => severity === 'error');
+  const line = first === undefined ? error.message : formatFinding(first);
+  const more = rest.length === 0 ? '' : `; and ${rest.length} more`;
+  return new ConfigError(line + more, { cause: error });
 }

@@ -1,5 +1,4 @@
-import type { Fault, Path } from './diagnostic.js';
-import { describePath, MAX_FAULTS } from './diagnostic.js';
+import { describePath, type Fault, MAX_FAULTS, type Path } from './diagnostic.js';
 import { MAX_DEPTH, shieldFromPrinting, TOO_DEEP } from './syntax-tree.js';
 
 export interface PlainCopy {

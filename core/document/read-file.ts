@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
+import { createFileFinding, InvalidFile } from './diagnostic.js';
 import { MAX_TEXT_LENGTH } from './parse-document.js';
 
 export type FileTroubleCode =
@@ -77,4 +78,14 @@ function codeOf(error: unknown): FileTroubleCode {
   // What a socket says when it is opened.
   if (code === 'ENXIO') return 'not-a-file';
   return code === 'ENOENT' || code === 'ENOTDIR' ? 'file-missing' : 'file-unreadable';
+}
+
+/** @throws InvalidFile when it is missing, unreadable, no file, too large or not UTF-8. */
+export async function readFileText(file: string): Promise<string> {
+  try {
+    return await readTextFile(file);
+  } catch (error) {
+    if (!(error instanceof FileTrouble)) throw error;
+    throw new InvalidFile([createFileFinding(file, error.code, error.message)]);
+  }
 }

@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { Secret } from '../contract/index.js';
-import type { DocumentSource } from '../host/finding.js';
-import { createInvalidFile } from '../host/finding.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
-import type { Fault } from './diagnostic.js';
-import { describePath } from './diagnostic.js';
-import type { FoundReference } from './find-references.js';
-import { findReferences } from './find-references.js';
+import { createInvalidFile, type DocumentSource, describePath, type Fault } from './diagnostic.js';
+import { type FoundReference, findReferences } from './find-references.js';
 import { FileTrouble, readSmallFile } from './read-file.js';
-import type { AnyStruct } from './struct-walk.js';
-import { rootPlace } from './struct-walk.js';
+import { type AnyStruct, rootPlace } from './struct-walk.js';
 
 export interface ReferencesInput {
   /** The adapter's struct, and the config that it accepted. */

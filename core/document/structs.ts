@@ -1,5 +1,4 @@
-import type { Struct } from 'superstruct';
-import { define } from 'superstruct';
+import { define, type Struct } from 'superstruct';
 
 /**
  * Structs whose name is what a message says after `must be`: findings are built from names alone, since
@@ -44,4 +43,11 @@ export function nonEmptyText(): Struct<string, null> {
 
 function isWithin(value: number, min: number, max: number): boolean {
   return value >= min && value <= max;
+}
+
+/** The index of the first text that stands in the list before, `null` where all differ. */
+export function findRepeated(texts: readonly string[]): number | null {
+  const seen = new Set<string>();
+  const index = texts.findIndex((text) => seen.size === seen.add(text).size);
+  return index === -1 ? null : index;
 }

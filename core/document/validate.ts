@@ -1,10 +1,13 @@
 import type { Failure } from 'superstruct';
-import type { Fault, Path } from './diagnostic.js';
-import { describePath, isPrintableKey, MAX_FAULTS } from './diagnostic.js';
-import type { Expectation } from './expected.js';
-import { describeExpected, isBaseType } from './expected.js';
-import type { AnyStruct, StructPlace } from './struct-walk.js';
-import { findPlace, listChildren, rootPlace } from './struct-walk.js';
+import { describePath, type Fault, isPrintableKey, MAX_FAULTS, type Path } from './diagnostic.js';
+import { describeExpected, type Expectation, isBaseType } from './expected.js';
+import {
+  type AnyStruct,
+  findPlace,
+  listChildren,
+  rootPlace,
+  type StructPlace,
+} from './struct-walk.js';
 import { findNearestName, suggestName } from './suggest.js';
 
 /** Failures looked at: each fault may come with some that only follow from it. */

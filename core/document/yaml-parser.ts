@@ -1,15 +1,15 @@
 import type { CST, Document, ParsedNode, ScalarTag } from 'yaml';
-import { loadYaml } from '../lib/load-yaml.js';
-import type { TextFault, TextNode } from './syntax-tree.js';
 import {
   EMPTY_TEXT,
   MAX_DEPTH,
   MAX_VALUES,
+  type TextFault,
+  type TextNode,
   TextStop,
   TOO_DEEP,
   TOO_MANY_VALUES,
 } from './syntax-tree.js';
-import { findYamlError } from './yaml-errors.js';
+import { findYamlError, loadYaml } from './yaml-errors.js';
 import { buildYamlNode } from './yaml-tree.js';
 
 /** The parser's stack holds, besides the open collections, the document and the scalar being read. */

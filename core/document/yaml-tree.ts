@@ -1,8 +1,16 @@
 import type * as Yaml from 'yaml';
 import type { Alias, ParsedNode, Scalar, YAMLMap, YAMLSeq } from 'yaml';
-import { loadYaml } from '../lib/load-yaml.js';
-import type { TextEntry, TextFault, TextNode } from './syntax-tree.js';
-import { addEntry, createScalar, MAX_DEPTH, TextStop, TOO_DEEP } from './syntax-tree.js';
+import {
+  addEntry,
+  createScalar,
+  MAX_DEPTH,
+  type TextEntry,
+  type TextFault,
+  type TextNode,
+  TextStop,
+  TOO_DEEP,
+} from './syntax-tree.js';
+import { loadYaml } from './yaml-errors.js';
 
 /** Nodes that aliases may add in all: room for shared blocks, none for a billion laughs. */
 const MAX_ALIASED_NODES = 10_000;

@@ -1,7 +1,7 @@
 import type { koaBody as KoaBody } from 'koa-body';
 import { HostError } from '../errors.js';
-import { CallerGone } from '../operations/caller-gone.js';
 import { judgeBodyHeaders } from '../operations/forward/body-policy.js';
+import { CallerGone } from '../operations/request.js';
 import type { HostContext } from './exchange.js';
 
 /** Contract 4: the body of a bridge request. */

@@ -1,6 +1,10 @@
 import type { Log } from '../contract/index.js';
-import type { RequestObserver } from '../observability/completed-request.js';
-import { describeActor, roundMs, roundMsOrNull } from '../observability/describe-ended.js';
+import {
+  describeActor,
+  type RequestObserver,
+  roundMs,
+  roundMsOrNull,
+} from '../observability/completed-request.js';
 
 /**
  * One line a request (contract 9). Raw targets and queries are never logged: what a caller puts there

@@ -1,7 +1,7 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { join } from 'node:path';
-import { ConfigError } from '../config/config-error.js';
 import type { Actor, CallContext, Log } from '../contract/index.js';
+import { ConfigError } from '../errors.js';
 import { nameActor } from '../lib/actor-name.js';
 import {
   createKey,

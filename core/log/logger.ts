@@ -1,11 +1,14 @@
 import { isatty } from 'node:tty';
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
-import type { LogLevel } from '../config/settings.js';
 import type { Log, LogWrite } from '../contract/log.js';
 import { formatByStringify, formatTime } from './format-line.js';
 import { LineBatch } from './line-batch.js';
 import { redactFields } from './redact.js';
 import { toTerminalLine } from './terminal-line.js';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** The host's own log: what plugins get, and the rest. */
 export interface Logger extends Log {
@@ -154,4 +157,14 @@ async function openTerminal(): Promise<Sink> {
   const text = pretty({ sync: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true });
   const write = (line: string) => text.write(toTerminalLine(line));
   return { stream: { write }, close: async () => {} };
+}
+
+/** The log, with these fields before those of each line; a line may say otherwise. */
+export function withFields(log: Log, added: Readonly<Record<string, unknown>>): Log {
+  return {
+    debug: (fields, message) => log.debug({ ...added, ...fields }, message),
+    info: (fields, message) => log.info({ ...added, ...fields }, message),
+    warn: (fields, message) => log.warn({ ...added, ...fields }, message),
+    error: (fields, message) => log.error({ ...added, ...fields }, message),
+  };
 }

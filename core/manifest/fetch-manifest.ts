@@ -1,8 +1,11 @@
 import type { Response } from 'node-fetch';
-import type { TextFormat } from '../document/parse-document.js';
-import { MAX_TEXT_LENGTH } from '../document/parse-document.js';
-import { ManifestUnavailable } from '../host/manifest-unavailable.js';
+import { MAX_TEXT_LENGTH, type TextFormat } from '../document/parse-document.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
+
+/** A manifest that cannot be had now and may come later; whoever asked may ask again. */
+export class ManifestUnavailable extends Error {
+  override readonly name = 'ManifestUnavailable';
+}
 
 /** In all, from the first packet to the last byte. */
 const FETCH_TIMEOUT_MS = 5000;

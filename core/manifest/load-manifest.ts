@@ -1,18 +1,21 @@
 import { resolve } from 'node:path';
-import type { Manifest } from '../contract/index.js';
-import { isProviderFailure } from '../contract/index.js';
+import { isProviderFailure, type Manifest } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import type { Fault } from '../document/diagnostic.js';
+import {
+  createFileFinding,
+  createInvalidFile,
+  type DocumentSource,
+  type Fault,
+  type Finding,
+  InvalidFile,
+  type Locate,
+} from '../document/diagnostic.js';
+import { readStructuredText } from '../document/parse-document.js';
 import { FileTrouble, readTextFile } from '../document/read-file.js';
-import type { DocumentSource, Finding, Locate } from '../host/finding.js';
-import { createFileFinding, createInvalidFile, InvalidFile } from '../host/finding.js';
-import { manifestDigest } from '../host/manifest-digest.js';
-import { ManifestUnavailable } from '../host/manifest-unavailable.js';
-import { readStructuredText } from '../host/structured-file.js';
-import { fetchManifestText } from './fetch-manifest.js';
-import { parseManifest } from './parse-manifest.js';
+import { fetchManifestText, ManifestUnavailable } from './fetch-manifest.js';
+import { manifestDigest, parseManifest } from './parse-manifest.js';
 
-export { ManifestUnavailable } from '../host/manifest-unavailable.js';
+export { ManifestUnavailable } from './fetch-manifest.js';
 
 export interface ManifestInput {
   readonly descriptor: Descriptor;
@@ -130,4 +133,24 @@ function judgePin(digest: string, input: ManifestInput): void {
     at: 'value',
   };
   throw createInvalidFile([fault], input);
+}
+
+/**
+ * A manifest that was kept from before; `null` when it is bad (the rules may have changed since) or not
+ * the one that the descriptor pins.
+ */
+export function parseStoredManifest(
+  value: unknown,
+  descriptor: Pick<Descriptor, 'manifestDigest'> | null,
+): ReadManifest | null {
+  try {
+    const { manifest } = parseManifest(value, { file: 'last good manifest', locate: () => null });
+    const digest = manifestDigest(manifest);
+    const pin = descriptor?.manifestDigest ?? null;
+    if (pin !== null && pin !== digest) return null;
+    return { manifest, digest, warnings: [], files: [] };
+  } catch (error) {
+    if (error instanceof InvalidFile) return null;
+    throw error;
+  }
 }

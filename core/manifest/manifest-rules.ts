@@ -1,9 +1,8 @@
 import type { Manifest, ManifestRoute } from '../contract/index.js';
-import type { Fault } from '../document/diagnostic.js';
-import { describePath } from '../document/diagnostic.js';
+import { describePath, type Fault, type Path } from '../document/diagnostic.js';
 import { RouteConflict, RouteTable } from '../lib/route-table.js';
-import type { RouteTemplate } from '../lib/route-template.js';
-import { parseRouteTemplate, TemplateError } from '../lib/route-template.js';
+import { parseRouteTemplate, type RouteTemplate, TemplateError } from '../lib/route-template.js';
+import { faultAt, findDuplicates } from './config-rules.js';
 
 /** The first segment of what always belongs to the host (contract 4). */
 const BRIDGE_SEGMENT = 'console-bridge';
@@ -50,4 +49,110 @@ function judgeRoute(route: ManifestRoute, table: RouteTable<null>) {
 
 function isBridgeTemplate({ segments: [first, second] }: RouteTemplate): boolean {
   return first?.kind === 'literal' && first.text === BRIDGE_SEGMENT && second !== undefined;
+}
+
+/** Names within the admin data, slots and contributions (contract 5). */
+export function judgeAdmin(manifest: Manifest): Fault[] {
+  const { entities = [], actions = [] } = manifest.admin ?? {};
+  const entityPath = ['admin', 'entities'];
+  const actionPath = ['admin', 'actions'];
+  return [
+    ...findDuplicates(entities, entityPath, nameOf, 'name'),
+    ...findDuplicates(actions, actionPath, nameOf, 'name'),
+    ...entities.flatMap(({ fields = [] }, index) =>
+      findDuplicates(fields, [...entityPath, index, 'fields'], nameOf, 'name'),
+    ),
+    ...actions.flatMap(({ input_schema }, index) => {
+      const path = [...actionPath, index, 'input_schema', 'fields'];
+      return findDuplicates(input_schema?.fields ?? [], path, nameOf, 'name');
+    }),
+    ...findDuplicates(manifest.console_slots ?? [], ['console_slots'], ({ id }) => id, 'id'),
+    ...judgeContributions(manifest),
+  ];
+}
+
+/** Whether an action of another module exists is known only once all modules are. */
+function judgeContributions(manifest: Manifest): Fault[] {
+  const actions = new Set(manifest.admin?.actions?.map(nameOf));
+  return (manifest.console_contributions ?? []).flatMap(({ action }, index): Fault[] => {
+    if (action.module !== manifest.module_id || actions.has(action.name)) return [];
+    const path = ['console_contributions', index, 'action', 'name'];
+    return [faultAt(path, 'unknown-action', 'names an action that this module does not have')];
+  });
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
+}
+
+interface CapabilityUse {
+  readonly capability: string;
+  readonly path: Path;
+}
+
+/** What routes, entities and actions name must be declared (contract 5). */
+export function judgeCapabilities(manifest: Manifest): Fault[] {
+  const declared = new Set(manifest.capabilities);
+  const unlisted = listUses(manifest).filter(({ capability }) => !declared.has(capability));
+  return [
+    ...findDuplicates(manifest.capabilities, ['capabilities'], String, ''),
+    ...unlisted.map(({ path }) =>
+      faultAt(path, 'unlisted-capability', "names a capability that 'capabilities' does not list"),
+    ),
+  ];
+}
+
+export function findCapabilityDoubts(manifest: Manifest): Fault[] {
+  const open = manifest.http_routes.flatMap((route, index): Fault[] => {
+    if (route.capability !== undefined) return [];
+    const message = `${describeRoute(route, index)} has no capability, so it answers 403 to everybody`;
+    const hint = "add a 'capability'";
+    return [
+      {
+        rule: 'route-without-capability',
+        message,
+        hint,
+        path: ['http_routes', index],
+        at: 'value',
+      },
+    ];
+  });
+  return [...open, ...findUnused(manifest)];
+}
+
+/**
+ * Any capability of a module with config fields or slots may serve as the permission of its console
+ * (contract 4), so there none counts as unused.
+ */
+function findUnused(manifest: Manifest): Fault[] {
+  const hasConsole = manifest.config?.fields?.length || manifest.console_slots?.length;
+  if (hasConsole) return [];
+  const used = new Set(listUses(manifest).map(({ capability }) => capability));
+  for (const contribution of manifest.console_contributions ?? []) {
+    for (const capability of contribution.required_capabilities ?? []) used.add(capability);
+  }
+  return manifest.capabilities.flatMap((capability, index): Fault[] => {
+    if (used.has(capability)) return [];
+    const path = ['capabilities', index];
+    return [
+      faultAt(path, 'unused-capability', 'is used by no route, entity, action or contribution'),
+    ];
+  });
+}
+
+function listUses(manifest: Manifest): CapabilityUse[] {
+  const { entities = [], actions = [] } = manifest.admin ?? {};
+  return [
+    ...manifest.http_routes.flatMap(({ capability }, index) =>
+      capability === undefined ? [] : [{ capability, path: ['http_routes', index, 'capability'] }],
+    ),
+    ...entities.map(({ read_capability }, index) => ({
+      capability: read_capability,
+      path: ['admin', 'entities', index, 'read_capability'],
+    })),
+    ...actions.map(({ capability }, index) => ({
+      capability,
+      path: ['admin', 'actions', index, 'capability'],
+    })),
+  ];
 }

@@ -11,12 +11,27 @@ import {
   optional,
   string,
 } from 'superstruct';
-import type { Manifest, Method } from '../contract/index.js';
-import { MODULE_HTTP_METHODS } from '../contract/index.js';
+import { type Manifest, type Method, MODULE_HTTP_METHODS } from '../contract/index.js';
 import { capability, moduleName } from '../descriptor/identifiers.js';
 import type { AnyStruct } from '../document/struct-walk.js';
 import { anyWholeNumber, finiteNumber, nonEmptyText, wholeNumber } from '../document/structs.js';
-import { plainPath } from '../host/plain-path.js';
+
+/** Visible ASCII but for what a URL parser rewrites or reads as the end of the path. */
+const PLAIN_PATH = /^\/(?:[!$&'()*+,\-.0-9:;=@A-Z[\]_a-z~/]|%[0-9A-Fa-f]{2})*$/;
+const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:;[^/]*)?(?=\/|$)/i;
+
+/**
+ * A path that the host calls as it stands: no query, no fragment, no dot segments, nothing that a URL
+ * parser would rewrite, and no `//`, at which one would read a host name.
+ */
+export const plainPath = define<string>(
+  'a plain absolute path, such as /admin/contacts',
+  (value) =>
+    typeof value === 'string' &&
+    PLAIN_PATH.test(value) &&
+    !value.includes('//') &&
+    !DOT_SEGMENT.test(value),
+);
 
 /** One hour: a route only ever shortens the time-out of its module. */
 const MAX_ROUTE_TIMEOUT_MS = 3_600_000;

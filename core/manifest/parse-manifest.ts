@@ -1,13 +1,23 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import type { Manifest } from '../contract/index.js';
-import type { Fault } from '../document/diagnostic.js';
+import {
+  createFinding,
+  createInvalidFile,
+  type DocumentSource,
+  type Fault,
+  type Finding,
+  sortFindings,
+} from '../document/diagnostic.js';
 import { copyPlainJson } from '../document/plain-json.js';
 import { judgeByStruct } from '../document/validate.js';
-import type { DocumentSource, Finding } from '../host/finding.js';
-import { createFinding, createInvalidFile, sortFindings } from '../host/finding.js';
-import { judgeAdmin } from '../host/manifest-admin-rules.js';
-import { findCapabilityDoubts, judgeCapabilities } from '../host/manifest-capability-rules.js';
 import { judgeConfig } from './config-rules.js';
-import { judgeRoutes } from './manifest-rules.js';
+import {
+  findCapabilityDoubts,
+  judgeAdmin,
+  judgeCapabilities,
+  judgeRoutes,
+} from './manifest-rules.js';
 import { manifestStruct } from './manifest-struct.js';
 
 export interface ParsedManifest {
@@ -42,4 +52,10 @@ export function parseManifest(value: unknown, source: DocumentSource): ParsedMan
 
 function refuseFaulty(faults: readonly Fault[], source: DocumentSource): void {
   if (faults.length > 0) throw createInvalidFile(faults, source);
+}
+
+/** `sha256:` and the hex SHA-256 of the RFC 8785 form of a manifest as it was given, no defaults added. */
+export function manifestDigest(manifest: unknown): string {
+  const canonical = canonicalize(manifest) ?? '';
+  return `sha256:${createHash('sha256').update(canonical).digest('hex')}`;
 }

@@ -63,3 +63,8 @@ function createLiveRoute(
     idempotency: declared.operation?.idempotency ?? 'none',
   };
 }
+
+/** Where operations read the generation that is live now: once a request, then kept. */
+export interface GenerationSource {
+  readonly current: Generation;
+}

@@ -1,10 +1,9 @@
 import type { Cancellation, ConfigField, Log, Manifest, Provider } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import { ConfigCourier } from '../host/config-courier.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { type Store, type StoredConfig, StoreUnavailable } from '../store/store.js';
-import { deliverConfig } from './config-delivery.js';
+import { ConfigCourier, deliverConfig } from './config-delivery.js';
 import {
   fieldName,
   findUnusable,

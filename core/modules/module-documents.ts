@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
-import type { StructuredText } from '../document/parse-document.js';
+import { InvalidFile } from '../document/diagnostic.js';
+import { readStructuredText, type StructuredText } from '../document/parse-document.js';
 import { FileTrouble, readTextFile } from '../document/read-file.js';
-import { InvalidFile } from '../host/finding.js';
-import { readStructuredText } from '../host/structured-file.js';
 
 /**
  * Reads a file of a module as it is now, by its path from the folder of descriptors; `null` for one that

@@ -1,5 +1,5 @@
 import type { Descriptor } from '../descriptor/descriptor.js';
-import { type Finding, formatFinding, InvalidFile } from '../host/finding.js';
+import { type Finding, formatFinding, InvalidFile } from '../document/diagnostic.js';
 import type { LiveModule } from './live-module.js';
 
 /** The states of a descriptor (design 4). */

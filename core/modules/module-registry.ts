@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
-import type { GenerationSource } from '../host/generation-source.js';
-import { mapConcurrently } from '../lib/map-concurrently.js';
+import { mapConcurrently } from '../lib/promises.js';
 import { type DirectoryListing, UnreadableDirectory } from '../watch/directory.js';
 import { DirectoryScanner, type ScanResult } from '../watch/directory-scanner.js';
 import { DirectoryWatcher, type Look } from '../watch/directory-watcher.js';
-import type { Generation, LiveModule } from './live-module.js';
+import type { Generation, GenerationSource, LiveModule } from './live-module.js';
 import type { ModuleRecord } from './module-record.js';
 import { ModuleSlot, type SlotContext } from './module-slot.js';
 import type { ModuleVersion } from './module-version.js';

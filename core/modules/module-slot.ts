@@ -1,12 +1,14 @@
 import type { Log } from '../contract/index.js';
 import type { Probation } from '../descriptor/descriptor.js';
-import { formatFinding } from '../host/finding.js';
-import type { SharedProbation } from '../host/shared-probation.js';
-import { parseStoredManifest } from '../host/stored-manifest.js';
+import { formatFinding } from '../document/diagnostic.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import { nameError } from '../isolation/error-owner.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
-import { ManifestUnavailable, type ReadManifest } from '../manifest/load-manifest.js';
+import {
+  ManifestUnavailable,
+  parseStoredManifest,
+  type ReadManifest,
+} from '../manifest/load-manifest.js';
 import type { HostPressure } from '../provider/load-shedding.js';
 import type { Store } from '../store/store.js';
 import type { DirectoryFile } from '../watch/directory.js';
@@ -32,7 +34,7 @@ import {
   prepareDescriptor,
   UnpreparedDescriptor,
 } from './prepare-descriptor.js';
-import { type ProbationFigures, watchProbation } from './probation.js';
+import { type ProbationFigures, type SharedProbation, watchProbation } from './probation.js';
 
 export interface SlotContext extends DescriptorContext {
   readonly log: Log;

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import type { Log, Provider } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import { formatFinding } from '../host/finding.js';
+import { formatFinding } from '../document/diagnostic.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import { type ErrorOwner, runOwned } from '../isolation/error-owner.js';
 import { ModuleScope } from '../isolation/scope.js';
 import { StrayErrors } from '../isolation/uncaught-errors.js';
 import { AbortSource } from '../lib/lazy-abort-controller.js';
 import { withTimeout } from '../lib/promises.js';
-import { withFields } from '../log/with-fields.js';
+import { withFields } from '../log/logger.js';
 import { type ReadManifest, readManifest } from '../manifest/load-manifest.js';
 import { ownProvider } from '../provider/checked-provider.js';
 import { Deadline } from '../provider/deadline.js';

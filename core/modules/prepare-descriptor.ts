@@ -2,15 +2,12 @@ import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import canonicalize from 'canonicalize';
 import type { ProviderAdapter } from '../contract/index.js';
-import {
-  type Descriptor,
-  type ParsedDescriptor,
-  parseDescriptor,
-} from '../descriptor/descriptor.js';
+import type { Descriptor } from '../descriptor/descriptor.js';
 import { MODULE_NAME } from '../descriptor/identifiers.js';
+import { type ParsedDescriptor, parseDescriptor } from '../descriptor/parse-descriptor.js';
+import { type Finding, InvalidFile, type Locate } from '../document/diagnostic.js';
+import { readStructuredText } from '../document/parse-document.js';
 import { listReferencedFiles, type References, resolveReferences } from '../document/references.js';
-import { type Finding, InvalidFile, type Locate } from '../host/finding.js';
-import { readStructuredText } from '../host/structured-file.js';
 import { type ReadManifest, readManifest } from '../manifest/load-manifest.js';
 import type { AdapterSource } from '../plugin-loader/adapter-source.js';
 import type { DirectoryFile } from '../watch/directory.js';

@@ -1,5 +1,6 @@
 import type { Actor } from '../contract/index.js';
-import type { RequestTrace } from '../operations/request-trace.js';
+import { nameActor } from '../lib/actor-name.js';
+import type { RequestTrace } from '../operations/request.js';
 
 /** A request that has been decided: what the log line, the metrics and the call records get of it. */
 export interface EndedRequest {
@@ -19,3 +20,18 @@ export interface EndedRequest {
 
 /** Told once of each request, before the last byte of its answer leaves. */
 export type RequestObserver = (ended: EndedRequest) => void;
+
+/** `service:crm-sync`; `null` where none was established. */
+export function describeActor(actor: Actor | null): string | null {
+  return actor === null ? null : nameActor(actor);
+}
+
+/** Microseconds are as fine as the clock is true. */
+export function roundMs(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
+
+/** The same of what may never have been: `null` stays so. */
+export function roundMsOrNull(ms: number | null): number | null {
+  return ms === null ? null : roundMs(ms);
+}

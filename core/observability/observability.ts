@@ -3,7 +3,7 @@ import type { CallArchive } from './calls/stored-calls.js';
 import type { RequestObserver } from './completed-request.js';
 import { Metrics } from './metrics/metrics.js';
 import type { ObservedHost } from './metrics/module-metrics.js';
-import type { Tracing } from './tracing/open-tracing.js';
+import type { Tracing } from './tracing/request-span.js';
 
 /** What the host tells of itself. */
 export interface Observability {

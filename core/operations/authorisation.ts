@@ -1,8 +1,48 @@
 import type { Actor } from '../contract/index.js';
+import { HostError } from '../errors.js';
 import type { LiveModule } from '../modules/live-module.js';
-import { authoriseCapability, authoriseModuleCaller, authoriseScope } from './authorise.js';
-import { authoriseGrant, authorisePermission } from './console/authorise-bridge.js';
 import type { BridgeRequest } from './console/bridge-request.js';
+
+const CONSOLE_ADMIN = 'console.admin';
+
+/**
+ * Contract 1.1: services and systems may call modules; a user needs `console.admin`.
+ * @throws HostError 403.
+ */
+export function authoriseModuleCaller(actor: Actor): void {
+  if (actor.kind !== 'user' || actor.scopes.has(CONSOLE_ADMIN)) return;
+  throw forbidden('modules are called by services and systems', CONSOLE_ADMIN);
+}
+
+/**
+ * Contract 1.4: the exact scope, except for `system`; a route without a capability is closed to everybody.
+ * @throws HostError 403.
+ */
+export function authoriseCapability(actor: Actor, capability: string | null): void {
+  if (capability === null) {
+    throw new HostError('forbidden', 'the route declares no capability, so nobody may call it', {
+      nextActions: ['ask the owners of the module to declare a capability for the route'],
+    });
+  }
+  if (actor.kind === 'system' || actor.scopes.has(capability)) return;
+  throw forbidden('a declared capability is required', capability);
+}
+
+/**
+ * For the host's own routes: the exact scope, except for `system`.
+ * @throws HostError 403.
+ */
+export function authoriseScope(actor: Actor, scope: string): void {
+  if (actor.kind === 'system' || actor.scopes.has(scope)) return;
+  throw forbidden('a scope of the host is required', scope);
+}
+
+function forbidden(detail: string, scope: string): HostError {
+  return new HostError('forbidden', detail, {
+    errors: [{ field: 'scope', reason: scope }],
+    nextActions: [`ask for the scope ${scope}`],
+  });
+}
 
 /** What a caller must be allowed to do, of each kind that there is. */
 export type Requirement =
@@ -51,3 +91,44 @@ export class Decision {
 }
 
 export const { decide } = Decision;
+
+/** Contract 4: `system` and a user with `console.admin` hold every permission; anybody else the exact one. */
+export function holdsPermission(actor: Actor, permission: string): boolean {
+  if (actor.kind === 'system' || actor.scopes.has(permission)) return true;
+  return actor.kind === 'user' && actor.scopes.has('console.admin');
+}
+
+/** @throws HostError 403. */
+export function authorisePermission(actor: Actor, permission: string): void {
+  if (holdsPermission(actor, permission)) return;
+  throw new HostError('forbidden', 'the caller does not hold the permission', {
+    errors: [{ field: 'permission', reason: 'not among the scopes of the caller' }],
+    nextActions: [`ask for the scope ${permission}`],
+  });
+}
+
+/** What a console must present of this module. */
+export function releaseOf({ descriptor, manifestDigest }: LiveModule): string {
+  return descriptor.console.release ?? manifestDigest;
+}
+
+/**
+ * The grant must be for exactly this module, release, UI artifact and permission. Which of them does not
+ * fit is not told: the digests in question are ops' to compare.
+ * @throws HostError 403.
+ */
+export function authoriseGrant(module: LiveModule, request: BridgeRequest): void {
+  const { ui, grants } = module.descriptor.console;
+  const isGranted =
+    releaseOf(module) === request.moduleReleaseDigest &&
+    ui.includes(request.uiArtifactDigest) &&
+    grants.includes(request.permission);
+  if (isGranted) return;
+  throw new HostError('forbidden', 'no grant for this release, UI artifact and permission', {
+    errors: [{ field: 'permission', reason: 'not granted' }],
+    nextActions: [
+      'compare the digests with those of GET /modules',
+      'ask the operators for a grant in the console section of the descriptor',
+    ],
+  });
+}

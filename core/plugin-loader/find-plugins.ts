@@ -1,18 +1,9 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { PluginSource } from '../config/plugin-list.js';
 import { PluginError } from './plugin-error.js';
 import { PLUGIN_FILE, type PluginOrigin, type RefusedPlugin } from './plugin-manifest.js';
-
-/** Where plugins are looked for: a folder of them, or one package of npm's. */
-export type PluginSource =
-  | { readonly kind: 'folder'; readonly path: string }
-  | {
-      readonly kind: 'package';
-      readonly name: string;
-      /** Its `node_modules` is looked for here, then in every folder above. */
-      readonly directories: readonly string[];
-    };
 
 /** A plugin that is there, or a package that is not. */
 export type FoundPlugin =

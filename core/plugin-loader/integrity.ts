@@ -1,5 +1,17 @@
-import { digestFiles, type FileDigests, UndigestedPlugin } from './digests.js';
-import { PLUGIN_FILE, type PluginManifest } from './plugin-manifest.js';
+import { record } from 'superstruct';
+import { parseByStruct } from '../document/parse-file.js';
+import { digestFiles, type FileDigests, fileDigests, UndigestedPlugin } from './digests.js';
+import { PLUGIN_FILE, type PluginManifest, pluginName } from './plugin-manifest.js';
+
+const DIGESTS_FILE = record(pluginName, fileDigests());
+
+/**
+ * Parses `{<plugin>: {<path>: sha256:…}}`, JSON or YAML, as `modgate plugins digest` prints it.
+ * @throws InvalidFile with the place of each fault.
+ */
+export function parsePluginDigests(file: string, text: string): PluginDigests {
+  return parseByStruct(file, text, DIGESTS_FILE).value;
+}
 
 /** Digests that ops keep apart from the plugins, by a plugin's name; its `plugin.json` is among the files. */
 export type PluginDigests = Readonly<Record<string, FileDigests>>;

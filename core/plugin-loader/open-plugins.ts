@@ -1,10 +1,10 @@
-import { readFileText } from '../config/read-file-text.js';
-import { refuseInvalidFile } from '../config/refuse-invalid-file.js';
 import { requireFolder } from '../config/require-folder.js';
 import type { HostConfig } from '../config/settings.js';
 import type { Log } from '../contract/index.js';
-import { parsePluginDigests } from '../host/plugin-digests-file.js';
+import { refuseInvalidFile } from '../document/parse-file.js';
+import { readFileText } from '../document/read-file.js';
 import { SHIPPED_PLUGINS } from './find-plugins.js';
+import { parsePluginDigests } from './integrity.js';
 import { type PluginRegistry, readPlugins } from './registry.js';
 
 /** The settings that say which plugins there are, and which are trusted. */

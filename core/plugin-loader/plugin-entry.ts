@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { IntegrityPolicy } from '../config/settings.js';
 import type { Log } from '../contract/index.js';
-import type { IntegrityPolicy } from '../host/integrity-policy.js';
 import { nameError, runOwned } from '../isolation/error-owner.js';
 import { StrayErrors } from '../isolation/uncaught-errors.js';
 import type { FoundPlugin } from './find-plugins.js';

@@ -1,7 +1,8 @@
+import type { PluginSource } from '../config/plugin-list.js';
 import type { AuthenticatorFactory, Log, ProviderAdapter } from '../contract/index.js';
 import { suggestName } from '../document/suggest.js';
 import type { AdapterSource } from './adapter-source.js';
-import { type FoundPlugin, findPlugins, type PluginSource } from './find-plugins.js';
+import { type FoundPlugin, findPlugins } from './find-plugins.js';
 import { PluginEntry, type PluginTrust, readStamp } from './plugin-entry.js';
 import { PluginError } from './plugin-error.js';
 import { isRefused } from './plugin-manifest.js';

@@ -8,7 +8,6 @@ import {
   ProviderFailure,
 } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import { ProviderStatus } from '../host/provider-status.js';
 import { IDENTITY_HEADER, type IdentitySigner } from '../identity/identity-keys.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { createUuidSource } from '../lib/uuid-v7.js';
@@ -17,7 +16,7 @@ import type { Deadline } from './deadline.js';
 import type { Endpoint } from './endpoint.js';
 import type { EndpointSet } from './endpoint-pool.js';
 import { GuardedInvocation } from './invocation.js';
-import { type CheckedOutcome, checkOutcome } from './outcome.js';
+import { type CheckedOutcome, checkOutcome, ProviderStatus } from './outcome.js';
 import type { AttemptResult, GuardedAnswer, GuardedCall } from './provider-call.js';
 import { createOpenBreaker } from './rejected-call.js';
 import { RetryBudget } from './retry-budget.js';

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { ConfigError } from '../config/config-error.js';
+import { ConfigError } from '../errors.js';
 
 export const STORE_KEY_VARIABLE = 'MODGATE_STORE_KEY';
 

@@ -1,6 +1,6 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
-import { settleWithin } from '../lib/settle-within.js';
+import { settleWithin } from '../lib/promises.js';
 import { orLost } from './postgres-error.js';
 
 // A caller waits for these: past them the answer is 503.

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
-import { settleWithin } from '../lib/settle-within.js';
+import { settleWithin } from '../lib/promises.js';
 import { CLOSE_TIMEOUT_MS, connectionOptions } from './postgres-connection.js';
 import { orLost } from './postgres-error.js';
 

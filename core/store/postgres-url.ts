@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/config-error.js';
+import { ConfigError } from '../errors.js';
 
 const DEFAULT_SCHEMA = 'modgate';
 // Lower case and short: it is also part of the name of a channel, which PostgreSQL limits to 63 bytes.

@@ -1,6 +1,6 @@
 import type { Log } from '../contract/index.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
-import { settleWithin } from '../lib/settle-within.js';
+import { settleWithin } from '../lib/promises.js';
 import { type DigestAudited, openDigest } from './audit-digest.js';
 import {
   type AuditFilter,

@@ -15,6 +15,7 @@ export type {
   StoredConfig,
   StoredValue,
 } from './config-values.js';
+
 export type { ChangeListener } from './database.js';
 export { StoreUnavailable } from './store-unavailable.js';
 

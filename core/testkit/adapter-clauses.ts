@@ -1,5 +1,4 @@
-import type { AdapterBench } from './adapter-harness.js';
-import type { Clause } from './clause.js';
+import type { AdapterClause } from './clause.js';
 import { ADMINISTRATION } from './clauses/administration.js';
 import { ANSWER } from './clauses/answer.js';
 import { CALLS } from './clauses/calls.js';
@@ -12,8 +11,6 @@ import { OPENING } from './clauses/opening.js';
 import { READINESS } from './clauses/readiness.js';
 import { REQUEST } from './clauses/request.js';
 import { SIGNAL } from './clauses/signal.js';
-
-export type AdapterClause = Clause<AdapterBench>;
 
 /** Every clause about adapters, in the order of the scorecard. */
 export const ADAPTER_CLAUSES: readonly AdapterClause[] = [

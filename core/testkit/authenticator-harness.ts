@@ -1,8 +1,7 @@
 import { AssertionError } from 'node:assert';
 import type { Actor, Credentials } from '../contract/index.js';
 import type { AuthenticatorSubject, RunningAuthenticator } from './authenticator-subject.js';
-import { countHandles } from './clauses/closing.js';
-import { Patience } from './wait.js';
+import { countHandles, Patience } from './wait.js';
 
 const DEFAULT_PATIENCE_MS = 10_000;
 

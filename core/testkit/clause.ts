@@ -1,3 +1,7 @@
+import type { AdapterBench } from './adapter-harness.js';
+
+export type AdapterClause = Clause<AdapterBench>;
+
 /** One sentence of the contract that the suite puts to the test. */
 export interface Clause<Bench> {
   /** Stable: `area.what`. Never given to another sentence. */

@@ -7,6 +7,7 @@ export type {
   GoodCredentials,
   RunningAuthenticator,
 } from './authenticator-subject.js';
+
 export { authenticatorSuite, runAuthenticatorClauses } from './authenticator-suite.js';
 export type { ClauseResult } from './clause.js';
 export { createInvocation, type RouteCall } from './fakes/create-invocation.js';
@@ -17,6 +18,7 @@ export {
   type FakeOpenContextOptions,
   type FakeReferences,
 } from './fakes/fake-open-context.js';
+
 export { createFakeScope, type FakeScope } from './fakes/fake-scope.js';
 export {
   type HttpReference,
@@ -25,16 +27,21 @@ export {
   startHttpReference,
   startUnixReference,
 } from './reference/http-reference.js';
+
 export { startLocalReference } from './reference/local-reference.js';
 export { REFERENCE_MANIFEST } from './reference/reference-manifest.js';
 export {
   createReferenceModule,
+  type ReferenceModule,
+} from './reference/reference-module.js';
+
+export {
   REFERENCE_FAULTS,
   type ReferenceAnswer,
   type ReferenceFault,
-  type ReferenceModule,
   type ReferenceRequest,
-} from './reference/reference-module.js';
+} from './reference/reference-protocol.js';
+
 export type { RunningReference, StartReference } from './reference/running-reference.js';
 export { toReferenceRequest } from './reference/to-reference-request.js';
 export type { RunOptions } from './run-clauses.js';

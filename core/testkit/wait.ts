@@ -1,6 +1,11 @@
 import { AssertionError } from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 
+/** Timers, sockets, servers and requests of this process that keep it alive. */
+export function countHandles(): number {
+  return process.getActiveResourcesInfo().length;
+}
+
 const POLL_MS = 5;
 
 /** Waits for what must happen, and fails in words when it does not. */

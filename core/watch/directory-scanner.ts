@@ -1,8 +1,12 @@
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { DirectoryLister } from '../host/directory-lister.js';
-import { mapConcurrently } from '../lib/map-concurrently.js';
-import { type DirectoryFile, type IgnoredFile, readDirectoryFile } from './directory.js';
+import { mapConcurrently } from '../lib/promises.js';
+import {
+  type DirectoryFile,
+  DirectoryLister,
+  type IgnoredFile,
+  readDirectoryFile,
+} from './directory.js';
 import {
   type Fingerprint,
   findDifferent,

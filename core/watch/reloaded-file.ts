@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { readFileText } from '../config/read-file-text.js';
 import type { Log } from '../contract/index.js';
-import { formatFinding, InvalidFile } from '../host/finding.js';
+import { formatFinding, InvalidFile } from '../document/diagnostic.js';
+import { readFileText } from '../document/read-file.js';
 import { watchFile } from './file-watcher.js';
 
 /** What a file says, kept up to date. */

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+
 // Not the whole contract: what a thread imports delays its start.
 import { isProviderFailure, ProviderFailure } from '../../core/contract/failure.js';
 import type { Invocation, OpenContext, Operation } from '../../core/contract/index.js';

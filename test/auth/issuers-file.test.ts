@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseIssuersFile } from '../../core/auth/issuers-file.js';
-import { formatFinding, InvalidFile } from '../../core/host/finding.js';
+import { formatFinding, InvalidFile } from '../../core/document/diagnostic.js';
 
 const GOOD = {
   issuer: 'https://issuer.example',

@@ -9,7 +9,7 @@ import {
 } from '../../core/auth/static-tokens.js';
 import { parseTokenFile } from '../../core/auth/token-file.js';
 import type { Actor } from '../../core/contract/index.js';
-import { InvalidFile } from '../../core/host/finding.js';
+import { InvalidFile } from '../../core/document/diagnostic.js';
 import { waitUntil } from '../http/wait-until.js';
 import { createRecordedLog, type RecordedLine } from './recorded-log.js';
 

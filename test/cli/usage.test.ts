@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { COMMANDS } from '../../core/cli/commands.js';
-import { describeUsageError } from '../../core/cli/describe-usage-error.js';
+import { describeUsageError } from '../../core/cli/run-cli.js';
 import { SETTING_NAMES, settingFlag } from '../../core/config/settings.js';
 import { runModgate } from './run-modgate.js';
 

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import { parseDescriptor } from '../../core/descriptor/descriptor.js';
-import { InvalidFile } from '../../core/host/finding.js';
-import { readStructuredText } from '../../core/host/structured-file.js';
+import { parseDescriptor } from '../../core/descriptor/parse-descriptor.js';
+import { InvalidFile } from '../../core/document/diagnostic.js';
+import { readStructuredText } from '../../core/document/parse-document.js';
 import { parseManifest } from '../../core/manifest/parse-manifest.js';
-import type { BadDocument, GoodDocument } from './corpus.js';
-import { readCorpus } from './corpus.js';
+import { type BadDocument, type GoodDocument, readCorpus } from './corpus.js';
 import { knownAdapters } from './known-adapters.js';
 
 type Path = readonly (string | number)[];

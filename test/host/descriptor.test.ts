@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import { boolean, defaulted, define, object } from 'superstruct';
-import type { ParsedDescriptor } from '../../core/descriptor/descriptor.js';
-import { parseDescriptor } from '../../core/descriptor/descriptor.js';
-import type { BadDocument, GoodDocument } from './corpus.js';
-import { readCorpus } from './corpus.js';
+import { type ParsedDescriptor, parseDescriptor } from '../../core/descriptor/parse-descriptor.js';
+import { type BadDocument, type GoodDocument, readCorpus } from './corpus.js';
 import { findingsOf, summarise } from './invalid-file.js';
 import { createAdapters, knownAdapters } from './known-adapters.js';
 

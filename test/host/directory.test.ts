@@ -2,8 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { DirectoryFile } from '../../core/watch/directory.js';
-import { readDirectory, UnreadableDirectory } from '../../core/watch/directory.js';
+import {
+  type DirectoryFile,
+  readDirectory,
+  UnreadableDirectory,
+} from '../../core/watch/directory.js';
 import { createFolder, removeFoldersAfterEach } from './temporary-folder.js';
 
 const FOUR_MIB = 4 * 1024 * 1024;

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Finding } from '../../core/host/finding.js';
-import { InvalidFile } from '../../core/host/finding.js';
+import { type Finding, InvalidFile } from '../../core/document/diagnostic.js';
 
 /** The findings of the InvalidFile that `work` must end in. */
 export async function findingsOf(work: () => unknown): Promise<readonly Finding[]> {

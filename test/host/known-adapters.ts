@@ -1,5 +1,6 @@
 import { object } from 'superstruct';
-import type { DescriptorAdapter, DescriptorAdapters } from '../../core/descriptor/descriptor.js';
+import type { DescriptorAdapter } from '../../core/descriptor/descriptor.js';
+import type { DescriptorAdapters } from '../../core/descriptor/parse-descriptor.js';
 import { httpConfig, unixConfig } from '../../plugins/http/config.js';
 import { localConfig } from '../../plugins/local/config.js';
 import { natsConfig } from '../../plugins/nats/config.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { manifestDigest } from '../../core/host/manifest-digest.js';
+import { manifestDigest } from '../../core/manifest/parse-manifest.js';
 
 function sha256(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;

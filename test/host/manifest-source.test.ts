@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ProviderFailure } from '../../core/contract/index.js';
-import { parseDescriptor } from '../../core/descriptor/descriptor.js';
-import { InvalidFile } from '../../core/host/finding.js';
-import { manifestDigest } from '../../core/host/manifest-digest.js';
+import { parseDescriptor } from '../../core/descriptor/parse-descriptor.js';
+import { InvalidFile } from '../../core/document/diagnostic.js';
 import { fetchManifestText } from '../../core/manifest/fetch-manifest.js';
-import type { ManifestInput, ReadManifest } from '../../core/manifest/load-manifest.js';
-import { ManifestUnavailable, readManifest } from '../../core/manifest/load-manifest.js';
+import {
+  type ManifestInput,
+  ManifestUnavailable,
+  type ReadManifest,
+  readManifest,
+} from '../../core/manifest/load-manifest.js';
+import { manifestDigest } from '../../core/manifest/parse-manifest.js';
 import { findingsOf, summarise } from './invalid-file.js';
 import { knownAdapters } from './known-adapters.js';
 import { createFolder, removeFoldersAfterEach } from './temporary-folder.js';

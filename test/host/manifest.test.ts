@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import type { Infer } from 'superstruct';
 import type { Manifest } from '../../core/contract/index.js';
-import { readStructuredText } from '../../core/host/structured-file.js';
+import { readStructuredText } from '../../core/document/parse-document.js';
 import type { manifestStruct } from '../../core/manifest/manifest-struct.js';
 import { parseManifest } from '../../core/manifest/parse-manifest.js';
-import type { BadDocument, GoodDocument } from './corpus.js';
-import { readCorpus } from './corpus.js';
+import { type BadDocument, type GoodDocument, readCorpus } from './corpus.js';
 import { findingsOf, summarise } from './invalid-file.js';
 
 /** Without what differs between superstruct's types and ours: `readonly`, and `undefined` for absent. */

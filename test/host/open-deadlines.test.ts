@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { OpenDeadlines } from '../../core/host/open-deadlines.js';
-import type { Deadline } from '../../core/provider/deadline.js';
+import { type Deadline, OpenDeadlines } from '../../core/provider/deadline.js';
 
 class FakeDeadline {
   place = -1;

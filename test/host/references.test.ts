@@ -19,10 +19,13 @@ import {
   union,
 } from 'superstruct';
 import { fileReference, Secret, secretReference } from '../../core/contract/index.js';
-import type { References } from '../../core/document/references.js';
-import { listReferencedFiles, resolveReferences } from '../../core/document/references.js';
+import { readStructuredText } from '../../core/document/parse-document.js';
+import {
+  listReferencedFiles,
+  type References,
+  resolveReferences,
+} from '../../core/document/references.js';
 import type { AnyStruct } from '../../core/document/struct-walk.js';
-import { readStructuredText } from '../../core/host/structured-file.js';
 import { findingsOf, summarise } from './invalid-file.js';
 import { createFolder, removeFoldersAfterEach } from './temporary-folder.js';
 

@@ -2,8 +2,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { PlacedFault, TextFormat } from '../../core/document/parse-document.js';
-import { InvalidText, parseStructuredText } from '../../core/document/parse-document.js';
+import {
+  InvalidText,
+  type PlacedFault,
+  parseStructuredText,
+  type TextFormat,
+} from '../../core/document/parse-document.js';
 
 const FOUR_MIB = 4 * 1024 * 1024;
 

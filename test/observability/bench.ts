@@ -2,7 +2,7 @@
 import { Counter, Registry } from 'prom-client';
 import type { EndedRequest } from '../../core/observability/completed-request.js';
 import { createObservability } from '../../core/observability/observability.js';
-import { createRequestTrace } from '../../core/operations/request-trace.js';
+import { createRequestTrace } from '../../core/operations/request.js';
 import { callId } from '../../core/store/call-log.js';
 import type { StoredCall } from '../../core/store/store.js';
 import { createSqliteBackend } from '../store/backend.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CallRing } from '../../core/observability/calls/recent-calls.js';
 import type { EndedRequest } from '../../core/observability/completed-request.js';
-import { createRequestTrace } from '../../core/operations/request-trace.js';
+import { createRequestTrace } from '../../core/operations/request.js';
 
 const ALL = { module: null, status: null, since: null, limit: 1000, cursor: null };
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Actor } from '../../core/contract/index.js';
 import { CallTable } from '../../core/observability/calls/call-table.js';
 import type { EndedRequest } from '../../core/observability/completed-request.js';
-import { createRequestTrace, type RequestTrace } from '../../core/operations/request-trace.js';
+import { createRequestTrace, type RequestTrace } from '../../core/operations/request.js';
 
 const CAPACITY = 3;
 

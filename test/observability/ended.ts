@@ -1,5 +1,5 @@
 import type { EndedRequest } from '../../core/observability/completed-request.js';
-import { createRequestTrace } from '../../core/operations/request-trace.js';
+import { createRequestTrace } from '../../core/operations/request.js';
 
 /** A forwarded request that has ended, by its id. */
 export function createEnded(id: number, status = 200): EndedRequest {

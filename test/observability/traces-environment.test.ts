@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ConfigError } from '../../core/config/config-error.js';
+import { ConfigError } from '../../core/errors.js';
 import { openTracing } from '../../core/observability/tracing/open-tracing.js';
 import { headerValue } from '../../core/selftest/raw-http.js';
 import { runModgate } from '../cli/run-modgate.js';

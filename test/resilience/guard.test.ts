@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Invocation } from '../../core/contract/index.js';
-import { ProviderStatus } from '../../core/host/provider-status.js';
+import { ProviderStatus } from '../../core/provider/outcome.js';
 import type { CallTrace } from '../../core/provider/provider-call.js';
 import { GuardFailure } from '../../core/provider/rejected-call.js';
 import { waitUntil } from '../http/wait-until.js';

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
-import type { Invocation, Log } from '../../core/contract/index.js';
 import {
   type Balancing,
+  type Invocation,
   isProviderFailure,
+  type Log,
   type Endpoint as NamedEndpoint,
   type Outcome,
   type Provider,
   ProviderFailure,
 } from '../../core/contract/index.js';
 import type { Descriptor } from '../../core/descriptor/descriptor.js';
-import { ProviderStatus } from '../../core/host/provider-status.js';
 import { ModuleScope } from '../../core/isolation/scope.js';
 import type { HostPressure } from '../../core/provider/load-shedding.js';
-import type { CheckedOutcome } from '../../core/provider/outcome.js';
+import { type CheckedOutcome, ProviderStatus } from '../../core/provider/outcome.js';
 import type { GuardedAnswer, GuardedCall } from '../../core/provider/provider-call.js';
 import { Guard } from '../../core/provider/provider-client.js';
 

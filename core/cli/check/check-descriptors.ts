@@ -1,4 +1,9 @@
-import { createFileFinding, createFinding, type Finding, InvalidFile } from '../../host/finding.js';
+import {
+  createFileFinding,
+  createFinding,
+  type Finding,
+  InvalidFile,
+} from '../../document/diagnostic.js';
 import { explainTrouble } from '../../modules/module-record.js';
 import {
   type DescriptorContext,

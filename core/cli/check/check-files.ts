@@ -1,11 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { ConfigError } from '../../config/config-error.js';
-import { type Finding, InvalidFile } from '../../host/finding.js';
-import { manifestDigest } from '../../host/manifest-digest.js';
-import { readStructuredText } from '../../host/structured-file.js';
+import { type Finding, InvalidFile } from '../../document/diagnostic.js';
+import { readStructuredText } from '../../document/parse-document.js';
+import { ConfigError } from '../../errors.js';
 import type { ReadManifest } from '../../manifest/load-manifest.js';
-import { parseManifest } from '../../manifest/parse-manifest.js';
+import { manifestDigest, parseManifest } from '../../manifest/parse-manifest.js';
 import type { DescriptorContext } from '../../modules/prepare-descriptor.js';
 import { type DirectoryFile, readDirectoryFile } from '../../watch/directory.js';
 import { type JudgedDescriptor, judgeDescriptor, judgeFolder } from './check-descriptors.js';

@@ -1,7 +1,18 @@
-import type { Finding } from '../../host/finding.js';
+import type { Finding } from '../../document/diagnostic.js';
 import type { ReadManifest } from '../../manifest/load-manifest.js';
-import type { PreparedDescriptor } from '../../modules/prepare-descriptor.js';
+import { configDigestOf, type PreparedDescriptor } from '../../modules/prepare-descriptor.js';
 import type { IgnoredFile } from '../../watch/directory.js';
+
+export function readManifestOf(checked: CheckedFile) {
+  return checked.kind === 'manifest' ? checked.manifest : (checked.prepared?.manifest ?? null);
+}
+
+/** What `GET /modules` will call `config_digest` (contract 8); `null` without the manifest at hand. */
+export function readConfigDigest({ prepared }: CheckedFile & { kind: 'descriptor' }) {
+  const manifest = prepared?.manifest ?? null;
+  if (prepared === null || manifest === null) return null;
+  return configDigestOf(prepared.inputDigest, manifest.digest);
+}
 
 /** A file that was judged as a whole. */
 export type CheckedFile = {

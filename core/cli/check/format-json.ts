@@ -1,6 +1,11 @@
-import { configDigestOf } from '../../modules/prepare-descriptor.js';
 import type { BlastRadius } from './blast-radius.js';
-import { type CheckedFile, type CheckReport, summarize } from './check-report.js';
+import {
+  type CheckedFile,
+  type CheckReport,
+  readConfigDigest,
+  readManifestOf,
+  summarize,
+} from './check-report.js';
 
 /** For programs; the shape is documented in docs/commands.md. */
 export function formatCheckJson(report: CheckReport, against: BlastRadius | null): string {
@@ -35,15 +40,4 @@ function describeFile(checked: CheckedFile) {
     digest: manifest?.digest ?? null,
     config_digest: kind === 'descriptor' ? readConfigDigest(checked) : null,
   };
-}
-
-export function readManifestOf(checked: CheckedFile) {
-  return checked.kind === 'manifest' ? checked.manifest : (checked.prepared?.manifest ?? null);
-}
-
-/** What `GET /modules` will call `config_digest` (contract 8); `null` without the manifest at hand. */
-export function readConfigDigest({ prepared }: CheckedFile & { kind: 'descriptor' }) {
-  const manifest = prepared?.manifest ?? null;
-  if (prepared === null || manifest === null) return null;
-  return configDigestOf(prepared.inputDigest, manifest.digest);
 }

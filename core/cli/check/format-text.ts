@@ -1,4 +1,4 @@
-import type { Finding } from '../../host/finding.js';
+import type { Finding } from '../../document/diagnostic.js';
 import { toPrintable } from '../output/escape.js';
 import { type CheckReport, summarize } from './check-report.js';
 

@@ -1,6 +1,10 @@
 import type { Manifest } from '../../contract/index.js';
-import type { CheckedFile, CheckReport } from './check-report.js';
-import { readConfigDigest, readManifestOf } from './format-json.js';
+import {
+  type CheckedFile,
+  type CheckReport,
+  readConfigDigest,
+  readManifestOf,
+} from './check-report.js';
 
 /** What the files that were checked say of one module. */
 export type LocalModule =

@@ -1,5 +1,5 @@
 import { relative, resolve, sep } from 'node:path';
-import type { Finding } from '../../host/finding.js';
+import type { Finding } from '../../document/diagnostic.js';
 import type { CheckNote, CheckReport } from './check-report.js';
 
 const SCHEMA =

@@ -1,5 +1,4 @@
-import type { Struct } from 'superstruct';
-import { array, nullable, number, optional, string, type } from 'superstruct';
+import { array, nullable, number, optional, type Struct, string, type } from 'superstruct';
 import { CommandFailure } from '../command-error.js';
 import type { HostAnswer, HostClient } from './host-client.js';
 

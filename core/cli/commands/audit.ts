@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ConfigError } from '../../config/config-error.js';
+import { ConfigError } from '../../errors.js';
 import type { AuditFilter } from '../../store/audit-log.js';
 import { type AuditReader, openAuditReader } from '../../store/audit-reader.js';
 import type { AuditRow } from '../../store/audit-row.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { ConfigError } from '../../config/config-error.js';
+import { ConfigError } from '../../errors.js';
 import { formatCallLine, formatCalls } from '../calls/format-calls.js';
 import { NewCalls } from '../calls/new-calls.js';
 import { callList } from '../client/call-list.js';
@@ -9,8 +9,8 @@ import { addHostOptions, readHostAddress } from '../client/host-options.js';
 import { askFor, askForText, parseAnswer } from '../client/host-response.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addJsonOption, wantsJson } from '../json-option.js';
 import { parseDuration } from '../output/duration.js';
+import { addJsonOption, wantsJson } from '../setting-options.js';
 
 interface CallsOptions {
   readonly module?: string;

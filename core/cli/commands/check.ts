@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { ConfigError } from '../../config/config-error.js';
 import { requireFolder } from '../../config/require-folder.js';
+import { ConfigError } from '../../errors.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { readVersion } from '../../version.js';
 import type { BlastRadius } from '../check/blast-radius.js';
@@ -11,7 +11,6 @@ import { formatBlastRadius } from '../check/format-blast-radius.js';
 import { formatCheckJson } from '../check/format-json.js';
 import { formatCheckText } from '../check/format-text.js';
 import { formatCheckSarif } from '../check/sarif.js';
-import { choiceOption } from '../choice.js';
 import { createHostClient, type HostClient } from '../client/host-client.js';
 import {
   addAuthorityOption,
@@ -22,7 +21,7 @@ import {
 } from '../client/host-options.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addSettings, readSettings } from '../setting-options.js';
+import { addSettings, choiceOption, readSettings } from '../setting-options.js';
 
 const FORMATS = ['text', 'json', 'sarif'] as const;
 

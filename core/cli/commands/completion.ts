@@ -1,4 +1,3 @@
-import { choiceArgument } from '../choice.js';
 import { type CommandModule, EXIT } from '../command-module.js';
 import { createBashScript } from '../completion/bash-script.js';
 import {
@@ -8,6 +7,7 @@ import {
 } from '../completion/describe-commands.js';
 import { createFishScript } from '../completion/fish-script.js';
 import { createZshScript } from '../completion/zsh-script.js';
+import { choiceArgument } from '../setting-options.js';
 
 type CreateScript = (commands: readonly DescribedCommand[]) => string;
 

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import { readFileText } from '../../config/read-file-text.js';
-import { refuseInvalidFile } from '../../config/refuse-invalid-file.js';
-import { manifestDigest } from '../../host/manifest-digest.js';
-import { readStructuredText } from '../../host/structured-file.js';
-import { parseManifest } from '../../manifest/parse-manifest.js';
+import { readStructuredText } from '../../document/parse-document.js';
+import { refuseInvalidFile } from '../../document/parse-file.js';
+import { readFileText } from '../../document/read-file.js';
+import { manifestDigest, parseManifest } from '../../manifest/parse-manifest.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 
 export function define(command: Command): void {

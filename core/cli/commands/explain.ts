@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { ConfigError } from '../../config/config-error.js';
 import { requireFolder } from '../../config/require-folder.js';
 import { SETTINGS, settingFlag } from '../../config/settings.js';
+import { ConfigError } from '../../errors.js';
 import type { Explanation } from '../../operations/explain/explanation.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { createHostClient } from '../client/host-client.js';
@@ -12,8 +12,7 @@ import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { explainFromFiles } from '../explain/explain-from-files.js';
 import { formatExplanation } from '../explain/format-explanation.js';
 import { parseExplanation } from '../explain/parse-explanation.js';
-import { addJsonOption, wantsJson } from '../json-option.js';
-import { readSettings } from '../setting-options.js';
+import { addJsonOption, readSettings, wantsJson } from '../setting-options.js';
 
 interface ExplainOptions {
   readonly as?: string;

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
-import { refuseInvalidFile } from '../../config/refuse-invalid-file.js';
 import { requireFolder } from '../../config/require-folder.js';
+import { refuseInvalidFile } from '../../document/parse-file.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { formatGrants } from '../grants/format-grants.js';
 import type { GrantsReport } from '../grants/grants-report.js';
 import { readGrants } from '../grants/read-grants.js';
-import { addJsonOption, wantsJson } from '../json-option.js';
-import { addSettings, readSettings } from '../setting-options.js';
+import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
 
 const EXPLANATION = `
 No host is asked, and no provider. Besides what it opens alone, any permission

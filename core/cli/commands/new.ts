@@ -1,13 +1,12 @@
 import { type Command, Option } from 'commander';
-import { ConfigError } from '../../config/config-error.js';
 import { SETTINGS } from '../../config/settings.js';
-import { choiceArgument, choiceOption } from '../choice.js';
+import { ConfigError } from '../../errors.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addJsonOption, wantsJson } from '../json-option.js';
 import { createModuleFiles, MODULE_KINDS, type ModuleKind } from '../new/module-files.js';
 import { createPluginFiles } from '../new/plugin-files.js';
 import { refuseTakenName } from '../new/refuse-taken-name.js';
 import { type NewFile, writeNewFiles } from '../new/write-new-files.js';
+import { addJsonOption, choiceArgument, choiceOption, wantsJson } from '../setting-options.js';
 
 interface NewOptions {
   readonly dir?: string;

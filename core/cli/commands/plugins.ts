@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ConfigError } from '../../config/config-error.js';
+import { ConfigError } from '../../errors.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { createHostClient } from '../client/host-client.js';
 import { addTokenOption, parseHostUrl, readToken } from '../client/host-options.js';
@@ -7,10 +7,9 @@ import { askForText, parseAnswer } from '../client/host-response.js';
 import { PLUGINS_PATH, type PluginListEntry, pluginList } from '../client/plugin-list.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addJsonOption, wantsJson } from '../json-option.js';
 import { digestPlugins } from '../plugins/digest-plugins.js';
 import { formatPlugins } from '../plugins/format-plugins.js';
-import { addSettings, readSettings } from '../setting-options.js';
+import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
 
 const EXPLANATION = `
 Without --url the folders are read and no code of a plugin runs: a plugin is

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ConfigError } from '../../config/config-error.js';
+import { ConfigError } from '../../errors.js';
 import { isLoopbackAddress } from '../../lib/loopback.js';
 import { ATTACK_CLASSES, type AttackClass } from '../../selftest/attack-case.js';
 import { ATTACK_CORPUS } from '../../selftest/attack-corpus.js';
@@ -9,9 +9,9 @@ import type { Scene } from '../../selftest/scene.js';
 import { addTokenOption, parseHostUrl, readToken } from '../client/host-options.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addJsonOption, wantsJson } from '../json-option.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable } from '../output/table.js';
+import { addJsonOption, wantsJson } from '../setting-options.js';
 
 const ROUTE = /^(\/modules\/[^/?#]+\/http)(\/[^?#]+)$/;
 const CLASS_NAMES = Object.keys(ATTACK_CLASSES) as AttackClass[];

@@ -10,10 +10,10 @@ import {
 } from '../client/module-list.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addJsonOption, wantsJson } from '../json-option.js';
 import { formatAge } from '../output/duration.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable, type TableColumn } from '../output/table.js';
+import { addJsonOption, wantsJson } from '../setting-options.js';
 
 export function define(command: Command): void {
   addHostOptions(command);

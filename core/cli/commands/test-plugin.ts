@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ConfigError } from '../../config/config-error.js';
+import { ConfigError } from '../../errors.js';
 import { importPlugin } from '../../plugin-loader/import-plugin.js';
 import { PluginError } from '../../plugin-loader/plugin-error.js';
 import { type PluginManifest, readPluginManifest } from '../../plugin-loader/plugin-manifest.js';
@@ -7,7 +7,7 @@ import { ADAPTER_CLAUSES } from '../../testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../../testkit/clauses/authentication.js';
 import { CommandFailure, reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addJsonOption, wantsJson } from '../json-option.js';
+import { addJsonOption, wantsJson } from '../setting-options.js';
 import { findPluginFolder } from '../test-plugin/find-plugin-folder.js';
 import { readSubjects } from '../test-plugin/read-subjects.js';
 import {

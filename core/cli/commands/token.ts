@@ -1,11 +1,16 @@
 import type { Command } from 'commander';
 import { ACTOR_ID, SCOPE } from '../../auth/actor-syntax.js';
-import { ConfigError } from '../../config/config-error.js';
 import { ACTOR_KINDS, type ActorKind } from '../../contract/index.js';
-import { choiceArgument, choiceOption } from '../choice.js';
+import { ConfigError } from '../../errors.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addJsonOption, wantsJson } from '../json-option.js';
-import { addSettings, readSettings } from '../setting-options.js';
+import {
+  addJsonOption,
+  addSettings,
+  choiceArgument,
+  choiceOption,
+  readSettings,
+  wantsJson,
+} from '../setting-options.js';
 import { editTokenFile, readTokenFile } from '../token/edit-token-file.js';
 import { formatTokens, hasExpired, SHORT_DIGEST } from '../token/format-tokens.js';
 import { createToken, parseExpiry, type TokenFileEntry } from '../token/token-entry.js';

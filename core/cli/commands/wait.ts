@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
-import { ConfigError } from '../../config/config-error.js';
 import { DIGEST, MODULE_NAME } from '../../descriptor/identifiers.js';
+import { ConfigError } from '../../errors.js';
 import { createHostClient, type HostClient, HostUnreachable } from '../client/host-client.js';
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
 import { askFor } from '../client/host-response.js';
 import { MODULES_PATH, moduleList } from '../client/module-list.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addJsonOption, wantsJson } from '../json-option.js';
 import { parseDuration } from '../output/duration.js';
 import { toPrintable } from '../output/escape.js';
+import { addJsonOption, wantsJson } from '../setting-options.js';
 import { describeWaitEnd } from '../wait/describe-outcome.js';
 import { type WaitEnd, WaitJudge, type WaitSubject } from '../wait/wait-judge.js';
 

@@ -1,6 +1,6 @@
 import { createDevAuthenticator } from '../../auth/dev-tokens.js';
 import type { Actor } from '../../contract/index.js';
-import { InvalidFile } from '../../host/finding.js';
+import { InvalidFile } from '../../document/diagnostic.js';
 import { judgeTarget } from '../../http/routes/explain-query.js';
 import { createLiveModule } from '../../modules/live-module.js';
 import type { ModuleConfig } from '../../modules/module-config.js';

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
-import { ConfigError } from '../../config/config-error.js';
-import { type ParsedDescriptor, parseDescriptor } from '../../descriptor/descriptor.js';
+import { type ParsedDescriptor, parseDescriptor } from '../../descriptor/parse-descriptor.js';
+import { InvalidFile } from '../../document/diagnostic.js';
 import { suggestName } from '../../document/suggest.js';
-import { InvalidFile } from '../../host/finding.js';
+import { ConfigError } from '../../errors.js';
 import { type ReadManifest, readManifest } from '../../manifest/load-manifest.js';
 import type { DescriptorContext } from '../../modules/prepare-descriptor.js';
 import type { DirectoryFile } from '../../watch/directory.js';

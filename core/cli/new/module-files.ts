@@ -1,6 +1,6 @@
-import { ConfigError } from '../../config/config-error.js';
 import { MODULE_NAME } from '../../descriptor/identifiers.js';
 import { parseStructuredText } from '../../document/parse-document.js';
+import { ConfigError } from '../../errors.js';
 import type { NewFile } from './write-new-files.js';
 
 export const MODULE_KINDS = ['local', 'http'] as const;

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ConfigError } from '../../config/config-error.js';
+import { ConfigError } from '../../errors.js';
 import type { NewFile } from './write-new-files.js';
 
 const TEMPLATE = fileURLToPath(new URL('./plugin-template', import.meta.url));

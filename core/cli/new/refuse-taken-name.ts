@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { ConfigError } from '../../config/config-error.js';
-import { InvalidFile } from '../../host/finding.js';
-import { readStructuredText } from '../../host/structured-file.js';
+import { InvalidFile } from '../../document/diagnostic.js';
+import { readStructuredText } from '../../document/parse-document.js';
+import { ConfigError } from '../../errors.js';
 import { readDirectory, UnreadableDirectory } from '../../watch/directory.js';
 
 /**

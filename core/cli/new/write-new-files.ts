@@ -1,6 +1,6 @@
 import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ConfigError } from '../../config/config-error.js';
+import { ConfigError } from '../../errors.js';
 
 export interface NewFile {
   /** From the folder that it is written to. */

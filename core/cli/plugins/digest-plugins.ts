@@ -1,5 +1,5 @@
-import { ConfigError } from '../../config/config-error.js';
 import { requireFolder } from '../../config/require-folder.js';
+import { ConfigError } from '../../errors.js';
 import { digestFiles, type FileDigests, UndigestedPlugin } from '../../plugin-loader/digests.js';
 import { PLUGIN_FILE, readPluginManifest } from '../../plugin-loader/plugin-manifest.js';
 

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ConfigError } from '../../config/config-error.js';
+import { ConfigError } from '../../errors.js';
 import { PLUGIN_FILE } from '../../plugin-loader/plugin-manifest.js';
 
 /**

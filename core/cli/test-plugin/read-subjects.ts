@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ConfigError } from '../../config/config-error.js';
+import { ConfigError } from '../../errors.js';
 import type { AdapterSubject, AuthenticatorSubject } from '../../testkit/index.js';
 import { toPrintable } from '../output/escape.js';
 

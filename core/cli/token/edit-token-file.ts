@@ -2,9 +2,9 @@ import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseTokenFile } from '../../auth/token-file.js';
-import { ConfigError } from '../../config/config-error.js';
-import { refuseInvalidFile } from '../../config/refuse-invalid-file.js';
+import { refuseInvalidFile } from '../../document/parse-file.js';
 import { FileTrouble, readTextFile } from '../../document/read-file.js';
+import { ConfigError } from '../../errors.js';
 import { readTokenText, type TokenText } from './token-text.js';
 
 const NEW_FILE_MODE = 0o600;

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import { ConfigError } from '../../config/config-error.js';
 import type { ActorKind } from '../../contract/index.js';
+import { ConfigError } from '../../errors.js';
 
 /** An entry of the tokens file, in its own words (contract 3). */
 export interface TokenFileEntry {

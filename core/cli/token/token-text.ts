@@ -1,5 +1,5 @@
 import { isSeq, parseDocument } from 'yaml';
-import { detectFormat } from '../../host/structured-file.js';
+import { detectFormat } from '../../document/parse-document.js';
 import type { TokenFileEntry } from './token-entry.js';
 
 /** The text of a tokens file, changed; comments of a YAML file stay. It must have been judged before. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HostError } from '../../errors.js';
-import { CallerGone } from '../../operations/caller-gone.js';
+import { CallerGone } from '../../operations/request.js';
 
 const EMPTY = Buffer.alloc(0);
 

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
-import { ConfigError } from '../../config/config-error.js';
 import type { ReadConfig } from '../../config/read-config.js';
+import { ConfigError } from '../../errors.js';
 
 type Place = ReadConfig<'host' | 'port'>;
 

@@ -1,11 +1,9 @@
 import { array, enums, type Infer, object, optional, refine } from 'superstruct';
-import { actorId, scope, sha256 } from '../../auth/actor-structs.js';
+import { actorId, scope, sha256 } from '../../auth/actor-syntax.js';
 import { ACTOR_KINDS, type Actor } from '../../contract/index.js';
-import type { Fault } from '../../document/diagnostic.js';
+import { createInvalidFile, type Fault } from '../../document/diagnostic.js';
 import { parseByStruct } from '../../document/parse-file.js';
-import { nonEmptyText } from '../../document/structs.js';
-import { createInvalidFile } from '../../host/finding.js';
-import { findRepeated } from '../../lib/find-repeated.js';
+import { findRepeated, nonEmptyText } from '../../document/structs.js';
 
 /** What a certificate can be known by, the most exact first: the first that is known decides. */
 export const CERTIFICATE_NAMES = ['sha256', 'uri', 'dns', 'email', 'common_name'] as const;

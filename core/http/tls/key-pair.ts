@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { ConfigError } from '../../config/config-error.js';
 import { FileTrouble, readSmallFile } from '../../document/read-file.js';
+import { ConfigError } from '../../errors.js';
 
 export interface TlsFiles {
   readonly cert: string;

@@ -1,7 +1,7 @@
-import { ConfigError } from '../../config/config-error.js';
-import { refuseInvalidFile } from '../../config/refuse-invalid-file.js';
 import type { HostConfig } from '../../config/settings.js';
 import type { Log } from '../../contract/index.js';
+import { refuseInvalidFile } from '../../document/parse-file.js';
+import { ConfigError } from '../../errors.js';
 import { followFile } from '../../watch/reloaded-file.js';
 import { type CertificateTable, parseCertificateFile } from './certificate-file.js';
 import { ClientCertificates } from './client-certificates.js';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { ConfigError } from '../../config/config-error.js';
 import type { Log } from '../../contract/index.js';
+import { ConfigError } from '../../errors.js';
 import { watchFile } from '../../watch/file-watcher.js';
 import { readTlsPair, type TlsFiles, type TlsPair } from './key-pair.js';
 

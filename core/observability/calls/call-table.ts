@@ -1,6 +1,5 @@
 import type { CallRecord } from '../../operations/status/call-record.js';
-import type { EndedRequest } from '../completed-request.js';
-import { describeActor, roundMs, roundMsOrNull } from '../describe-ended.js';
+import { describeActor, type EndedRequest, roundMs, roundMsOrNull } from '../completed-request.js';
 
 /** Contract 2, and 32 hexadecimal digits: all of it ASCII. */
 const MAX_ID_LENGTH = 128;

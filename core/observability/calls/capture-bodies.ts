@@ -1,5 +1,5 @@
 import { joinBody, type Outcome } from '../../contract/index.js';
-import type { CallBodies } from '../../operations/request-trace.js';
+import type { CallBodies } from '../../operations/request.js';
 import type { CapturedBodies } from '../../operations/status/call-record.js';
 
 const REDACTED = '[redacted]';

@@ -5,9 +5,8 @@ import type {
   CallRecord,
   CapturedBodies,
 } from '../../operations/status/call-record.js';
-import { parseCallCursor } from '../call-cursor.js';
 import type { EndedRequest } from '../completed-request.js';
-import { type CallPart, createPage } from './call-page.js';
+import { type CallPart, createPage, parseCallCursor } from './call-page.js';
 import { CallTable } from './call-table.js';
 import { captureBodies } from './capture-bodies.js';
 

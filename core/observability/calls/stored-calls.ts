@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../../contract/index.js';
-import { settleWithin } from '../../lib/settle-within.js';
+import { settleWithin } from '../../lib/promises.js';
 import type { CallPage, CallQuery, CallRecord } from '../../operations/status/call-record.js';
 import { callId } from '../../store/call-log.js';
 import { type Store, type StoredCall, StoreUnavailable } from '../../store/store.js';
-import type { EndedRequest } from '../completed-request.js';
-import { describeActor, roundMs, roundMsOrNull } from '../describe-ended.js';
+import { describeActor, type EndedRequest, roundMs, roundMsOrNull } from '../completed-request.js';
 
 export interface CallArchiveOptions {
   readonly store: Pick<Store, 'appendCalls' | 'readCalls' | 'pruneCalls'>;

@@ -2,6 +2,30 @@ import { MODULE_STATES, type ModuleRecord } from '../../modules/module-record.js
 import type { Guard } from '../../provider/provider-client.js';
 import type { Sample, ScrapedMetric } from './collected-metric.js';
 
+const QUANTILES = [0.5, 0.9, 0.99, 1] as const;
+
+/** Who measures how late the event loop is. */
+interface MeasuredLoop {
+  /** Seconds, since they were taken last. */
+  takeQuantiles(quantiles: readonly number[]): readonly number[];
+}
+
+export function describeEventLoop(loop: MeasuredLoop): ScrapedMetric {
+  return {
+    name: 'modgate_event_loop_delay_seconds',
+    help: 'Delay of the event loop since the last scrape; quantile 1 is the longest.',
+    type: 'gauge',
+    aggregator: 'max',
+    read: () => {
+      const taken = loop.takeQuantiles(QUANTILES);
+      return QUANTILES.map((quantile, index) => ({
+        labels: { quantile: String(quantile) },
+        value: taken[index] as number,
+      }));
+    },
+  };
+}
+
 /** How often the folder of descriptors, or a part of it, was read anew. */
 export interface Reloads {
   /** Descriptors that were applied, removed, or renamed. */

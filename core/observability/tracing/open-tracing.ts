@@ -1,11 +1,6 @@
 import type { Log } from '../../contract/index.js';
-import type { RequestTracing } from '../../operations/request-span.js';
 import { judgeOtlpEnvironment, readOtlpProtocol, wantsTraces } from './otlp-environment.js';
-
-export interface Tracing extends RequestTracing {
-  /** Sends what has not been sent, as far as that is possible in a second. Never throws. */
-  close(): Promise<void>;
-}
+import type { Tracing } from './request-span.js';
 
 /**
  * Traces go to where `OTEL_EXPORTER_OTLP_ENDPOINT` says; without it there are none, and the SDK, which

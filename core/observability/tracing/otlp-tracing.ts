@@ -11,10 +11,9 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import type { Log } from '../../contract/index.js';
-import { settleWithin } from '../../lib/settle-within.js';
-import type { Tracing } from './open-tracing.js';
+import { settleWithin } from '../../lib/promises.js';
 import type { OtlpProtocol } from './otlp-environment.js';
-import { beginRequestSpan } from './request-span.js';
+import { beginRequestSpan, type Tracing } from './request-span.js';
 
 const CLOSE_TIMEOUT_MS = 1000;
 /** A receiver that is down says so at every batch. */

@@ -12,9 +12,14 @@ import {
 } from '@opentelemetry/api';
 import { isProviderFailure, type Operation } from '../../contract/index.js';
 import { parseTraceparent } from '../../lib/trace-context.js';
-import type { RequestSpan, TracedRequest } from '../../operations/request-span.js';
+import type { RequestSpan, RequestTracing, TracedRequest } from '../../operations/request.js';
 import type { AttemptResult } from '../../provider/provider-call.js';
 import { describeServer, nameMethod, readAuthority } from './attributes.js';
+
+export interface Tracing extends RequestTracing {
+  /** Sends what has not been sent, as far as that is possible in a second. Never throws. */
+  close(): Promise<void>;
+}
 
 /** Contract 5. */
 const METHODS = { admin_list: 'GET', admin_action: 'POST', configure: 'PUT' } as const;

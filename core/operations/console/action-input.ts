@@ -1,7 +1,7 @@
 import type { ActionInputField, AdminAction, FieldType } from '../../contract/index.js';
 import { isPrintableKey, MAX_FAULTS } from '../../document/diagnostic.js';
+import { findRepeated } from '../../document/structs.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
-import { findRepeated } from '../../lib/find-repeated.js';
 import { listMembers } from '../../lib/json-scan.js';
 
 // RFC 3339 5.6 and 5.7, with its leap second; that the day exists is left to Date.

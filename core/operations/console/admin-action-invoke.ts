@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { injectable } from 'tsyringe';
 import type { AdminAction } from '../../contract/index.js';
-import { inject, STORE } from '../../injection.js';
+import { inject } from '../../injection.js';
 import { sliceMembers } from '../../lib/json-scan.js';
 import type { Store } from '../../store/store.js';
 import { readHopByHopNames } from '../forward/provider-headers.js';
 import { readAnswerBytes } from '../forward/provider-response.js';
 import { refuseWithoutStore } from '../store-error.js';
+import { STORE } from '../tokens.js';
 import { completeInput, judgeInput } from './action-input.js';
 import { createAuditDraft } from './audit-draft.js';
-import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
+import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { AdminActionInvokePayload } from './bridge-payload.js';
 import { askModule } from './call-module.js';
-import { toJsonBytes } from './json-bytes.js';
 
 /**
  * Invokes an action of the module; its result goes to the caller byte for byte. Each invocation leaves one

@@ -1,6 +1,14 @@
+import { createToken } from '../../injection.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
 import type { Decision } from '../authorisation.js';
 import type { CallerRequest } from '../request.js';
+import type { BridgeOperationName, BridgePayloads } from './bridge-payload.js';
+
+export type BridgeOperations = {
+  readonly [Name in BridgeOperationName]: BridgeOperation<BridgePayloads[Name]>;
+};
+
+export const BRIDGE_OPERATIONS = createToken<BridgeOperations>('bridge-operations');
 
 /** What every operation of the bridge gets beside its payload; the actor, the module and the grant are judged. */
 export interface BridgeCall {
@@ -25,4 +33,8 @@ export interface BridgeOperation<Payload> {
    * @throws HostError for the operation's own refusals.
    */
   execute(payload: Payload, call: BridgeCall): Promise<Buffer>;
+}
+
+export function toJsonBytes(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
 }

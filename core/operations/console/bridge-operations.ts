@@ -1,8 +1,8 @@
 import type { DependencyContainer } from 'tsyringe';
-import { resolveOperation } from '../../resolve-operation.js';
+import { resolveOperation } from '../../injection.js';
 import { AdminActionInvoke } from './admin-action-invoke.js';
 import { AdminDataList } from './admin-data-list.js';
-import type { BridgeOperation } from './bridge-operation.js';
+import type { BridgeOperation, BridgeOperations } from './bridge-operation.js';
 import type { BridgeOperationName, BridgePayloads } from './bridge-payload.js';
 import { ConfigValues } from './config-values.js';
 import { ConfigWrite } from './config-write.js';
@@ -24,10 +24,6 @@ const CLASSES = {
   contributions_resolve: ContributionsResolve,
   modules_metadata: ModulesMetadata,
 } satisfies OperationClasses;
-
-export type BridgeOperations = {
-  readonly [Name in BridgeOperationName]: BridgeOperation<BridgePayloads[Name]>;
-};
 
 export function resolveBridgeOperations(container: DependencyContainer): BridgeOperations {
   return {

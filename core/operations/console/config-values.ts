@@ -1,13 +1,13 @@
 import { injectable } from 'tsyringe';
 import type { ConfigField } from '../../contract/index.js';
-import { inject, STORE } from '../../injection.js';
+import { inject } from '../../injection.js';
 import { isSecret, listConfigFields, readEffective } from '../../modules/config-fields.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { Store, StoredConfig } from '../../store/store.js';
 import { refuseWithoutStore } from '../store-error.js';
-import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
+import { STORE } from '../tokens.js';
+import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { ConfigValuesPayload } from './bridge-payload.js';
-import { toJsonBytes } from './json-bytes.js';
 
 /** All config fields of the module with what they are worth now, in manifest order. */
 @injectable()

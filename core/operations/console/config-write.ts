@@ -1,17 +1,16 @@
 import { injectable } from 'tsyringe';
 import type { ConfigField } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
-import { inject, STORE } from '../../injection.js';
+import { inject } from '../../injection.js';
 import { explainMismatch } from '../../manifest/config-rules.js';
 import { fieldName, isSecret, listConfigFields } from '../../modules/config-fields.js';
 import type { Store } from '../../store/store.js';
 import { refuseWithoutStore } from '../store-error.js';
+import { STORE } from '../tokens.js';
 import { createAuditDraft } from './audit-draft.js';
-import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
+import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { ConfigWritePayload } from './bridge-payload.js';
 import { isConfigDeclared } from './config-values.js';
-import { explainLoss } from './explain-loss.js';
-import { toJsonBytes } from './json-bytes.js';
 
 /** Writes one value. Answers when it is durable, with its audit row; delivery to the module follows. */
 @injectable()
@@ -60,4 +59,20 @@ function refuseValue(field: ConfigField, expected: string): HostError {
   return new HostError('validation_failed', `the value of ${name} does not fit its type`, {
     errors: [{ field: 'payload.value', reason: `${name} must be ${expected}` }],
   });
+}
+
+/**
+ * What a value that came as JSON must be to be kept as it came; `null` for one that is. JSON admits halves of
+ * surrogate pairs, which have no canonical form, and numbers that no double holds, which would become `null`.
+ */
+export function explainLoss(value: unknown): string | null {
+  if (typeof value === 'string') return value.isWellFormed() ? null : 'text in whole characters';
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? null : 'within the range of a double';
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [name, member] of Object.entries(value)) {
+    const loss = explainLoss(name) ?? explainLoss(member);
+    if (loss !== null) return loss;
+  }
+  return null;
 }

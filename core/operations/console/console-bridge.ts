@@ -1,18 +1,21 @@
 import { injectable } from 'tsyringe';
 import { DIGEST } from '../../descriptor/identifiers.js';
 import { HostError } from '../../errors.js';
-import type { GenerationSource } from '../../host/generation-source.js';
-import { BRIDGE_OPERATIONS, GENERATIONS, inject, MODULE_RECORDS } from '../../injection.js';
-import type { Generation, LiveModule } from '../../modules/live-module.js';
-import { decide } from '../authorisation.js';
+import { inject } from '../../injection.js';
+import type { Generation, GenerationSource, LiveModule } from '../../modules/live-module.js';
+import { authorisePermission, decide } from '../authorisation.js';
 import { readHopByHopNames } from '../forward/provider-headers.js';
 import { Answer, type Operation } from '../operation.js';
 import { admitCall } from '../rate-limit.js';
 import type { CallerRequest } from '../request.js';
-import type { ModuleRecords } from '../status/list-modules.js';
-import { authorisePermission } from './authorise-bridge.js';
-import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
-import type { BridgeOperations } from './bridge-operations.js';
+import { MODULE_RECORDS, type ModuleRecords } from '../status/module-list.js';
+import { GENERATIONS } from '../tokens.js';
+import {
+  BRIDGE_OPERATIONS,
+  type BridgeCall,
+  type BridgeOperation,
+  type BridgeOperations,
+} from './bridge-operation.js';
 import type { BridgePayload } from './bridge-payload.js';
 import { type BridgeRequest, parseBridgeRequest } from './bridge-request.js';
 import { findByModuleId } from './find-by-module-id.js';

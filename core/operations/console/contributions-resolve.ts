@@ -1,12 +1,24 @@
 import { injectable } from 'tsyringe';
 import type { ConsoleContribution } from '../../contract/index.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
-import { holdsPermission } from './authorise-bridge.js';
-import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
+import { holdsPermission } from '../authorisation.js';
+import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { ContributionsResolvePayload } from './bridge-payload.js';
-import { readDottedPath } from './dotted-path.js';
 import { findByModuleId } from './find-by-module-id.js';
-import { toJsonBytes } from './json-bytes.js';
+
+const ARRAY_INDEX = /^(?:0|[1-9]\d{0,8})$/;
+
+/** `selected_user.roles.0.id` in plain JSON data; `undefined` where it leads nowhere. Own members only. */
+export function readDottedPath(value: unknown, path: string): unknown {
+  let current = value;
+  for (const part of path.split('.')) {
+    if (typeof current !== 'object' || current === null) return undefined;
+    if (Array.isArray(current) && !ARRAY_INDEX.test(part)) return undefined;
+    if (!Object.hasOwn(current, part)) return undefined;
+    current = Reflect.get(current, part);
+  }
+  return current;
+}
 
 /** What all live modules contribute to one slot of a console, by module name, then manifest order. */
 @injectable()

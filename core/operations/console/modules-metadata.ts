@@ -1,8 +1,7 @@
 import { injectable } from 'tsyringe';
-import { hideSensitiveDefaults } from '../hide-sensitive-defaults.js';
-import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
+import { hideSensitiveDefaults } from '../status/list-manifests.js';
+import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { ModulesMetadataPayload } from './bridge-payload.js';
-import { toJsonBytes } from './json-bytes.js';
 
 /** The manifests of all live modules, by `module_id`, without the defaults of sensitive fields. */
 @injectable()

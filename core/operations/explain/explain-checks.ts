@@ -4,13 +4,14 @@ import { HostError } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
 import type { RouteMatch } from '../../lib/route-table.js';
 import type { LiveRoute } from '../../modules/live-module.js';
-import { authoriseCapability, authoriseModuleCaller } from '../authorise.js';
-import { BRIDGE_ANSWERS, isBridgePath } from './bridge-path.js';
-import type {
-  ExplainedModule,
-  ExplainedPath,
-  ExplainedRecord,
-  ExplainedRequest,
+import { authoriseCapability, authoriseModuleCaller } from '../authorisation.js';
+import {
+  BRIDGE_ANSWERS,
+  type ExplainedModule,
+  type ExplainedPath,
+  type ExplainedRecord,
+  type ExplainedRequest,
+  isBridgePath,
 } from './explained-request.js';
 import type { CheckName, ExplainedCheck, ExplainedEndpoint } from './explanation.js';
 import { listMethods } from './find-routes.js';

@@ -3,8 +3,7 @@ import type { Descriptor } from '../../descriptor/descriptor.js';
 import { IDENTITY_HEADER } from '../../identity/identity-keys.js';
 import { readMember } from '../../lib/read-member.js';
 import { createProviderHeaders } from '../forward/provider-headers.js';
-import type { CallerRequest } from '../request.js';
-import { createRequestTrace } from '../request-trace.js';
+import { type CallerRequest, createRequestTrace } from '../request.js';
 import type { ExplainedHeader } from './explanation.js';
 
 /** Stands for what a caller may send, or the host makes anew for each call; no header can hold it. */

@@ -1,14 +1,16 @@
+import type { Method } from '../../contract/index.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
 import type { LiveRoute } from '../../modules/live-module.js';
-import { BRIDGE_ANSWERS, isBridgePath } from './bridge-path.js';
-import { explainBody } from './explain-body.js';
 import { listChecks } from './explain-checks.js';
 import { explainHeaders } from './explain-headers.js';
 import { explainLimits } from './explain-limits.js';
-import type {
-  ExplainContext,
-  ExplainedPath,
-  ExplainedRecord,
-  ExplainedRequest,
+import {
+  BRIDGE_ANSWERS,
+  type ExplainContext,
+  type ExplainedPath,
+  type ExplainedRecord,
+  type ExplainedRequest,
+  isBridgePath,
 } from './explained-request.js';
 import type { ExplainedCheck, ExplainedRoute, Explanation } from './explanation.js';
 import { findRoutes, listMethods } from './find-routes.js';
@@ -93,4 +95,11 @@ function describeRecord(record: ExplainedRecord): Explanation['module'] {
 
 function describeRoute({ method, declaredPath, capability }: LiveRoute): ExplainedRoute {
   return { method, declared_path: declaredPath, capability };
+}
+
+/** The body policy of a route (contract 1.5). */
+export function explainBody(method: Method, { limits }: Descriptor): Explanation['body'] {
+  if (method === 'GET') return { policy: 'ignored', max_bytes: null };
+  if (method === 'DELETE') return { policy: 'empty', max_bytes: 0 };
+  return { policy: 'json', max_bytes: limits.requestBytes };
 }

@@ -1,21 +1,26 @@
 import { injectable } from 'tsyringe';
 import { askAuthenticators } from '../../auth/authenticate.js';
 import type { Actor, Authenticator } from '../../contract/index.js';
-import {
-  AUTHENTICATORS,
-  inject,
-  MODULE_DOCUMENTS,
-  MODULE_OVERVIEW,
-  MODULE_RECORDS,
-} from '../../injection.js';
+import { inject } from '../../injection.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import { decide } from '../authorisation.js';
 import { Answer, type Operation } from '../operation.js';
 import type { CallerRequest } from '../request.js';
-import type { ModuleOverview, ModuleRecords } from '../status/list-modules.js';
-import type { ModuleEntry } from '../status/module-list.js';
+import {
+  MODULE_OVERVIEW,
+  MODULE_RECORDS,
+  type ModuleEntry,
+  type ModuleOverview,
+  type ModuleRecords,
+} from '../status/module-list.js';
+import { AUTHENTICATORS } from '../tokens.js';
 import { explainRequest } from './explain-request.js';
-import type { ExplainedPath, ExplainedRecord, ModuleDocuments } from './explained-request.js';
+import {
+  type ExplainedPath,
+  type ExplainedRecord,
+  MODULE_DOCUMENTS,
+  type ModuleDocuments,
+} from './explained-request.js';
 
 export interface ExplainInput {
   readonly method: string;

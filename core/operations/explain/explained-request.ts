@@ -1,9 +1,21 @@
 import type { Actor } from '../../contract/index.js';
 import type { StructuredText } from '../../document/parse-document.js';
+import { createToken } from '../../injection.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import type { ForwardTarget } from '../forward/forward.js';
 import type { ExplainedEndpoint, TargetFault } from './explanation.js';
+
+export const MODULE_DOCUMENTS = createToken<ModuleDocuments>('module-documents');
+
+/** What is to be said of such a path. */
+export const BRIDGE_ANSWERS = 'the console bridge answers it, by its grants';
+
+/** Contract 4: `/console-bridge/{permission}` is never a module's, by whatever method. */
+export function isBridgePath(path: ExplainedPath): boolean {
+  if (path.kind !== 'module') return false;
+  return path.segments.length === 2 && path.segments[0] === 'console-bridge';
+}
 
 /** A target as it was judged. */
 export type ExplainedPath =

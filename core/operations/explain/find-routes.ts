@@ -1,8 +1,7 @@
 import { MODULE_HTTP_METHODS } from '../../contract/index.js';
 import type { RouteMatch } from '../../lib/route-table.js';
 import type { LiveRoute } from '../../modules/live-module.js';
-import { isBridgePath } from './bridge-path.js';
-import type { ExplainedModule, ExplainedPath } from './explained-request.js';
+import { type ExplainedModule, type ExplainedPath, isBridgePath } from './explained-request.js';
 
 /** Every route that matches, the winner first. */
 export function findRoutes(

@@ -1,6 +1,5 @@
 import { isProviderFailure, type Operation } from '../../contract/index.js';
 import type { ErrorDetail } from '../../errors.js';
-import { ProviderStatus } from '../../host/provider-status.js';
 import {
   createTraceContext,
   formatTraceparent,
@@ -8,11 +7,10 @@ import {
   type TraceContext,
 } from '../../lib/trace-context.js';
 import type { LiveModule } from '../../modules/live-module.js';
-import type { CheckedOutcome } from '../../provider/outcome.js';
+import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
 import type { AttemptResult, GuardedCall } from '../../provider/provider-call.js';
 import { Decision } from '../authorisation.js';
-import type { CallerRequest } from '../request.js';
-import type { CallBodies, RequestTrace } from '../request-trace.js';
+import type { CallBodies, CallerRequest, RequestTrace } from '../request.js';
 import { createFailureError, createStatusError } from './provider-error.js';
 import { createProviderHeaders } from './provider-headers.js';
 

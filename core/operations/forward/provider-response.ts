@@ -1,9 +1,7 @@
-import type { Outcome } from '../../contract/index.js';
-import { ProviderFailure } from '../../contract/index.js';
-import { ProviderStatus } from '../../host/provider-status.js';
+import { type Outcome, ProviderFailure } from '../../contract/index.js';
 import { isJsonMediaType } from '../../lib/json-bytes.js';
 import { findJsonFault } from '../../lib/json-check.js';
-import type { CheckedOutcome } from '../../provider/outcome.js';
+import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
 
 const NULL: readonly Uint8Array[] = [Buffer.from('null')];
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

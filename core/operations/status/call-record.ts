@@ -1,3 +1,7 @@
+import { createToken } from '../../injection.js';
+
+export const CALL_RECORDS = createToken<CallRecords>('call-records');
+
 /** One forwarded request that has ended. Never a raw target, a header or, unless ops ask for it, a body. */
 export interface CallRecord {
   /** When it ended, in milliseconds since 1970. */

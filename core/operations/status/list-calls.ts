@@ -1,11 +1,17 @@
 import { injectable } from 'tsyringe';
 import { HostError } from '../../errors.js';
-import { CALL_RECORDS, inject } from '../../injection.js';
+import { inject } from '../../injection.js';
 import { decide } from '../authorisation.js';
 import { Answer, type Operation } from '../operation.js';
 import type { CallerRequest } from '../request.js';
 import { refuseWithoutStore } from '../store-error.js';
-import type { CallPage, CallQuery, CallRecord, CallRecords } from './call-record.js';
+import {
+  CALL_RECORDS,
+  type CallPage,
+  type CallQuery,
+  type CallRecord,
+  type CallRecords,
+} from './call-record.js';
 
 /** `GET /calls` (contract 9): what was called lately, newest first. */
 @injectable()

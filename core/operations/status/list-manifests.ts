@@ -1,10 +1,11 @@
 import { injectable } from 'tsyringe';
-import type { GenerationSource } from '../../host/generation-source.js';
-import { GENERATIONS, inject } from '../../injection.js';
+import type { ConfigField, Manifest } from '../../contract/index.js';
+import { inject } from '../../injection.js';
+import type { GenerationSource } from '../../modules/live-module.js';
 import { decide } from '../authorisation.js';
-import { hideSensitiveDefaults } from '../hide-sensitive-defaults.js';
 import { Answer, type Operation } from '../operation.js';
 import type { CallerRequest } from '../request.js';
+import { GENERATIONS } from '../tokens.js';
 
 /** `GET /manifests`: the manifest of every live module, by name; `digest` is that of the whole one. */
 @injectable()
@@ -25,4 +26,21 @@ export class ListManifests implements Operation<null> {
     });
     return Answer.ofText(decision, JSON.stringify({ manifests }));
   }
+}
+
+/** The manifest as others may see it: a default of a sensitive field is a secret of the module. */
+export function hideSensitiveDefaults(manifest: Manifest): Manifest {
+  const { config } = manifest;
+  if (!config?.fields?.some(hasSecretDefault)) return manifest;
+  return { ...manifest, config: { ...config, fields: config.fields.map(hideDefault) } };
+}
+
+function hasSecretDefault({ sensitive, default: value }: ConfigField): boolean {
+  return sensitive === true && value !== undefined;
+}
+
+function hideDefault(field: ConfigField): ConfigField {
+  if (!hasSecretDefault(field)) return field;
+  const { default: _secret, ...shown } = field;
+  return shown;
 }

@@ -1,34 +1,14 @@
 import { injectable } from 'tsyringe';
-import { inject, MODULE_OVERVIEW } from '../../injection.js';
-import type { ModuleRecord } from '../../modules/module-record.js';
+import { inject } from '../../injection.js';
 import { decide } from '../authorisation.js';
 import { Answer, type Operation } from '../operation.js';
 import type { CallerRequest } from '../request.js';
-import { describeModuleRecord, type ModuleEntry } from './module-list.js';
-
-export interface ModuleRecords {
-  /** One a descriptor, in the order of their names. */
-  list(): readonly ModuleRecord[];
-  readonly ignored: readonly IgnoredEntry[];
-}
-
-interface IgnoredEntry {
-  readonly file: string;
-  readonly reason: string;
-}
-
-/** What the whole host, of however many processes, made of its descriptors. */
-export interface ModuleList {
-  /** In the order of their names. */
-  readonly modules: readonly ModuleEntry[];
-  readonly ignored: readonly IgnoredEntry[];
-  /** How many processes serve. */
-  readonly workers: number;
-}
-
-export interface ModuleOverview {
-  read(): Promise<ModuleList>;
-}
+import {
+  describeModuleRecord,
+  MODULE_OVERVIEW,
+  type ModuleOverview,
+  type ModuleRecords,
+} from './module-list.js';
 
 /** The overview of a host that is one process. */
 export function createModuleOverview(records: ModuleRecords): ModuleOverview {

@@ -1,9 +1,11 @@
 import { injectable } from 'tsyringe';
-import { inject, PLUGINS } from '../../injection.js';
+import { createToken, inject } from '../../injection.js';
 import type { PluginStatus } from '../../plugin-loader/plugin-status.js';
 import { decide } from '../authorisation.js';
 import { Answer, type Operation } from '../operation.js';
 import type { CallerRequest } from '../request.js';
+
+export const PLUGINS = createToken<PluginStatuses>('plugins');
 
 export interface PluginStatuses {
   /** In the order in which they were found: of two with one kind the first keeps it. */

@@ -1,5 +1,34 @@
+import { createToken } from '../../injection.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import type { EndpointStatus } from '../../provider/endpoint.js';
+
+export interface ModuleRecords {
+  /** One a descriptor, in the order of their names. */
+  list(): readonly ModuleRecord[];
+  readonly ignored: readonly IgnoredEntry[];
+}
+
+export interface IgnoredEntry {
+  readonly file: string;
+  readonly reason: string;
+}
+
+/** What the whole host, of however many processes, made of its descriptors. */
+export interface ModuleList {
+  /** In the order of their names. */
+  readonly modules: readonly ModuleEntry[];
+  readonly ignored: readonly IgnoredEntry[];
+  /** How many processes serve. */
+  readonly workers: number;
+}
+
+export interface ModuleOverview {
+  read(): Promise<ModuleList>;
+}
+
+export const MODULE_OVERVIEW = createToken<ModuleOverview>('module-overview');
+
+export const MODULE_RECORDS = createToken<ModuleRecords>('module-records');
 
 /** What the host made of one descriptor, on the wire (contract 9). */
 export type ModuleEntry = ReturnType<typeof describeModuleRecord>;

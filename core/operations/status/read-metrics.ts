@@ -1,8 +1,10 @@
 import { injectable } from 'tsyringe';
 import type { Actor } from '../../contract/index.js';
-import { inject, METRICS } from '../../injection.js';
+import { createToken, inject } from '../../injection.js';
 import { decide } from '../authorisation.js';
 import { Answer } from '../operation.js';
+
+export const METRICS = createToken<MetricsSource>('metrics');
 
 const REQUIREMENT = { kind: 'scope', scope: 'modgate.metrics.read' } as const;
 

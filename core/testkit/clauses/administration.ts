@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AdminListOperation } from '../../contract/index.js';
-import type { AdapterClause } from '../adapter-clauses.js';
 import { textOf } from '../adapter-harness.js';
+import type { AdapterClause } from '../clause.js';
 import { EXACT_JSON, ITEM_COUNT } from '../reference/behaviours.js';
 import { needs } from './needs.js';
 

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { ACTOR_KINDS, type Actor, type Credentials } from '../../contract/index.js';
 import type { AuthenticatorBench } from '../authenticator-harness.js';
 import type { Clause } from '../clause.js';
-import { countHandles } from './closing.js';
+import { countHandles } from '../wait.js';
 
 const NAME = /^[a-z][a-z0-9-]*$/;
 /** Contract 3. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AdapterClause } from '../adapter-clauses.js';
 import { cancel, deadlineAfter } from '../adapter-harness.js';
+import type { AdapterClause } from '../clause.js';
 import type { Echo } from '../reference/behaviours.js';
 import { collectStrayRejections } from '../unhandled-rejections.js';
 

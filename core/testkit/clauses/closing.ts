@@ -1,5 +1,6 @@
-import type { AdapterClause } from '../adapter-clauses.js';
 import { type AdapterBench, deadlineAfter } from '../adapter-harness.js';
+import type { AdapterClause } from '../clause.js';
+import { countHandles } from '../wait.js';
 import { needs } from './needs.js';
 
 export const CLOSING: readonly AdapterClause[] = [
@@ -47,11 +48,6 @@ export const CLOSING: readonly AdapterClause[] = [
     },
   },
 ];
-
-/** Timers, sockets, servers and requests of this process that keep it alive. */
-export function countHandles(): number {
-  return process.getActiveResourcesInfo().length;
-}
 
 export async function expectHandles(bench: AdapterBench, atMost: number): Promise<void> {
   const what = `that no more than ${atMost} handles are active`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { CONTRACT_VERSION, isAdapter } from '../../contract/index.js';
-import type { AdapterClause } from '../adapter-clauses.js';
+import type { AdapterClause } from '../clause.js';
 
 const KIND = /^[a-z][a-z0-9-]*$/;
 const UNKNOWN_KEY = 'modgate_testkit_unknown_key';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AdapterClause } from '../adapter-clauses.js';
+import type { AdapterClause } from '../clause.js';
 
 export const ENDPOINTS: readonly AdapterClause[] = [
   {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import type { AdapterClause } from '../adapter-clauses.js';
 import { deadlineAfter } from '../adapter-harness.js';
+import type { AdapterClause } from '../clause.js';
 import { needs } from './needs.js';
 
 const INSPECT_DEPTH = 8;

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { AdapterClause } from '../adapter-clauses.js';
 import type { AdapterBench } from '../adapter-harness.js';
-import { countHandles, expectHandles } from './closing.js';
+import type { AdapterClause } from '../clause.js';
+import { countHandles } from '../wait.js';
+import { expectHandles } from './closing.js';
 
 /** One cycle in ten makes a call: most of what leaks does so without one. */
 const CALL_EVERY = 10;

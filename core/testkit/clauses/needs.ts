@@ -1,6 +1,6 @@
-import type { AdapterClause } from '../adapter-clauses.js';
 import type { AdapterBench } from '../adapter-harness.js';
-import type { ReferenceFault } from '../reference/reference-module.js';
+import type { AdapterClause } from '../clause.js';
+import type { ReferenceFault } from '../reference/reference-protocol.js';
 
 const REASONS = {
   manifest: ({ adapter }: AdapterBench) =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AdapterClause } from '../adapter-clauses.js';
+import type { AdapterClause } from '../clause.js';
 import { REFERENCE_MANIFEST } from '../reference/reference-manifest.js';
 import { needs } from './needs.js';
 

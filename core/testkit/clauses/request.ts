@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { MODULE_HTTP_METHODS } from '../../contract/index.js';
-import type { AdapterClause } from '../adapter-clauses.js';
 import { textOf } from '../adapter-harness.js';
+import type { AdapterClause } from '../clause.js';
 import { type Echo, EXACT_JSON, hashBody } from '../reference/behaviours.js';
 
 const PATH = '/echo/a%20b/%C3%A4%c3%a4/x;y=1,2/~!$&()*+:@=-._/%E2%82%AC';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import type { AdapterClause } from '../adapter-clauses.js';
 import { cancel, deadlineAfter } from '../adapter-harness.js';
+import type { AdapterClause } from '../clause.js';
 import { needs } from './needs.js';
 
 /** Short, so that the suite is; whatever is slower than that only arrives after the deadline. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ReferenceAnswer, ReferenceFault, ReferenceRequest } from './reference-module.js';
+import type { ReferenceAnswer, ReferenceFault, ReferenceRequest } from './reference-protocol.js';
 
 /**
  * What JSON.parse and JSON.stringify would change: a large integer, a trailing zero, white space, an

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { ReferenceFault } from './reference-module.js';
+import type { ReferenceFault } from './reference-protocol.js';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n';
 const TRICKLE_EVERY_MS = 10;

@@ -5,12 +5,12 @@ import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { carryOutFault } from './http-faults.js';
+import type { ReferenceModule } from './reference-module.js';
 import {
   REFERENCE_FAULTS,
   type ReferenceAnswer,
-  type ReferenceModule,
   type ReferenceRequest,
-} from './reference-module.js';
+} from './reference-protocol.js';
 import type { RunningReference } from './running-reference.js';
 
 /** The reference and the value of the one secret of {@link startHttpReference} and its siblings. */

@@ -1,10 +1,7 @@
 import type { AdminActionOperation, AdminListOperation } from '../../contract/index.js';
 import { REFERENCE_MANIFEST } from './reference-manifest.js';
-import {
-  createReferenceModule,
-  type ReferenceAnswer,
-  type ReferenceRequest,
-} from './reference-module.js';
+import { createReferenceModule } from './reference-module.js';
+import type { ReferenceAnswer, ReferenceRequest } from './reference-protocol.js';
 import { toReferenceRequest } from './to-reference-request.js';
 
 // The file that a descriptor of kind `local` names: it runs wherever that adapter runs it, so it shares

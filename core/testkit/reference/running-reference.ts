@@ -1,4 +1,5 @@
-import type { ReferenceFault, ReferenceModule } from './reference-module.js';
+import type { ReferenceModule } from './reference-module.js';
+import type { ReferenceFault } from './reference-protocol.js';
 
 /** A reference module that can be reached over the transport under test. */
 export interface RunningReference {

@@ -1,5 +1,5 @@
 import type { Operation } from '../../contract/index.js';
-import type { ReferenceRequest } from './reference-module.js';
+import type { ReferenceRequest } from './reference-protocol.js';
 
 /**
  * An operation as the request that stands for it over HTTP (contract 5), for the provider's end of a

@@ -4,12 +4,13 @@ import {
   type Msg,
   type NatsConnection,
 } from '@nats-io/transport-node';
-import type {
-  ReferenceModule,
-  ReferenceRequest,
-  RunningReference,
+import {
+  REFERENCE_SECRET,
+  type ReferenceModule,
+  type ReferenceRequest,
+  type RunningReference,
+  toReferenceRequest,
 } from '../../../core/testkit/index.js';
-import { REFERENCE_SECRET, toReferenceRequest } from '../../../core/testkit/index.js';
 import { OwnServer } from './nats-server.js';
 
 const SUBJECT = 'modgate-test.reference';

@@ -1,3 +1,0 @@
-export function toJsonBytes(value: unknown): Buffer {
-  return Buffer.from(JSON.stringify(value));
-}
