@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { createAuthenticators } from '../../core/auth/authenticators.js';
 import { ConfigError, type HostConfig, readConfig } from '../../core/config/read-config.js';
 import { SETTING_NAMES } from '../../core/config/settings.js';
-import { createRecordedLog } from './recorded-log.js';
+import { createRecordedLog } from '../support/auth/recorded-log.js';
 
 const { log } = createRecordedLog();
 

@@ -4,9 +4,9 @@ import type { IntrospectionConfig } from '../../core/auth/issuers-file.js';
 import { createTroubleLog } from '../../core/auth/rejection-log.js';
 import { UnjudgedToken } from '../../core/auth/verify-jwt.js';
 import { type Actor, Secret } from '../../core/contract/index.js';
-import { waitUntil } from '../http/wait-until.js';
+import { createRecordedLog } from '../support/auth/recorded-log.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { createRecordedLog } from './recorded-log.js';
 
 const seconds = () => Math.floor(Date.now() / 1000);
 const ACTIVE = {

@@ -5,10 +5,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { exportSPKI } from 'jose';
 import { headerValue } from '../../core/selftest/raw-http.js';
-import { call } from '../http/call.js';
-import { expectProblem } from '../http/expect-problem.js';
-import { describeModule } from '../http/modules.js';
-import { waitUntil } from '../http/wait-until.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
 import {
   createClaims,
@@ -19,6 +15,10 @@ import {
   signToken,
   startFakeIssuer,
 } from '../support/fake-issuer.js';
+import { call } from '../support/http/call.js';
+import { expectProblem } from '../support/http/expect-problem.js';
+import { describeModule } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const TARGET = '/modules/crm/http/items';

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue } from '../../core/selftest/raw-http.js';
-import { call } from '../http/call.js';
-import { expectProblem } from '../http/expect-problem.js';
-import { describeModule } from '../http/modules.js';
-import { waitUntil } from '../http/wait-until.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { call } from '../support/http/call.js';
+import { expectProblem } from '../support/http/expect-problem.js';
+import { describeModule } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import {
   CLIENT,
   GATEWAY,

@@ -9,7 +9,7 @@ import {
   createFakeModule,
   type FakeModuleOptions,
   ok,
-} from '../resilience/guarded-module.js';
+} from '../support/provider/fake-module.js';
 
 const CALLS = Number(process.argv[2] ?? 100_000);
 const ROUNDS = 7;

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { waitUntil } from '../http/wait-until.js';
-import { describeVersion, moduleName } from '../reload/many-reloads.js';
-import { createProbe } from '../reload/probed-process.js';
-import { startReloadHost } from '../reload/reload-host.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { describeVersion, moduleName } from '../support/reload/many-reloads.js';
+import { createProbe } from '../support/reload/probed-process.js';
+import { startReloadHost } from '../support/reload/reload-host.js';
 import { median, percentile, print, toMs } from './reload-report.js';
 
 /** What the reload of one module takes of the event loop: `node dist/test/bench/reload-cost.js [modules] [reloads]`. */

@@ -1,6 +1,11 @@
-import { describeVersion, MODULES_AT_ONCE, moduleName, reloadAll } from '../reload/many-reloads.js';
-import { createProbe } from '../reload/probed-process.js';
-import { startReloadHost } from '../reload/reload-host.js';
+import {
+  describeVersion,
+  MODULES_AT_ONCE,
+  moduleName,
+  reloadAll,
+} from '../support/reload/many-reloads.js';
+import { createProbe } from '../support/reload/probed-process.js';
+import { startReloadHost } from '../support/reload/reload-host.js';
 import { print, toMib } from './reload-report.js';
 
 /** What a host holds after many reloads: `node dist/test/bench/reload-leaks.js [reloads]`. */

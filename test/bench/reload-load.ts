@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { churn } from '../reload/churn.js';
-import { ConstantLoad, type LoadFigures } from '../reload/constant-load.js';
-import { describeVersion, moduleName } from '../reload/many-reloads.js';
-import { startReloadHost } from '../reload/reload-host.js';
+import { churn } from '../support/reload/churn.js';
+import { ConstantLoad, type LoadFigures } from '../support/reload/constant-load.js';
+import { describeVersion, moduleName } from '../support/reload/many-reloads.js';
+import { startReloadHost } from '../support/reload/reload-host.js';
 import { percentile, print, toMs } from './reload-report.js';
 
 /** What callers notice of reloads: `node dist/test/bench/reload-load.js [modules] [seconds] [think-ms]`. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { describeVersion, moduleName } from '../reload/many-reloads.js';
+import { describeVersion, moduleName } from '../support/reload/many-reloads.js';
 import { type RunningModgate, startModgate } from '../support/start-host.js';
 import { median, print } from './reload-report.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { call, parseJson } from '../http/call.js';
-import { expectProblem } from '../http/expect-problem.js';
-import { buildManifest, describeModule } from '../http/modules.js';
+import { call, parseJson } from '../support/http/call.js';
+import { expectProblem } from '../support/http/expect-problem.js';
+import { buildManifest, describeModule } from '../support/http/modules.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const ENDPOINT = 'http://127.0.0.1:4100';

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { expect } from 'chai';
-import { describeModule } from '../http/modules.js';
-import { createWorkplace, type Workplace } from './run-in.js';
+import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { describeModule } from '../support/http/modules.js';
 
 const TEXT = {
   type: 'object',

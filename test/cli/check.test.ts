@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { buildManifest, describeModule } from '../http/modules.js';
+import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { buildManifest, describeModule } from '../support/http/modules.js';
 import { startHost } from '../support/start-host.js';
-import { createWorkplace, type Workplace } from './run-in.js';
 
 const ENDPOINT = 'http://127.0.0.1:4100';
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { COMMANDS } from '../../core/cli/commands.js';
 import { describeCommands } from '../../core/cli/completion/describe-commands.js';
-import { createWorkplace, type Workplace } from './run-in.js';
-import { runModgate } from './run-modgate.js';
+import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { runModgate } from '../support/cli/run-modgate.js';
 
 const execute = promisify(execFile);
 

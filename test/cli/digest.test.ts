@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runModgate } from './run-modgate.js';
+import { runModgate } from '../support/cli/run-modgate.js';
 
 // In the order of RFC 8785 and without a space: its own canonical form.
 const CANONICAL =

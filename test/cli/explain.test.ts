@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Explanation } from '../../core/operations/explain/explanation.js';
-import { call } from '../http/call.js';
-import { expectProblem, reasonOf } from '../http/expect-problem.js';
-import { describeModule } from '../http/modules.js';
-import { waitUntil } from '../http/wait-until.js';
+import { startFakeHost } from '../support/cli/fake-host.js';
+import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { type Ended, runModgate } from '../support/cli/run-modgate.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { call } from '../support/http/call.js';
+import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
+import { describeModule } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
-import { startFakeHost } from './fake-host.js';
-import { createWorkplace, type Workplace } from './run-in.js';
-import { type Ended, runModgate } from './run-modgate.js';
 
 const EXPLAINER = 'dev-service:ops:modgate.explain';
 const READER = 'dev-service:me:crm.read';

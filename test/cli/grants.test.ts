@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from './run-in.js';
+import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 
 const UI = `sha256:${'1'.repeat(64)}`;
 const RELEASE = `sha256:${'2'.repeat(64)}`;

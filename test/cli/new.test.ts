@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { waitUntil } from '../http/wait-until.js';
+import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { startHost, startModgate } from '../support/start-host.js';
-import { createWorkplace, type Workplace } from './run-in.js';
 
 describe('modgate new module', () => {
   let place: Workplace;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { adapterSource, writePlugin } from '../isolation/write-plugin.js';
+import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { adapterSource, writePlugin } from '../support/isolation/write-plugin.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
-import { createWorkplace, type Workplace } from './run-in.js';
 
 interface Entry {
   readonly name: string;

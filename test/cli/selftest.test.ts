@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { startNaiveGateway, type WeakHost } from '../selftest/naive-gateway.js';
+import { runModgate } from '../support/cli/run-modgate.js';
+import { startNaiveGateway, type WeakHost } from '../support/selftest/naive-gateway.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
-import { runModgate } from './run-modgate.js';
 
 interface Report {
   readonly cases: readonly { id: string; class: string; verdict: string; reason: string | null }[];

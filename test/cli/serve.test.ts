@@ -4,11 +4,11 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { describeModule } from '../http/modules.js';
-import { waitUntil } from '../http/wait-until.js';
+import { runModgate } from '../support/cli/run-modgate.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { describeModule } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type HostOptions, type RunningHost, startHost } from '../support/start-host.js';
-import { runModgate } from './run-modgate.js';
 
 describe('modgate serve refuses to start', () => {
   let folder = '';

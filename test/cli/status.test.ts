@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { describeModule } from '../http/modules.js';
+import { describeEntry, startFakeHost } from '../support/cli/fake-host.js';
+import { runModgate } from '../support/cli/run-modgate.js';
+import { describeModule } from '../support/http/modules.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
-import { describeEntry, startFakeHost } from './fake-host.js';
-import { runModgate } from './run-modgate.js';
 
 const ENDPOINT = 'http://127.0.0.1:4100';
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];

@@ -2,7 +2,7 @@ import { cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from './run-in.js';
+import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 
 // From dist/test/cli.
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

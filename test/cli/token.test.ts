@@ -3,10 +3,10 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseTokenFile } from '../../core/auth/token-file.js';
-import { call } from '../http/call.js';
-import { waitUntil } from '../http/wait-until.js';
+import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { call } from '../support/http/call.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { startModgate } from '../support/start-host.js';
-import { createWorkplace, type Workplace } from './run-in.js';
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 const DAY_MS = 86_400_000;

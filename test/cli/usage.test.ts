@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { COMMANDS } from '../../core/cli/commands.js';
 import { describeUsageError } from '../../core/cli/run-cli.js';
 import { SETTING_NAMES, settingFlag } from '../../core/config/settings.js';
-import { runModgate } from './run-modgate.js';
+import { runModgate } from '../support/cli/run-modgate.js';
 
 // From dist/test/cli.
 const PACKAGE = new URL('../../../package.json', import.meta.url);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { describeModule } from '../http/modules.js';
-import { waitUntil } from '../http/wait-until.js';
+import { describeEntry, startFakeHost } from '../support/cli/fake-host.js';
+import { createWorkplace } from '../support/cli/run-in.js';
+import { runModgate } from '../support/cli/run-modgate.js';
+import { describeModule } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
-import { describeEntry, startFakeHost } from './fake-host.js';
-import { createWorkplace } from './run-in.js';
-import { runModgate } from './run-modgate.js';
 
 const ENDPOINT = 'http://127.0.0.1:4100';
 const TOKEN = 'dev-service:ops:modgate.modules.read';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { readDocumentedCommands, runDocumented } from './documented-commands.js';
-import { useExamples } from './use-examples.js';
+import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
+import { useExamples } from '../support/docs/use-examples.js';
 
 const PAGE = 'docs/console-bridge.md';
 const OPERATIONS = [

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
-import { call } from '../http/call.js';
-import { describeWideModule } from '../http/modules.js';
-import { waitUntil } from '../http/wait-until.js';
+import { call } from '../support/http/call.js';
+import { describeWideModule } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const PAGE = 'docs/identity.md';

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { waitUntil } from '../http/wait-until.js';
 import { NATS_URL, needNats } from '../plugins/nats/nats-server.js';
+import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
+import { writeDocumentedFiles } from '../support/docs/documented-files.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type RunningModgate, startModgate } from '../support/start-host.js';
-import { readDocumentedCommands, runDocumented } from './documented-commands.js';
-import { writeDocumentedFiles } from './documented-files.js';
 
 const EXAMPLE_PROVIDER = fileURLToPath(
   new URL('../../plugins/nats/example-provider.mjs', import.meta.url),

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { SETTINGS, settingFlag } from '../../core/config/settings.js';
-import { call } from '../http/call.js';
-import { describeModule } from '../http/modules.js';
-import { useHost } from '../http/use-host.js';
-import { waitUntil } from '../http/wait-until.js';
-import { scrape } from '../observability/exposition.js';
-import { describeTlsMetrics } from '../observability/tls-metrics.js';
-import { readDocumentedCommands, runDocumented } from './documented-commands.js';
-import { useExamples } from './use-examples.js';
+import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
+import { useExamples } from '../support/docs/use-examples.js';
+import { call } from '../support/http/call.js';
+import { describeModule } from '../support/http/modules.js';
+import { useHost } from '../support/http/use-host.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { scrape } from '../support/observability/exposition.js';
+import { describeTlsMetrics } from '../support/observability/tls-metrics.js';
 
 const PAGE = 'docs/observability.md';
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'shop.read' }];

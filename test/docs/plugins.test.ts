@@ -11,16 +11,16 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { call } from '../http/call.js';
+import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
+import { call } from '../support/http/call.js';
 import {
   adapterSource,
   CONTRACT_URL,
   describeKind,
   SUPERSTRUCT_URL,
   writePlugin,
-} from '../isolation/write-plugin.js';
+} from '../support/isolation/write-plugin.js';
 import { type RunningModgate, spawnModgate, startModgate } from '../support/start-host.js';
-import { readDocumentedCommands, runDocumented } from './documented-commands.js';
 
 const PAGE = 'docs/plugins.md';
 const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));

@@ -8,9 +8,9 @@ import { parseIssuersFile } from '../../core/auth/issuers-file.js';
 import { parseTokenFile } from '../../core/auth/token-file.js';
 import { SETTINGS, settingFlag } from '../../core/config/settings.js';
 import { parseCertificateFile } from '../../core/http/tls/certificate-file.js';
-import { runModgate } from '../cli/run-modgate.js';
-import { readDocumentedCommands } from './documented-commands.js';
-import { installModgate } from './install-modgate.js';
+import { runModgate } from '../support/cli/run-modgate.js';
+import { readDocumentedCommands } from '../support/docs/documented-commands.js';
+import { installModgate } from '../support/docs/install-modgate.js';
 
 const PAGES = ['docs/authentication.md', 'docs/identity.md', 'docs/limits.md', 'docs/tls.md'];
 const SETTINGS_SHOWN = [

@@ -6,9 +6,13 @@ import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { ADAPTER_CLAUSES } from '../../core/testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../../core/testkit/clauses/authentication.js';
+import {
+  type AuthorFolder,
+  createAuthorFolder,
+  isRegistryUnreachable,
+} from '../support/docs/author-folder.js';
+import { type DocumentedBlock, readDocumentedBlocks } from '../support/docs/documented-commands.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
-import { type AuthorFolder, createAuthorFolder, isRegistryUnreachable } from './author-folder.js';
-import { type DocumentedBlock, readDocumentedBlocks } from './documented-commands.js';
 
 const PAGE = 'docs/writing-a-plugin.md';
 const PLUGIN = 'acme-line';

@@ -10,7 +10,7 @@ import { readStructuredText } from '../../core/document/parse-document.js';
 import { parseCertificateFile } from '../../core/http/tls/certificate-file.js';
 import { parseManifest } from '../../core/manifest/parse-manifest.js';
 import { readPluginManifest } from '../../core/plugin-loader/plugin-manifest.js';
-import { knownAdapters } from '../host/known-adapters.js';
+import { knownAdapters } from '../support/documents/known-adapters.js';
 import { mutate, mutations } from './mutate.js';
 import { type Fuzzing, quoteBytes, tryFor } from './run-property.js';
 import { TEXTS } from './text-seeds.js';

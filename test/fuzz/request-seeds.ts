@@ -5,7 +5,7 @@ import type { RecordingProvider } from '../../core/selftest/recording-provider.j
 import { runAttacks } from '../../core/selftest/run-attacks.js';
 import type { OwnScene } from '../../core/selftest/scene.js';
 import { createTokenIssuer } from '../../core/selftest/signed-tokens.js';
-import { type CorpusBytes, readCorpus, toBytes } from '../http/corpus.js';
+import { type CorpusBytes, readCorpus, toBytes } from '../support/http/corpus.js';
 import type { Material } from './mutate.js';
 
 /** Longer seeds leave no room for edits. Bytes. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type GoodDocument, readCorpus } from '../host/corpus.js';
+import { type GoodDocument, readCorpus } from '../support/documents/corpus.js';
 import type { Material } from './mutate.js';
 
 const ROOT = new URL('../../../', import.meta.url);

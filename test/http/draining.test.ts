@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { headerValue, RawConnection } from '../../core/selftest/raw-http.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { call, JSON_TYPE, parseJson, ROOT } from '../support/http/call.js';
+import { expectProblem } from '../support/http/expect-problem.js';
+import { describeWideModule } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
-import { call, JSON_TYPE, parseJson, ROOT } from './call.js';
-import { expectProblem } from './expect-problem.js';
-import { describeWideModule } from './modules.js';
-import { waitUntil } from './wait-until.js';
 
 const SLOW_MS = 400;
 // Far below the 10 s that a drain may take, far above what is left of the call.

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { RawConnection } from '../../core/selftest/raw-http.js';
+import { call } from '../support/http/call.js';
+import { expectProblem } from '../support/http/expect-problem.js';
+import { describeWideModule } from '../support/http/modules.js';
+import { type Finished, runModgate } from '../support/http/run-modgate.js';
 import {
   type RunningHost,
   type RunningModgate,
   startHost,
   startModgate,
 } from '../support/start-host.js';
-import { call } from './call.js';
-import { expectProblem } from './expect-problem.js';
-import { describeWideModule } from './modules.js';
-import { type Finished, runModgate } from './run-modgate.js';
 
 const PACKAGE = new URL('../../../package.json', import.meta.url);
 const NOBODY = 'http://127.0.0.1:9';

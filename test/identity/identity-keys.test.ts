@@ -6,7 +6,7 @@ import { decodeProtectedHeader } from 'jose';
 import { ConfigError } from '../../core/config/read-config.js';
 import type { Actor } from '../../core/contract/index.js';
 import { IdentityKeys } from '../../core/identity/identity-keys.js';
-import { createRecordedLog } from '../auth/recorded-log.js';
+import { createRecordedLog } from '../support/auth/recorded-log.js';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { connect, headers as createHeaders, type NatsConnection } from '@nats-io/transport-node';
 import { expect } from 'chai';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
-import { call } from '../http/call.js';
-import { waitUntil } from '../http/wait-until.js';
 import { NATS_URL, needNats } from '../plugins/nats/nats-server.js';
+import { call } from '../support/http/call.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const SUBJECT = `modgate-test.identity.${randomUUID()}`;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { headerValue, type RawHeader } from '../../core/selftest/raw-http.js';
-import { call, JSON_TYPE } from '../http/call.js';
-import { describeWideModule } from '../http/modules.js';
-import { useHost } from '../http/use-host.js';
+import { call, JSON_TYPE } from '../support/http/call.js';
+import { describeWideModule } from '../support/http/modules.js';
+import { useHost } from '../support/http/use-host.js';
 import { startProvider } from '../support/provider.js';
 import { startHost } from '../support/start-host.js';
 
@@ -138,7 +138,7 @@ describe('identity keys', () => {
         provider: { kind: 'unix', config: { socket: socketPath } },
         identity: true,
       });
-      const { waitUntil } = await import('../http/wait-until.js');
+      const { waitUntil } = await import('../support/http/wait-until.js');
       const ask = () => call(host, { target: '/modules/sock/http/a' });
       await waitUntil('the module', async () => (await ask()).status === 200, 15_000);
       const token = String(upstream.requests[0]?.headers['modgate-identity']);

@@ -6,8 +6,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { describeModule, toRoutes } from '../http/modules.js';
-import { waitUntil } from '../http/wait-until.js';
+import { describeModule, toRoutes } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const ROUTES = toRoutes(

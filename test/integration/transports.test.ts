@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { buildManifest, toRoutes } from '../http/modules.js';
 import {
   authority,
   client,
@@ -14,6 +13,7 @@ import {
   expired,
   server as trusted,
 } from '../support/certificates.js';
+import { buildManifest, toRoutes } from '../support/http/modules.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const MANIFEST = { inline: buildManifest('things', toRoutes(['GET /things/{id}'], 'things')) };

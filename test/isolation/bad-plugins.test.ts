@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { call, parseJson } from '../http/call.js';
-import { describeWideModule } from '../http/modules.js';
-import { waitUntil } from '../http/wait-until.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { call, parseJson } from '../support/http/call.js';
+import { describeWideModule } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { BAD_PLUGINS, type BadPlugin } from '../support/isolation/bad-plugins.js';
+import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
-import { BAD_PLUGINS, type BadPlugin } from './bad-plugins.js';
-import { adapterSource, describeKind, writePlugin } from './write-plugin.js';
 
 const CASES = Object.entries(BAD_PLUGINS);
 const GOOD_TARGETS = ['/modules/good/http/x', '/modules/plain/http/x'];

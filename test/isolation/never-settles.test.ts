@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { call, parseJson } from '../http/call.js';
-import { waitUntil } from '../http/wait-until.js';
+import { call, parseJson } from '../support/http/call.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
-import { adapterSource, describeKind, writePlugin } from './write-plugin.js';
 
 const DEADLINE_MS = 30_000;
 const PLACES = 3;

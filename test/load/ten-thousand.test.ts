@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { Pool } from 'undici';
-import { describeModule, toRoutes } from '../http/modules.js';
-import { waitUntil } from '../http/wait-until.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { describeModule, toRoutes } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const REQUESTS = 10_000;

@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { askBridge, RELEASE, UI } from '../bridge/support.js';
-import { runModgate } from '../cli/run-modgate.js';
-import { call } from '../http/call.js';
-import { waitUntil } from '../http/wait-until.js';
+import { askBridge, RELEASE, UI } from '../support/bridge/bridge.js';
 import { server as certificate } from '../support/certificates.js';
+import { runModgate } from '../support/cli/run-modgate.js';
+import { call } from '../support/http/call.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { createCanary, findCanaries } from '../support/secrets/canaries.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
-import { createCanary, findCanaries } from './canaries.js';
 
 const SCOPES = [
   ...['vault.use', 'vault.config', 'modgate.modules.read', 'modgate.calls.read'],

@@ -9,7 +9,7 @@ import {
   startSluggishHost,
   startTellingHost,
   type WeakHost,
-} from './naive-gateway.js';
+} from '../support/selftest/naive-gateway.js';
 
 /** What every caller must get, attack or not: the host that fails them is the one that refuses all. */
 const SERVICES = ['jwt-good', 'tls-good', 'slow-crowd', 'slow-pipeline', 'slow-abort'];

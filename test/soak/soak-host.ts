@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createReadStream, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { waitUntil } from '../http/wait-until.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type HostLine, nameSeries } from './judge-counts.js';
 
 const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));

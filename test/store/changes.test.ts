@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Log } from '../../core/contract/index.js';
-import { waitUntil } from '../http/wait-until.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { BACKENDS, type Backend } from './backend.js';
 import { DRAFT, write } from './drafts.js';
 

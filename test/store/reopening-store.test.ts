@@ -4,7 +4,7 @@ import { type OpenDatabase, ReopeningStore } from '../../core/store/reconnecting
 import { openSqlite } from '../../core/store/sqlite-database.js';
 import { sqliteFile } from '../../core/store/sqlite-file.js';
 import { StoreUnavailable } from '../../core/store/store-unavailable.js';
-import { waitUntil } from '../http/wait-until.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type Backend, createSqliteBackend, silent } from './backend.js';
 import { expectUnavailable, write } from './drafts.js';
 import { holdLock } from './holder.js';

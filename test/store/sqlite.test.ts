@@ -19,7 +19,7 @@ import { openStore } from '../../core/store/open-store.js';
 import { type OpenDatabase, ReopeningStore } from '../../core/store/reconnecting-store.js';
 import { openSqlite } from '../../core/store/sqlite-database.js';
 import { sqliteFile } from '../../core/store/sqlite-file.js';
-import { waitUntil } from '../http/wait-until.js';
+import { waitUntil } from '../support/http/wait-until.js';
 import { type Backend, createSqliteBackend, silent } from './backend.js';
 import { createKey, DRAFT, expectUnavailable, readValue, write } from './drafts.js';
 import { holdLock } from './holder.js';

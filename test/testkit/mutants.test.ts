@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ADAPTER_CLAUSES } from '../../core/testkit/adapter-clauses.js';
 import { runAdapterClauses, startHttpReference } from '../../core/testkit/index.js';
-import { cleanUpAfterMutants, MUTANTS } from './mutants.js';
+import { cleanUpAfterMutants, MUTANTS } from '../support/testkit/mutants.js';
 
 /** Mutants that hang are waited for this long; a good adapter has ten seconds for each step. */
 const PATIENCE_MS = 700;

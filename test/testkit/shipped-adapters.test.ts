@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { readPlugins } from '../../core/plugin-loader/registry.js';
-import { HAS_NATS_SERVER, SHIPPED } from './shipped-subjects.js';
+import { HAS_NATS_SERVER, SHIPPED } from '../support/testkit/shipped-subjects.js';
 
 const PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
 

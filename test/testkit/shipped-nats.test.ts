@@ -1,3 +1,3 @@
-import { shippedSuite } from './shipped-suite.js';
+import { shippedSuite } from '../support/testkit/shipped-suite.js';
 
 shippedSuite('nats');

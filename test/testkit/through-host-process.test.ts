@@ -1,3 +1,3 @@
-import { throughHostSuite } from './through-host-suite.js';
+import { throughHostSuite } from '../support/testkit/through-host-suite.js';
 
 throughHostSuite('process');

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
-import { buildManifest, toRoutes } from '../../http/modules.js';
-import { waitUntil } from '../../http/wait-until.js';
+import { buildManifest, toRoutes } from '../../support/http/modules.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 
 const PATIENCE_MS = 15_000;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { buildManifest, toRoutes } from '../../http/modules.js';
-import { waitUntil } from '../../http/wait-until.js';
+import { buildManifest, toRoutes } from '../../support/http/modules.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 import {
   type RunningHost,
   type RunningModgate,

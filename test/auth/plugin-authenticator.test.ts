@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { headerValue } from '../../core/selftest/raw-http.js';
+import { call, parseJson } from '../support/http/call.js';
+import { expectProblem } from '../support/http/expect-problem.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import {
+  adapterSource,
+  CONTRACT_URL,
+  describeKind,
+  SUPERSTRUCT_URL,
+  writePlugin,
+} from '../support/isolation/write-plugin.js';
+import { type RunningHost, spawnModgate, startHost } from '../support/start-host.js';
+
+const TOKEN = 'the-token-of-billing';
+const PASSWORD = 'ldap-password-that-nobody-prints';
+const TOKENS = {
+  tokens: [
+    {
+      id: 'billing',
+      kind: 'service',
+      scopes: ['any.use'],
+      sha256: createHash('sha256').update(TOKEN).digest('hex'),
+    },
+  ],
+};
+
+/** What the authenticator does with each token, as statements. */
+const ENTRY = `import { defineAuthenticator, secretReference } from ${JSON.stringify(CONTRACT_URL)};
+import { object, optional, string } from ${JSON.stringify(SUPERSTRUCT_URL)};
+const actor = (more = {}) => ({ kind: 'service', id: 'ann', scopes: new Set(['any.use']), ...more });
+const ANSWERS = {
+  good: () => actor(),
+  throw: () => { throw new Error('the directory is away'); },
+  reject: async () => { throw new Error('the directory is away'); },
+  hang: () => new Promise(() => {}),
+  undefined: () => undefined,
+  kind: () => actor({ kind: 'root' }),
+  id: () => actor({ id: 'ann smith' }),
+  scopes: () => actor({ scopes: ['any.use'] }),
+  scope: () => actor({ scopes: new Set(['any,use']) }),
+  stray: () => { setTimeout(() => { throw new Error('stray'); }, 1); return null; },
+};
+const one = (name, open) => defineAuthenticator({
+  name,
+  config: object({ realm: optional(string()), password: optional(secretReference()) }),
+  open,
+});
+export default {
+  adapters: [],
+  authenticators: [
+    one('acme-ldap', ({ realm, password }, context) => {
+      if (context.secret(password).reveal() !== '${PASSWORD}') throw new Error('no password');
+      context.scope.defer(() => context.log.info({ realm }, 'acme-ldap closed'));
+      return {
+        name: 'acme-ldap',
+        authenticate: ({ token }) => ANSWERS[token]?.() ?? null,
+      };
+    }),
+    one('throwing', () => { throw new Error('no licence'); }),
+    one('hanging', () => new Promise(() => {})),
+    one('empty', () => ({})),
+  ],
+};`.replace('ANSWERS[token]?.() ?? null', 'token in ANSWERS ? ANSWERS[token]() : null');
+
+describe('authenticators of plugins', function () {
+  this.timeout(40_000);
+  let folder: string;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-authenticators-'));
+    const plugins = join(folder, 'plugins');
+    const authenticators = ['acme-ldap', 'throwing', 'hanging', 'empty'];
+    const manifest = { kinds: undefined, authenticators };
+    writePlugin(plugins, { name: 'acme', manifest, entry: ENTRY });
+    writePlugin(plugins, { name: 'good', entry: adapterSource('good') });
+    writePlugin(plugins, {
+      name: 'unbranded',
+      manifest: { kinds: undefined, authenticators: ['unbranded'] },
+      entry: 'export default { authenticators: [{ name: "unbranded", contract: 1 }] };',
+    });
+    writeFileSync(join(folder, 'tokens.json'), JSON.stringify(TOKENS));
+  });
+
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  const writeConfig = (name: string, ...lines: string[]) => {
+    const path = join(folder, name);
+    writeFileSync(path, ['plugins: ./plugins', ...lines, ''].join('\n'));
+    return path;
+  };
+
+  describe('in the chain of a host', () => {
+    let host: RunningHost;
+
+    before(async () => {
+      const config = writeConfig(
+        'modgate.yaml',
+        'tokens: tokens.json',
+        'authenticators:',
+        '  - tokens',
+        '  - name: acme-ldap',
+        '    config: { realm: staff, password: env:LDAP_PASSWORD }',
+      );
+      host = await startHost({
+        dev: false,
+        files: { 'good.json': describeKind('good', 'good') },
+        args: ['--config', config],
+        env: { LDAP_PASSWORD: PASSWORD },
+      });
+    });
+
+    after(async () => {
+      const exit = await host.stop();
+      expect(host.output()).to.include('acme-ldap closed').and.to.not.include(PASSWORD);
+      expect(exit).to.deep.equal({ code: 0, signal: null });
+    });
+
+    const ask = (token: string) =>
+      call(host, { target: '/modules/good/http/x', as: token, deadlineMs: 15_000 });
+
+    it('knows whom the plugin knows, and whom the host knows', async () => {
+      expect((await ask('good')).status).to.equal(200);
+      expect((await ask(TOKEN)).status).to.equal(200);
+    });
+
+    it('answers 401 to whom nobody knows', async () => {
+      expectProblem(await ask('nobody'), 401);
+    });
+
+    for (const token of ['throw', 'reject', 'undefined', 'kind', 'id', 'scopes', 'scope', 'hang']) {
+      it(`answers 503 when the plugin can say nothing: ${token}`, async () => {
+        const answer = await ask(token);
+        expectProblem(answer, 503);
+        expect(headerValue(answer.headers, 'retry-after')).to.equal('1');
+        expect(parseJson(answer)['detail']).to.equal('the credentials cannot be judged now');
+        expect((await ask(TOKEN)).status).to.equal(200);
+      });
+    }
+
+    it('logs why, with the name of the authenticator', async () => {
+      const find = () => host.logs().find(({ msg }) => msg === 'an authenticator failed');
+      await waitUntil('the line', () => find() !== undefined);
+      expect(find()?.['authenticator']).to.equal('acme-ldap');
+      expect(find()).to.have.property('err');
+    });
+
+    it('lives on when the plugin leaves an error uncaught', async () => {
+      expectProblem(await ask('stray'), 401);
+      expect((await ask('good')).status).to.equal(200);
+      const left = () => host.logs().some(({ msg }) => /left an error uncaught/.test(String(msg)));
+      const deadline = Date.now() + 10_000;
+      while (!left() && Date.now() < deadline) await ask('good');
+      expect(left()).to.equal(true);
+    });
+  });
+
+  const LDAP = '[{ name: acme-ldap, config: { password: env:LDAP_PASSWORD } }]';
+  const REFUSED: Readonly<Record<string, [lines: readonly string[], message: RegExp]>> = {
+    'a name that nobody has': [
+      ['authenticators: [acme-ldab]'],
+      /authenticator 'acme-ldab' cannot be used: no plugin has that authenticator \(did you mean 'acme-ldap'\?\)/,
+    ],
+    'an unknown key in its config': [
+      ['authenticators: [{ name: acme-ldap, config: { relm: a } }]'],
+      /authenticator 'acme-ldap': unknown key 'relm' in 'config' \(did you mean 'realm'\?\)/,
+    ],
+    'a secret that is not there': [
+      ['authenticators: [{ name: acme-ldap, config: { password: env:NO_SUCH_VARIABLE } }]'],
+      /authenticator 'acme-ldap'.*NO_SUCH_VARIABLE/,
+    ],
+    'one that does not open': [
+      ['authenticators: [throwing]'],
+      /authenticator 'throwing' cannot be used: no licence/,
+    ],
+    'one that opens for ever': [
+      ['authenticators: [hanging]'],
+      /authenticator 'hanging' cannot be used: it did not open within 5000 ms/,
+    ],
+    'one that opens nothing': [
+      ['authenticators: [empty]'],
+      /authenticator 'empty' cannot be used: 'open' must give an object with the function/,
+    ],
+    'one without a brand': [
+      ['authenticators: [unbranded]'],
+      /exports an authenticator that is not branded/,
+    ],
+    'dev tokens in production': [['authenticators: [dev]'], /dev tokens are for --env development/],
+    'tokens without a file': [['authenticators: [tokens]'], /it needs a tokens file/],
+    'a tokens file that no link of the chain reads': [
+      ['tokens: tokens.json', `authenticators: ${LDAP}`],
+      /'tokens' is configured and --authenticators does not name it/,
+    ],
+    'a name twice': [
+      ['authenticators: [tokens, tokens]', 'tokens: tokens.json'],
+      /authenticators in .*:2:1 must be names of authenticators that differ/,
+    ],
+    'an empty chain': [['authenticators: []'], /must be names of authenticators that differ/],
+    'an unknown key of a link': [
+      ['authenticators: [{ name: acme-ldap, confg: {} }]'],
+      /must be names of authenticators/,
+    ],
+  };
+  for (const [what, [lines, message]] of Object.entries(REFUSED)) {
+    it(`keeps the host from starting: ${what}`, async () => {
+      const config = writeConfig('refused.yaml', ...lines);
+      const args = ['serve', '--config', config, '--modules', folder, '--port', '0'];
+      const spawned = spawnModgate([...args, '--state', join(folder, 'state')], {
+        LDAP_PASSWORD: PASSWORD,
+      });
+      expect(await spawned.exit, spawned.stdout()).to.deep.equal({ code: 2, signal: null });
+      expect(spawned.stderr()).to.match(message).and.to.not.include(PASSWORD);
+    });
+  }
+});

@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { runModgate } from '../support/cli/run-modgate.js';
+import { call } from '../support/http/call.js';
+import { describeModule } from '../support/http/modules.js';
+import { useHost } from '../support/http/use-host.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { spawnModgate } from '../support/start-host.js';
+
+const TOKEN = 'dev-service:ops:modgate.calls.read';
+const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
+
+/** The same whether calls are in memory alone or in the store too. */
+for (const args of [[], ['--keep-calls', '1000']]) {
+  describe(`modgate calls, of serve ${args.join(' ')}`, () => {
+    const setup = useHost(
+      (provider) => ({ 'shop.json': describeModule('shop', provider.url, ROUTES) }),
+      { args },
+    );
+    const request = (id: string, target = '/modules/shop/http/items/1') =>
+      call(setup.host, { target, headers: [['x-request-id', id]] });
+    const run = (...args: string[]) =>
+      runModgate(['calls', ...args], { MODGATE_URL: setup.host.url, MODGATE_TOKEN: TOKEN });
+
+    it('shows a table, newest first', async () => {
+      await request('one');
+      await request('two', '/modules/nope/http/x');
+      const { code, stdout, stderr } = await run();
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      const [titles, first, second] = stdout.split('\n');
+      expect(titles).to.match(/^AT +STATUS +MODULE +METHOD +ROUTE +MS +PROVIDER +ATTEMPTS +ACTOR /);
+      expect(first).to.match(/^20\S+Z +404 +- +GET +- +[\d.]+ +- +0 +system:root +- +two$/);
+      expect(second).to.match(
+        /Z +200 +shop +GET +\/items\/\{id\} +[\d.]+ +[\d.]+ +1 +system:root +- +one$/,
+      );
+    });
+
+    it('takes filters, and prints with --json what the host answered', async () => {
+      const { code, stdout } = await run(
+        ...['--module', 'shop', '--status', '200', '--limit', '1', '--since', '1h', '--json'],
+      );
+      const { calls, next_cursor } = JSON.parse(stdout);
+      expect({ code, length: calls.length, next_cursor }).to.deep.equal({
+        code: 0,
+        length: 1,
+        next_cursor: null,
+      });
+      const none = await run('--since', '2100-01-01T00:00:00Z', '--json');
+      expect(JSON.parse(none.stdout).calls).to.deep.equal([]);
+    });
+
+    it('follows the calls as they end, each once, oldest first', async () => {
+      const env = { MODGATE_URL: setup.host.url, MODGATE_TOKEN: TOKEN };
+      const following = spawnModgate(['calls', '--follow', '--json', '--module', 'shop'], env);
+      const seen = () =>
+        following
+          .stdout()
+          .split('\n')
+          .filter((line) => line !== '')
+          .map((line) => JSON.parse(line).request_id as string);
+      try {
+        let sent = 0;
+        await waitUntil('it to follow', async () => {
+          await request(`first-${sent++}`);
+          return seen().length > 0;
+        });
+        await Promise.all(['a', 'b', 'c', 'd'].map((id) => request(id)));
+        await request('same');
+        await request('same');
+        await request('last');
+        await waitUntil('the last call', () => seen().includes('last'));
+        const ids = seen().filter((id) => !id.startsWith('first-'));
+        expect(ids.slice(0, 4).toSorted()).to.deep.equal(['a', 'b', 'c', 'd']);
+        expect(ids.slice(4)).to.deep.equal(['same', 'same', 'last']);
+        expect(seen()).to.not.include('one');
+      } finally {
+        following.child.kill();
+        await following.exit;
+      }
+    });
+
+    it('refuses what cannot be used with 2, and what the host refuses with 1', async () => {
+      for (const args of [
+        ['--status', 'x'],
+        ['--limit', '0'],
+        ['--since', 'then'],
+        ['--since', '2026-99-01T00:00:00Z'],
+        ['--follow', '--limit', '3'],
+        ['extra'],
+      ]) {
+        expect((await run(...args)).code, args.join(' ')).to.equal(2);
+      }
+      const { code, stderr } = await run('--module', 'A B');
+      expect(code).to.equal(1);
+      expect(stderr).to.include('module: not the name of a module');
+      expect((await run('--token', 'dev-service:x')).code).to.equal(1);
+    });
+  });
+}

@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import type { ModuleEntry } from '../../../core/cli/client/module-list.js';
+import { WaitJudge, type WaitSubject } from '../../../core/cli/wait/wait-judge.js';
+import { describeEntry } from '../../support/cli/fake-host.js';
+
+const DIGEST = `sha256:${'d'.repeat(64)}`;
+const BY_DIGEST: WaitSubject = { kind: 'digest', digest: DIGEST };
+const BY_NAME: WaitSubject = { kind: 'module', name: 'crm' };
+const START_MS = Date.parse('2026-01-01T00:00:00Z');
+
+function at(ms: number): string {
+  return new Date(START_MS + ms).toISOString();
+}
+
+function entry(name: string, more: object = {}): ModuleEntry {
+  return describeEntry(name, { since: at(-60_000), ...more }) as ModuleEntry;
+}
+
+describe('WaitJudge', () => {
+  let nowMs = START_MS;
+  const judgeOf = (subject: WaitSubject) => new WaitJudge(subject, { now: () => nowMs });
+
+  beforeEach(() => {
+    nowMs = START_MS;
+  });
+
+  const outcomeOf = (judge: WaitJudge, ...modules: ModuleEntry[]) =>
+    judge.see(modules)?.outcome ?? null;
+
+  for (const state of ['refused', 'stale', 'rolled_back']) {
+    it(`ends at a module that has just become ${state}`, () => {
+      for (const subject of [BY_NAME, BY_DIGEST]) {
+        const module = entry('crm', { state, since: at(-1900) });
+        expect(outcomeOf(judgeOf(subject), module)).to.equal('rejected');
+      }
+    });
+  }
+
+  for (const state of ['waiting', 'disabled', 'draining', 'faulted']) {
+    it(`goes on while a module is ${state}`, () => {
+      const judge = judgeOf(BY_NAME);
+      nowMs += 5000;
+      expect(outcomeOf(judge, entry('crm', { state, since: at(0) }))).to.equal(null);
+    });
+  }
+
+  it('does not mind, for a digest, what was rejected long before', () => {
+    const judge = judgeOf(BY_DIGEST);
+    const old = entry('other', { state: 'stale', since: at(-2100), reason: 'bad' });
+    nowMs += 5000;
+    expect(outcomeOf(judge, old)).to.equal(null);
+    expect(outcomeOf(judge, old)).to.equal(null);
+  });
+
+  it('ends when a rejected file is rejected for another reason', () => {
+    const judge = judgeOf(BY_DIGEST);
+    const stale = { state: 'stale', since: at(-60_000) };
+    expect(outcomeOf(judge, entry('crm', { ...stale, reason: 'bad' }))).to.equal(null);
+    expect(outcomeOf(judge, entry('crm', { ...stale, reason: 'worse' }))).to.equal('rejected');
+  });
+
+  it('ends when a file appears and is rejected', () => {
+    const judge = judgeOf(BY_DIGEST);
+    expect(outcomeOf(judge)).to.equal(null);
+    expect(outcomeOf(judge, entry('crm', { state: 'refused', since: at(-9000) }))).to.equal(
+      'rejected',
+    );
+  });
+
+  it('wants the digest to be live, not merely served by a file that is bad now', () => {
+    const judge = judgeOf(BY_DIGEST);
+    const module = { digest: DIGEST, state: 'stale' };
+    expect(outcomeOf(judge, entry('crm', module))).to.equal(null);
+    nowMs += 1000;
+    expect(outcomeOf(judge, entry('crm', module))).to.equal('rejected');
+  });
+
+  it('takes the live one of two files with one name', () => {
+    const loser = entry('crm', { state: 'refused', since: at(0), file: 'a.yaml' });
+    const end = judgeOf(BY_NAME).see([loser, entry('crm')]);
+    expect(end).to.deep.include({ outcome: 'live' });
+  });
+
+  it('judges what is new by the clock of the host', () => {
+    const module = entry('other', { state: 'refused', since: at(3_600_000 - 60_000) });
+    expect(judgeOf(BY_DIGEST).see([module], 3_600_000)).to.equal(null);
+    expect(judgeOf(BY_DIGEST).see([module])?.outcome).to.equal('rejected');
+  });
+
+  describe('with a host that says what it rejected', () => {
+    const OTHER = `sha256:${'e'.repeat(64)}`;
+    const rejection = (more: object) =>
+      entry('crm', { state: 'stale', since: at(0), rejected_digest: OTHER, ...more });
+
+    for (const key of ['rejected_digest', 'rejected_manifest_digest', 'rejected_config_digest']) {
+      it(`ends at once at the rejection of the digest, told as ${key}`, () => {
+        expect(outcomeOf(judgeOf(BY_DIGEST), rejection({ [key]: DIGEST }))).to.equal('rejected');
+      });
+    }
+
+    it('does not mind the rejection of another digest, however new', () => {
+      const judge = judgeOf(BY_DIGEST);
+      nowMs += 5000;
+      expect(outcomeOf(judge, rejection({ rejected_digest: OTHER }))).to.equal(null);
+      expect(outcomeOf(judge, rejection({ rejected_digest: null, reason: 'bad' }))).to.equal(null);
+    });
+
+    it('doubts an old rejection of the digest for a second', () => {
+      const judge = judgeOf(BY_DIGEST);
+      const old = rejection({ rejected_digest: DIGEST, since: at(-60_000) });
+      expect(outcomeOf(judge, old)).to.equal(null);
+      nowMs += 1000;
+      expect(outcomeOf(judge, old)).to.equal('rejected');
+    });
+
+    it('takes a text that is live for what is waited for', () => {
+      const live = entry('crm', { file_digest: DIGEST });
+      expect(outcomeOf(judgeOf(BY_DIGEST), live)).to.equal('live');
+    });
+  });
+});

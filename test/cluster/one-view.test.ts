@@ -1,0 +1,190 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { runModgate } from '../support/cli/run-modgate.js';
+import { WHO, WHO_MODULE } from '../support/cluster/who-module.js';
+import { countLines, listWorkers, PATIENCE_MS, signal } from '../support/cluster/worker-log.js';
+import { call, parseJson } from '../support/http/call.js';
+import { expectProblem } from '../support/http/expect-problem.js';
+import { describeModule } from '../support/http/modules.js';
+import { useHost } from '../support/http/use-host.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { scrape } from '../support/observability/exposition.js';
+
+const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
+const BREAKER = { retry: { attempts: 0 }, breaker: { failures: 1, open_ms: 60_000 } };
+const REQUESTS = 40;
+
+interface CallEntry {
+  readonly at: string;
+  readonly request_id: string;
+}
+
+describe('a host with two workers', () => {
+  const setup = useHost(
+    (provider) => ({
+      'shop.json': describeModule('shop', provider.url, ROUTES),
+      ...WHO_MODULE,
+      'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES, BREAKER),
+    }),
+    { args: ['--workers', '2'] },
+  );
+  const get = (target: string, more = {}) => call(setup.host, { target, ...more });
+  const list = async () => {
+    const answer = parseJson(await get('/modules')) as {
+      modules: {
+        name: string;
+        state: string;
+        config_digest: string;
+        reason: string | null;
+        counts: { calls: number };
+        endpoints: { calls: number; state: string }[];
+      }[];
+      workers: number;
+    };
+    return answer;
+  };
+  const find = async (name: string) => {
+    return (await list()).modules.find((module) => module.name === name);
+  };
+
+  it('listens once, on one port, and tells each worker from the others in the log', () => {
+    expect(countLines(setup.host, 'listening')).to.equal(1);
+    expect(new Set(listWorkers(setup.host)).size).to.equal(2);
+    expect(listWorkers(setup.host)).to.not.include(setup.host.pid);
+  });
+
+  it('hands connections to all of them in turn', async () => {
+    const pids: unknown[] = [];
+    for (let count = 0; count < 10; count += 1) {
+      pids.push((parseJson(await get(WHO))['data'] as { pid: number }).pid);
+    }
+    expect(new Set(pids)).to.deep.equal(new Set(listWorkers(setup.host)));
+  });
+
+  it('counts together what each of them did', async () => {
+    const before = await scrape(setup.host);
+    const ids = Array.from({ length: REQUESTS }, (_, index) => `one-view-${index}`);
+    for (const id of ids) {
+      const answer = await get('/modules/shop/http/items/1', { headers: [['x-request-id', id]] });
+      expect(answer.status).to.equal(200);
+    }
+    const shop = { module: 'shop', status: '200' };
+    const after = await scrape(setup.host);
+    expect(
+      after.sum('modgate_requests_total', shop) - before.sum('modgate_requests_total', shop),
+    ).to.equal(REQUESTS);
+    expect(after.find('modgate_requests_total', shop)).to.have.length(1);
+    const entry = await find('shop');
+    expect(entry?.counts.calls).to.equal(after.sum('modgate_requests_total', shop));
+    expect(entry?.endpoints[0]?.calls).to.equal(entry?.counts.calls);
+    expect(await pageThrough(7)).to.have.members(ids);
+  });
+
+  /** Every request id of this file's calls, through pages of so many. */
+  async function pageThrough(limit: number): Promise<string[]> {
+    const found: CallEntry[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: string = cursor === null ? '' : `&cursor=${cursor}`;
+      const page = parseJson(await get(`/calls?module=shop&limit=${limit}${query}`)) as {
+        calls: CallEntry[];
+        next_cursor: string | null;
+      };
+      expect(page.calls.length).to.be.at.most(limit);
+      found.push(...page.calls);
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    const times = found.map(({ at }) => at);
+    expect(times).to.deep.equal(times.toSorted().reverse());
+    return found.map(({ request_id }) => request_id).filter((id) => id.startsWith('one-view-'));
+  }
+
+  it('refuses a cursor that no worker has made', async () => {
+    expectProblem(await get('/calls?cursor=deadbeef-1'), 400, 'validation_failed');
+  });
+
+  it('is ready, and says how many serve', async () => {
+    expect((await get('/readyz', { as: null })).status).to.equal(200);
+    expect((await list()).workers).to.equal(2);
+  });
+
+  it('shows each metric of the host once, and the state of a module as one', async () => {
+    const metrics = await scrape(setup.host);
+    const live = { module: 'shop', state: 'live' };
+    expect(metrics.find('modgate_module_state', live)).to.have.length(1);
+    expect(metrics.sum('modgate_module_state', live)).to.equal(1);
+    expect(metrics.sum('modgate_reload_total', { result: 'success' })).to.equal(3);
+    expect(metrics.names).to.include('process_cpu_seconds_total');
+    expect(metrics.sum('process_start_time_seconds')).to.be.within(
+      Date.now() / 1000 - 600,
+      Date.now() / 1000,
+    );
+  });
+
+  it('serves a change by the time that wait returns, whoever is asked', async () => {
+    for (let round = 1; round <= 5; round += 1) {
+      const path = `/round-${round}/{id}`;
+      const routes = [{ method: 'GET', path, capability: 'shop.read' }];
+      const changed = describeModule('turn', setup.provider.url, routes);
+      const digest = await digestOf(changed);
+      const waiting = runModgate(['wait', digest, '--url', setup.host.url, '--timeout', '20s'], {
+        MODGATE_TOKEN: 'dev-system:ops',
+      });
+      setup.host.drop('turn.json', changed);
+      expect(await waiting).to.include({ code: 0, stderr: '' });
+      const asked = Array.from({ length: 8 }, () => get(`/modules/turn/http/round-${round}/1`));
+      const statuses = (await Promise.all(asked)).map(({ status }) => status);
+      expect(new Set(statuses)).to.deep.equal(new Set([200]));
+    }
+  });
+
+  async function digestOf(descriptor: object): Promise<string> {
+    const file = join(setup.host.directory, 'turn.json');
+    writeFileSync(file, JSON.stringify(descriptor));
+    const { stdout } = await runModgate(['check', file, '--json']);
+    return (JSON.parse(stdout) as { files: [{ config_digest: string }] }).files[0].config_digest;
+  }
+
+  it('refuses a bad file for all, goes on with the version before, and says so in one file', async () => {
+    setup.host.drop('shop.json', 'module: shop\nprovider: { kind: http, confg: {} }\n');
+    await waitUntil('stale', async () => (await find('shop'))?.state === 'stale', PATIENCE_MS);
+    const status = join(setup.host.directory, 'modules.d', '.status', 'shop.json.json');
+    const read = () => JSON.parse(readFileSync(status, 'utf8')) as { state: string };
+    await waitUntil('the status file', () => read().state === 'stale', PATIENCE_MS);
+    for (let count = 0; count < 4; count += 1) {
+      expect((await get('/modules/shop/http/items/1')).status).to.equal(200);
+    }
+    setup.host.drop('shop.json', describeModule('shop', setup.provider.url, ROUTES));
+    await waitUntil('live', async () => (await find('shop'))?.state === 'live', PATIENCE_MS);
+    await waitUntil('the status file', () => read().state === 'live', PATIENCE_MS);
+  });
+
+  it('has every worker read its files again at a SIGHUP', async () => {
+    const before = countLines(setup.host, 'rescan');
+    signal(setup.host, 'SIGHUP');
+    await waitUntil('both', () => countLines(setup.host, 'rescan') === before + 2, PATIENCE_MS);
+    const lines = setup.host.logs().filter(({ msg }) => msg === 'rescan');
+    expect(new Set(lines.slice(-2).map(({ worker }) => worker)).size).to.equal(2);
+  });
+
+  it('explains 502 as certain only when the breaker is open in every worker', async () => {
+    const target = encodeURIComponent('/modules/down/http/items/1');
+    const explain = async () => {
+      const answer = await get(`/explain?method=GET&target=${target}`);
+      return (parseJson(answer)['verdict'] as { status: number }).status;
+    };
+    const isOpen = async () => (await find('down'))?.endpoints[0]?.state === 'open';
+    expect((await get('/modules/down/http/items/1')).status).to.equal(502);
+    if (!(await isOpen())) expect(await explain()).to.not.equal(502);
+    await waitUntil(
+      'both have called',
+      async () => {
+        await get('/modules/down/http/items/1');
+        return isOpen();
+      },
+      PATIENCE_MS,
+    );
+    expect(await explain()).to.equal(502);
+  });
+});

@@ -1,0 +1,79 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { RawConnection } from '../../core/selftest/raw-http.js';
+import { startLoad } from '../support/cluster/constant-load.js';
+import { ITEM, useWorkers } from '../support/cluster/use-workers.js';
+import {
+  isAlive,
+  listWorkers,
+  PATIENCE_MS,
+  signal,
+  waitForLine,
+} from '../support/cluster/worker-log.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { scrape } from '../support/observability/exposition.js';
+
+const OK = { module: 'shop', status: '200' };
+
+describe('a restart of workers', function () {
+  this.timeout(180_000);
+  const workers = useWorkers();
+
+  it('fails no request under load, and forgets no count', async () => {
+    const host = await workers.start();
+    const before = listWorkers(host);
+    const load = startLoad(host, ITEM);
+    await waitUntil('load', () => load.answered > 100, PATIENCE_MS);
+    signal(host, 'SIGUSR2');
+    await waitForLine(host, 'restarted');
+    const atRestart = load.answered;
+    await waitUntil('load on the new', () => load.answered > atRestart + 100, PATIENCE_MS);
+    const { answered, failures } = await load.stop();
+    expect(failures).to.deep.equal([]);
+    expect(listWorkers(host)).to.have.length(4);
+    for (const pid of before) expect(isAlive(pid), `worker ${pid}`).to.equal(false);
+    expect((await scrape(host)).sum('modgate_requests_total', OK)).to.equal(answered);
+    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('lets a request that is under way finish on the worker that has it', async () => {
+    const host = await workers.start();
+    workers.provider.answer({ delayMs: 3000 });
+    const slow = await RawConnection.open(host.port);
+    slow.write(
+      `GET ${ITEM} HTTP/1.1\r\nhost: 127.0.0.1:${host.port}\r\nauthorization: Bearer dev-system:a\r\n\r\n`,
+    );
+    await waitUntil('the call at the provider', () => workers.provider.requests.length === 1);
+    signal(host, 'SIGUSR2');
+    expect((await slow.readFinal({ deadlineMs: PATIENCE_MS })).status).to.equal(200);
+    await slow.closed(PATIENCE_MS);
+    await waitForLine(host, 'restarted');
+    slow.destroy();
+  });
+
+  it('is given up when a new worker cannot start, and the old ones serve on', async () => {
+    const host = await workers.start({ tokens: { tokens: [] } });
+    const before = listWorkers(host);
+    writeFileSync(join(host.directory, 'tokens.json'), '{"tokens": 7}');
+    const load = startLoad(host, ITEM);
+    signal(host, 'SIGUSR2');
+    await waitForLine(host, 'the restart was given up: a new worker did not come up');
+    const { failures } = await load.stop();
+    expect(failures).to.deep.equal([]);
+    for (const pid of before) expect(isAlive(pid), `worker ${pid}`).to.equal(true);
+    const death = host.logs().find(({ msg }) => msg === 'a worker died');
+    expect(death?.['reason']).to.include('tokens.json');
+    writeFileSync(join(host.directory, 'tokens.json'), '{"tokens": []}');
+    signal(host, 'SIGUSR2');
+    await waitForLine(host, 'restarted');
+  });
+
+  it('ends in a drain when the host is told to stop meanwhile', async () => {
+    const host = await workers.start();
+    signal(host, 'SIGUSR2');
+    await waitForLine(host, 'restarting');
+    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
+    for (const pid of listWorkers(host)) expect(isAlive(pid), `worker ${pid}`).to.equal(false);
+  });
+});

@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { ConfigField } from '../../core/contract/index.js';
+import { type Backend, createPostgresBackend, requirePostgres } from '../store/backend.js';
+import {
+  configDescriptor,
+  readDeliveries,
+  readValues,
+  writeValue,
+} from '../support/bridge/config.js';
+import { ITEM, useWorkers } from '../support/cluster/use-workers.js';
+import { listWorkers, PATIENCE_MS, waitForLine } from '../support/cluster/worker-log.js';
+import { call, parseJson } from '../support/http/call.js';
+import { waitUntil } from '../support/http/wait-until.js';
+
+const FIELDS: readonly ConfigField[] = [
+  { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
+  { service: 'conf', key: 'made', type: { kind: 'string' }, generated: { bytes: 16 } },
+];
+const MANY = 12;
+
+interface Page {
+  readonly calls: readonly { readonly request_id: string }[];
+}
+
+describe('workers on one PostgreSQL', function () {
+  this.timeout(120_000);
+  const workers = useWorkers();
+  let backend: Backend;
+
+  before(async function () {
+    await requirePostgres(this);
+    backend = createPostgresBackend();
+  });
+  after(() => backend?.dispose());
+
+  it('keep one configuration, whichever of them is asked, and deliver it once', async () => {
+    const host = await workers.start({
+      files: { 'conf.json': configDescriptor(workers.provider.url, FIELDS) },
+      env: { MODGATE_STORE: backend.url ?? '' },
+    });
+    const deliveries = () => readDeliveries(workers.provider);
+    await waitUntil('the first delivery', () => deliveries().length > 0, PATIENCE_MS);
+    await Promise.all(Array.from({ length: MANY }, (_, size) => writeValue(host, 'size', size)));
+    await waitUntil('the last revision', () => deliveries().at(-1)?.revision === MANY, PATIENCE_MS);
+    const revisions = deliveries().map(({ revision }) => revision);
+    expect(revisions).to.deep.equal([...new Set(revisions)].sort((one, other) => one - other));
+    const delivered = deliveries().at(-1)?.values['conf/size'];
+    for (let asked = 0; asked < 4; asked += 1) {
+      expect((await readValues(host))['size']?.desired_value).to.equal(delivered);
+    }
+    const made = deliveries().map(({ values }) => values['conf/made']);
+    expect(new Set(made)).to.have.property('size', 1);
+  });
+});
+
+describe('workers that keep calls', function () {
+  this.timeout(120_000);
+  const workers = useWorkers();
+
+  it('show those of all, each once, also after one of them died', async () => {
+    const host = await workers.start({ args: ['--keep-calls', '1000'] });
+    const ids = Array.from({ length: MANY }, (_, number) => `kept-${number}`);
+    for (const id of ids) {
+      const headers = [['x-request-id', id]] as const;
+      expect((await call(host, { target: ITEM, headers })).status).to.equal(200);
+    }
+    const list = async () => {
+      const { calls } = parseJson(await call(host, { target: '/calls' })) as unknown as Page;
+      return calls.map(({ request_id }) => request_id);
+    };
+    const isWhole = async () => (await list()).join() === ids.toReversed().join();
+    await waitUntil('all calls, newest first', isWhole, PATIENCE_MS);
+    const [victim = 0] = listWorkers(host);
+    // What a worker has not written yet dies with it: it writes twice a second.
+    await pause(3000);
+    process.kill(victim, 'SIGKILL');
+    await waitForLine(host, 'a worker serves', 3);
+    for (let asked = 0; asked < 4; asked += 1) expect(await list()).to.deep.equal(ids.toReversed());
+  });
+});

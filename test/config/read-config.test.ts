@@ -1,0 +1,282 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { ConfigError, type ReadConfig, readConfig } from '../../core/config/read-config.js';
+import {
+  type HostConfig,
+  SETTING_NAMES,
+  type SettingName,
+  settingFlag,
+  settingKey,
+  settingVariable,
+} from '../../core/config/settings.js';
+
+type Flags = Readonly<Record<string, unknown>>;
+
+function read(flags: Flags = {}, environment: NodeJS.ProcessEnv = {}) {
+  return readConfig(SETTING_NAMES, { flags, environment });
+}
+
+async function refusalOf(reading: Promise<ReadConfig<SettingName>>): Promise<string> {
+  const error: unknown = await reading.catch((reason) => reason);
+  expect(error).to.be.instanceOf(ConfigError);
+  return (error as ConfigError).message;
+}
+
+describe('the configuration', () => {
+  let folder = '';
+  let file = '';
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-config-'));
+    file = join(folder, 'config.yaml');
+  });
+
+  after(() => rmSync(folder, { recursive: true }));
+
+  function readText(text: string, flags: Flags = {}, environment: NodeJS.ProcessEnv = {}) {
+    writeFileSync(file, text);
+    return read({ config: file, ...flags }, environment);
+  }
+
+  it('has defaults', async () => {
+    const { config } = await read();
+    const expected: HostConfig = {
+      modules: resolve('modules.d'),
+      plugins: null,
+      pluginIntegrity: 'warn',
+      pluginDigests: null,
+      authenticators: null,
+      state: resolve('.modgate'),
+      store: null,
+      host: '127.0.0.1',
+      port: 3000,
+      env: 'production',
+      tokens: null,
+      issuers: null,
+      allowDevAuthAnywhere: false,
+      tlsCert: null,
+      tlsKey: null,
+      tlsClientCa: null,
+      tlsClients: null,
+      headTimeoutMs: 10_000,
+      bodyTimeoutMs: 10_000,
+      requestTimeoutMs: 60_000,
+      answerTimeoutMs: 60_000,
+      idleTimeoutMs: 65_000,
+      maxHeaders: 2048,
+      maxConnections: 10_000,
+      maxRequestsPerConnection: 10_000,
+      actorRate: 0,
+      actorBurst: 0,
+      identityRotationHours: 720,
+      drainMs: 10_000,
+      drainDelayMs: 0,
+      logLevel: 'info',
+      logSuccessSample: 1,
+      statusFiles: 'on',
+      keepCalls: 0,
+      keepCallsHours: 168,
+      maxInFlight: 4096,
+      shedDelayMs: 250,
+      workers: null,
+    };
+    expect(config).to.deep.equal(expected);
+  });
+
+  it('cannot be changed once it is read', async () => {
+    expect((await read()).config).to.be.frozen;
+  });
+
+  it('prefers a flag to a variable, that to the file, that to the default', async () => {
+    const text = 'port: 1\nhost: a\nenv: development\n';
+    const variables = { MODGATE_PORT: '2', MODGATE_HOST: 'b' };
+    const { config, sources } = await readText(text, { port: '3' }, variables);
+    expect(config).to.include({ port: 3, host: 'b', env: 'development', logLevel: 'info' });
+    expect(sources).to.include({
+      port: '--port',
+      host: 'MODGATE_HOST',
+      env: `env in ${file}:3:1`,
+      logLevel: '--log-level',
+    });
+  });
+
+  it('names each setting alike in every source', () => {
+    expect(settingFlag('allowDevAuthAnywhere')).to.equal('--allow-dev-auth-anywhere');
+    expect(settingVariable('allowDevAuthAnywhere')).to.equal('MODGATE_ALLOW_DEV_AUTH_ANYWHERE');
+    expect(settingKey('drainMs')).to.equal('drain-ms');
+  });
+
+  it('takes an empty variable for an absent one', async () => {
+    const { config } = await read({}, { MODGATE_PORT: '', MODGATE_TOKENS: '', MODGATE_CONFIG: '' });
+    expect(config).to.include({ port: 3000, tokens: null });
+  });
+
+  it('finds the file by its variable too', async () => {
+    writeFileSync(file, 'port: 7\n');
+    expect((await read({}, { MODGATE_CONFIG: file })).config.port).to.equal(7);
+  });
+
+  it('resolves paths of the file beside it, and all others in the working directory', async () => {
+    const { config } = await readText('modules: m\ntokens: /t\n', { state: 's' });
+    expect(config).to.include({ modules: join(folder, 'm'), tokens: '/t', state: resolve('s') });
+  });
+
+  it('reads no more settings than a command asks for', async () => {
+    const { config } = await readConfig(['state'], {
+      flags: {},
+      environment: { MODGATE_PORT: 'x' },
+    });
+    expect(config).to.deep.equal({ state: resolve('.modgate') });
+  });
+
+  const ACCEPTED: readonly (readonly [name: SettingName, text: string, value: unknown])[] = [
+    ['port', '0', 0],
+    ['port', '65535', 65_535],
+    ['host', '::1', '::1'],
+    ['host', 'gate.internal', 'gate.internal'],
+    ['logSuccessSample', '0', 0],
+    ['logSuccessSample', '.05', 0.05],
+    ['logSuccessSample', '1.0', 1],
+    ['logSuccessSample', '1e-3', 0.001],
+    ['logLevel', 'silent', 'silent'],
+    ['env', 'development', 'development'],
+    ['drainMs', '2147483647', 2_147_483_647],
+    ['maxInFlight', '1', 1],
+    ['allowDevAuthAnywhere', 'true', true],
+    ['allowDevAuthAnywhere', '1', true],
+    ['allowDevAuthAnywhere', 'false', false],
+    ['allowDevAuthAnywhere', '0', false],
+  ];
+  for (const [name, text, value] of ACCEPTED) {
+    it(`takes ${text} for ${settingVariable(name)}`, async () => {
+      expect((await read({}, { [settingVariable(name)]: text })).config[name]).to.equal(value);
+    });
+  }
+
+  const REFUSED: readonly (readonly [name: SettingName, text: string])[] = [
+    ['port', '65536'],
+    ['port', '-1'],
+    ['port', '3000.0'],
+    ['port', ' 3000'],
+    ['port', '0x10'],
+    ['port', '1e3'],
+    ['port', '99999999999999999999'],
+    ['host', '[::1]'],
+    ['host', 'a b'],
+    ['host', 'http://a'],
+    ['env', 'Production'],
+    ['env', 'test'],
+    ['logLevel', 'verbose'],
+    ['logSuccessSample', '1.1'],
+    ['logSuccessSample', '-0'],
+    ['logSuccessSample', 'NaN'],
+    ['logSuccessSample', '50%'],
+    ['drainMs', '2147483648'],
+    ['drainMs', '10s'],
+    ['maxInFlight', '0'],
+    ['maxInFlight', 'Infinity'],
+    ['allowDevAuthAnywhere', 'yes'],
+    ['allowDevAuthAnywhere', 'TRUE'],
+    ['modules', 'a\0b'],
+  ];
+  for (const [name, text] of REFUSED) {
+    it(`refuses ${JSON.stringify(text)} for ${settingVariable(name)}, and does not print it`, async () => {
+      const refusal = await refusalOf(read({}, { [settingVariable(name)]: text }));
+      const opening = `${settingVariable(name)} must be `;
+      expect(refusal.startsWith(opening), refusal).to.equal(true);
+      if (text.length > 3) expect(refusal).not.to.include(text);
+    });
+  }
+
+  it('refuses an empty flag, which is no absent one', async () => {
+    for (const name of ['modules', 'host', 'port', 'tokens', 'config']) {
+      const opening = `${settingFlag(name)} must be `;
+      expect((await refusalOf(read({ [name]: '' }))).startsWith(opening)).to.equal(true);
+    }
+  });
+
+  it('explains the variable that kubernetes sets for a service named modgate', async () => {
+    const refusal = await refusalOf(read({}, { MODGATE_PORT: 'tcp://10.0.0.1:3000' }));
+    expect(refusal).to.include('enableServiceLinks').and.not.to.include('10.0.0.1');
+  });
+
+  const BAD_FILES: readonly (readonly [
+    title: string,
+    text: string,
+    place: string,
+    rest: string,
+  ])[] = [
+    [
+      'a value out of range',
+      '# c\n\nport: 99999\n',
+      'port in :3:1',
+      'must be a whole number from 0 to 65535',
+    ],
+    [
+      'a number in quotes',
+      'port: "3000"\n',
+      'port in :1:1',
+      'must be a whole number from 0 to 65535, written as a number',
+    ],
+    [
+      'a text for a switch',
+      'allow-dev-auth-anywhere: "true"\n',
+      'allow-dev-auth-anywhere in :1:1',
+      'must be true or false, written as a boolean',
+    ],
+    [
+      'a number for a switch',
+      'allow-dev-auth-anywhere: 1\n',
+      'allow-dev-auth-anywhere in :1:1',
+      'must be true or false, written as a boolean',
+    ],
+    [
+      'a number for a name',
+      'host: 127\n',
+      'host in :1:1',
+      'must be an IP address without brackets, or a host name, written as a string',
+    ],
+    ['no value', 'tokens:\n', 'tokens in :1:1', 'must be the path of a file, written as a string'],
+    [
+      'a list',
+      'port: [1]\n',
+      'port in :1:1',
+      'must be a whole number from 0 to 65535, written as a number',
+    ],
+    [
+      'a slip of the pen',
+      'port: 1\nprot: 2\n',
+      ':2:1',
+      "unknown key 'prot' (did you mean 'port'?)",
+    ],
+    [
+      'a name in camelCase',
+      'drainMs: 1\n',
+      ':1:1',
+      "unknown key 'drainMs' (did you mean 'drain-ms'?)",
+    ],
+    ['another configuration file', 'config: other.yaml\n', ':1:1', "unknown key 'config'"],
+    ['the same key twice', 'port: 1\nport: 2\n', ':2:1', 'this mapping has the same key twice'],
+  ];
+  for (const [title, text, place, rest] of BAD_FILES) {
+    it(`refuses a file with ${title}, and says where`, async () => {
+      const refusal = await refusalOf(readText(text));
+      expect(refusal)
+        .to.include(place.replace(':', `${file}:`))
+        .and.to.include(rest);
+    });
+  }
+
+  it('judges a value of the file even when a flag overrides it', async () => {
+    expect(await refusalOf(readText('port: 99999\n', { port: '1' }))).to.include('port in ');
+  });
+
+  it('refuses a file that is missing, broken, or no mapping', async () => {
+    const missing = join(folder, 'missing.yaml');
+    expect(await refusalOf(read({ config: missing }))).to.equal(`${missing} does not exist`);
+    expect(await refusalOf(readText('port: [\n'))).to.match(/config\.yaml:\d+:\d+ /);
+    expect(await refusalOf(readText('- port\n'))).to.include('must be a mapping of settings');
+  });
+});

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { call } from '../support/http/call.js';
+import { describeModule } from '../support/http/modules.js';
+import { useHost } from '../support/http/use-host.js';
+import { type Exposition, scrape } from '../support/observability/exposition.js';
+import { describeTlsMetrics } from '../support/observability/tls-metrics.js';
+
+const FOLDER = new URL('../../../docs/dashboards/', import.meta.url);
+const ROUTES = [{ method: 'GET', path: '/items', capability: 'shop.read' }];
+
+interface Panel {
+  readonly title: string;
+  readonly id: number;
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+const readText = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8');
+const dashboard = JSON.parse(readText('modgate.json')) as {
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly { readonly query: string }[] };
+};
+const { groups } = parse(readText('alerts.yaml')) as {
+  readonly groups: readonly { readonly rules: readonly Rule[] }[];
+};
+const panels = dashboard.panels.filter(({ targets }) => targets !== undefined);
+const rules = groups.flatMap((group) => group.rules);
+
+const METRIC = /\b((?:modgate|nodejs|process)_[a-z0-9_]+)(?:\{([^}]*)\})?/g;
+const LABEL_OF_SELECTOR = /([a-z_]+)\s*(?:=~|!~|!=|=)/g;
+const VALUES_OF_SELECTOR = /([a-z_]+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/g;
+/** Labels whose every value is exposed at all times. */
+const CLOSED_LABELS = new Set(['state', 'quantile', 'result']);
+const LABELS_OF_SAMPLES = /by \(([^)]*)\)/g;
+const LABEL_OF_TEXT = /\{\{\s*(?:\$labels\.)?([a-z_]+)\s*\}\}/g;
+/** Prometheus adds these itself. */
+const LABELS_OF_SCRAPES = new Set(['instance', 'job']);
+
+describe('the dashboard and the alert rules', () => {
+  const setup = useHost((provider) => ({
+    'shop.json': describeModule('shop', provider.url, ROUTES),
+    'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
+  }));
+  let exposed: Exposition;
+
+  before(async () => {
+    await call(setup.host, { target: '/modules/shop/http/items' });
+    await call(setup.host, { target: '/modules/down/http/items' });
+    exposed = await scrape(setup.host);
+  });
+
+  const labelsOf = (name: string): readonly string[] => {
+    const ofTls = describeTlsMetrics().find((metric) => metric.name === name);
+    if (ofTls !== undefined) return ofTls.labels;
+    const [first] = exposed.find(name);
+    expect(first, `no sample of ${name}`).to.not.equal(undefined);
+    return Object.keys(first?.labels ?? {});
+  };
+
+  /** Every name is exposed as it is written, and has the labels that are asked of it. */
+  const judge = (expression: string, texts: readonly string[]) => {
+    const labels = new Set<string>();
+    const names = [...expression.matchAll(METRIC)];
+    expect(names, expression).to.not.have.length(0);
+    for (const [, name = '', selector = ''] of names) {
+      const known = labelsOf(name);
+      for (const label of known) labels.add(label);
+      for (const [, label] of selector.replaceAll(/"[^"]*"/g, '').matchAll(LABEL_OF_SELECTOR)) {
+        expect(known, `${label} in ${expression}`).to.include(label);
+      }
+    }
+    const asked = [
+      ...[...expression.matchAll(LABELS_OF_SAMPLES)].flatMap(([, list = '']) => list.split(/, */)),
+      ...texts.flatMap((text) => [...text.matchAll(LABEL_OF_TEXT)].map(([, label = '']) => label)),
+    ];
+    for (const label of asked) {
+      if (!LABELS_OF_SCRAPES.has(label)) expect([...labels], expression).to.include(label);
+    }
+  };
+
+  for (const { title, targets = [] } of panels) {
+    it(`the panel '${title}' asks for what is exposed`, () => {
+      for (const { expr, legendFormat } of targets) judge(expr, [legendFormat]);
+    });
+  }
+
+  for (const { alert, expr, annotations } of rules) {
+    it(`the rule ${alert} asks for what is exposed`, () => {
+      expect(annotations).to.have.all.keys('summary', 'description');
+      judge(expr, Object.values(annotations));
+    });
+  }
+
+  it('ask for values of labels that there are', () => {
+    const expressions = [...panels.flatMap(({ targets = [] }) => targets), ...rules];
+    let judged = 0;
+    for (const [, name = '', selector = ''] of expressions.flatMap(({ expr }) => [
+      ...expr.matchAll(METRIC),
+    ])) {
+      for (const [, label = '', values = ''] of selector.matchAll(VALUES_OF_SELECTOR)) {
+        if (!CLOSED_LABELS.has(label) || name.startsWith('modgate_tls_')) continue;
+        const known = exposed.find(name).map(({ labels }) => labels[label]);
+        for (const value of values.split('|')) {
+          judged += 1;
+          expect(known, `${name} ${label}`).to.include(value);
+        }
+      }
+    }
+    expect(judged).to.be.above(6);
+  });
+
+  it('show every metric of the host', () => {
+    const asked = [...panels.flatMap(({ targets = [] }) => targets), ...rules]
+      .map(({ expr }) => expr)
+      .join('\n');
+    const own = [...exposed.names].filter((name) => name.startsWith('modgate_'));
+    expect(own).to.have.length.above(12);
+    for (const name of own) expect(asked).to.include(name);
+  });
+
+  it('has panels and rules that can be told apart', () => {
+    const lists = [dashboard.panels.map(({ id }) => String(id)), rules.map(({ alert }) => alert)];
+    for (const list of lists) {
+      expect(new Set(list).size).to.equal(list.length);
+    }
+    expect(dashboard.templating.list.map(({ query }) => query)).to.include(
+      'label_values(modgate_module_state, module)',
+    );
+  });
+});

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { parseDescriptor } from '../../core/descriptor/parse-descriptor.js';
+import { InvalidFile } from '../../core/document/diagnostic.js';
+import { readStructuredText } from '../../core/document/parse-document.js';
+import { parseManifest } from '../../core/manifest/parse-manifest.js';
+import { type BadDocument, type GoodDocument, readCorpus } from '../support/documents/corpus.js';
+import { knownAdapters } from '../support/documents/known-adapters.js';
+
+type Path = readonly (string | number)[];
+
+// Neither near a known word nor a valid value of anything but a free text.
+const SECRET = 'CANARY {secret}';
+const CANARIES = [SECRET, '/CANARY?', 'sha256:CANARY', '-CANARY', 'http://u:CANARY@h?x'];
+
+function listPaths(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  const keys = Array.isArray(value) ? value.keys() : Object.keys(value);
+  const below = [...keys].flatMap((key) =>
+    listPaths((value as Record<string | number, unknown>)[key], [...path, key]),
+  );
+  return [path, ...below];
+}
+
+function plant(value: unknown, [key, ...rest]: Path, canary: unknown): unknown {
+  if (key === undefined) return canary;
+  if (Array.isArray(value)) return value.with(Number(key), plant(value[Number(key)], rest, canary));
+  const mapping = value as Record<string, unknown>;
+  return { ...mapping, [key]: plant(mapping[key], rest, canary) };
+}
+
+function listVariants(value: unknown): string[] {
+  const wrapped = CANARIES.flatMap((canary) => [
+    canary,
+    [canary],
+    { kind: canary, [SECRET]: canary },
+  ]);
+  return listPaths(value).flatMap((path) =>
+    wrapped.map((canary) => JSON.stringify(plant(value, path, canary))),
+  );
+}
+
+/** All that an error may show: message, hint and the name of the file, of each finding. */
+async function textOf(work: () => unknown): Promise<string> {
+  try {
+    await work();
+    return '';
+  } catch (error) {
+    if (!(error instanceof InvalidFile)) throw error;
+    const texts = error.findings.map(({ message, hint, file }) => `${message} ${hint} ${file}`);
+    return [error.message, ...texts].join('\n');
+  }
+}
+
+function readValue({ file, text }: GoodDocument): unknown {
+  return readStructuredText(file, text.join('\n')).value;
+}
+
+describe('findings', () => {
+  it('show no value of a descriptor, wherever it stands', async () => {
+    for (const vector of readCorpus<GoodDocument[]>('descriptors/good')) {
+      for (const text of listVariants(readValue(vector))) {
+        const input = { file: 'crm.json', text, adapters: knownAdapters };
+        expect(await textOf(() => parseDescriptor(input))).not.to.contain('CANARY', text);
+      }
+    }
+  });
+
+  it('show no value of a manifest but the routes that they are about', async () => {
+    const isRoute = /route '[A-Z]+ [^\n]*'[^\n]*/g;
+    for (const vector of readCorpus<GoodDocument[]>('manifests/good')) {
+      for (const text of listVariants(readValue(vector))) {
+        const source = { file: 'm.json', locate: () => null };
+        const shown = await textOf(() => parseManifest(JSON.parse(text), source));
+        expect(shown.replaceAll(isRoute, '')).not.to.contain('CANARY', text);
+      }
+    }
+  });
+
+  it('show no text of a file that cannot be read', async () => {
+    for (const vector of readCorpus<BadDocument[]>('descriptors/bad')) {
+      const text = vector.text.join('\n').replaceAll('crm', 'CANARY').replaceAll('x', 'CANARY');
+      const input = { file: 'a.yaml', text, adapters: knownAdapters };
+      const shown = await textOf(() => parseDescriptor(input));
+      // A key that is unknown is named, since nobody could find it otherwise.
+      expect(shown.replaceAll(/unknown key '[^']*'/g, '')).not.to.contain('CANARY', text);
+    }
+  });
+});

@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parseTarget } from '../../../core/http/request/target.js';
+
+const FORBIDDEN_IN_SEGMENT =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
+  /[/\\?#\u0000-\u001f\u007f-\u009f]|%[0-9A-Fa-f]{2}/;
+
+describe('parseTarget', () => {
+  it('hands on the raw path and query and decodes for matching only', () => {
+    expect(parseTarget('/modules/acme%2Fcrm/http/a%20b/c;d?q=%2e#'.slice(0, -1))).to.deep.equal({
+      kind: 'module',
+      module: 'acme/crm',
+      forwardTarget: '/a%20b/c;d?q=%2e',
+      segments: ['a b', 'c;d'],
+      providerPath: '/a b/c;d',
+    });
+  });
+
+  it('leaves what is not of the shape to the host', () => {
+    for (const target of [
+      '/',
+      '/modules',
+      '/modules/crm',
+      '/modules/crm/http',
+      '/MODULES/a/http/b',
+      '*',
+      '/%6dodules/a/http/b',
+      '/modules\\crm\\http\\a',
+      'http://x/livez',
+    ]) {
+      expect(parseTarget(target).kind, target).to.equal('host');
+    }
+  });
+
+  it('has segments that are what a URL parser would send, for whatever it accepts', () => {
+    const raw = fc.stringMatching(/^[ -~]{0,30}$/);
+    const hostile = fc
+      .array(
+        fc.constantFrom(
+          '%2e',
+          '.',
+          '..',
+          '/',
+          '%2f',
+          '%5c',
+          '\\',
+          ';',
+          '%',
+          '%25',
+          '2f',
+          '%00',
+          'a',
+          '%c3%a9',
+          '%ff',
+          '|',
+          '"',
+          '%7f',
+          '@',
+          ':',
+          '//',
+        ),
+        { maxLength: 10 },
+      )
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.oneof(raw, hostile), (path) => {
+        const verdict = parseTarget(`/modules/crm/http/${path}`);
+        if (verdict.kind !== 'module') return;
+        const base = 'http://provider.test/base';
+        const url = new URL(base + verdict.forwardTarget);
+        const [sentPath] = verdict.forwardTarget.split('?');
+        expect(url.pathname).to.equal(`/base${sentPath}`);
+        expect(verdict.segments).to.deep.equal(
+          sentPath?.slice(1).split('/').map(decodeURIComponent),
+        );
+        expect(verdict.segments.some((segment) => FORBIDDEN_IN_SEGMENT.test(segment))).to.equal(
+          false,
+        );
+        expect(verdict.providerPath).to.equal(`/${verdict.segments.join('/')}`);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('gives a canonical path back unchanged when it is encoded once and parsed again', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ minLength: 1, unit: 'grapheme' }), { minLength: 1 }),
+        (parts) => {
+          const path = parts.map(encodeURIComponent).join('/');
+          const verdict = parseTarget(`/modules/crm/http/${path}`);
+          if (verdict.kind !== 'module') return;
+          expect(verdict.segments).to.deep.equal(parts);
+          const again = parseTarget(
+            `/modules/crm/http/${verdict.segments.map(encodeURIComponent).join('/')}`,
+          );
+          expect(again).to.deep.equal(verdict);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});

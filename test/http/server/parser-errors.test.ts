@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import { headerValue, RawConnection, type RawResponse } from '../../../core/selftest/raw-http.js';
+import { call, ROOT } from '../../support/http/call.js';
+import { readCorpus } from '../../support/http/corpus.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { describeWideModule } from '../../support/http/modules.js';
+import { useHost } from '../../support/http/use-host.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+
+interface Vector {
+  readonly title: string;
+  /** Latin-1; `{host}`, `{auth}`, `{route}` and `{n}` (n letters) are filled in. */
+  readonly send: readonly string[];
+  readonly status: readonly number[];
+}
+
+const ROUTE = '/modules/crm/http/items';
+
+describe('what the parser refuses', () => {
+  const setup = useHost((provider) => ({ 'crm.json': describeWideModule('crm', provider.url) }));
+  const fill = (text: string) =>
+    text
+      .replaceAll('{host}', `127.0.0.1:${setup.host.port}`)
+      .replaceAll('{auth}', `authorization: Bearer ${ROOT}\r\n`)
+      .replaceAll('{route}', ROUTE)
+      .replace(/\{(\d+)\}/g, (_, times) => 'x'.repeat(Number(times)));
+  const withConnection = async (run: (connection: RawConnection) => Promise<void>) => {
+    const connection = await RawConnection.open(setup.host.port);
+    try {
+      await run(connection);
+    } finally {
+      connection.destroy();
+    }
+  };
+
+  for (const vector of readCorpus<Vector[]>('parser-refused')) {
+    it(`is ${vector.title}: a Problem, and the connection is closed`, async () => {
+      await withConnection(async (connection) => {
+        for (const piece of vector.send) connection.write(fill(piece));
+        const response = await connection.readFinal();
+        expect(response.status, response.body.toString()).to.be.oneOf(vector.status);
+        const { request_id, status } = expectProblem(response, response.status);
+        const isLogged = () =>
+          setup.host.logs().some((line) => {
+            const isMalformed = line['msg'] === 'what is no request was refused';
+            const isTheOne = line['request_id'] === request_id && line['status'] === status;
+            return isTheOne && (isMalformed || line['msg'] === 'request');
+          });
+        await waitUntil('the log line', isLogged, 10_000);
+        expectClose(response);
+        await connection.closed();
+        expect(connection.unread, 'nothing behind the Problem').to.equal('');
+      });
+      expect(setup.provider.requests, 'calls of the provider').to.have.length(0);
+    });
+  }
+
+  it('does not come before the answer to a request that came first', async () => {
+    setup.provider.answer({ delayMs: 100 });
+    await withConnection(async (connection) => {
+      connection.write(fill('GET {route} HTTP/1.1\r\nhost: {host}\r\n{auth}\r\n'));
+      connection.write('GARBAGE\r\n\r\n');
+      await connection.closed();
+      const first = connection.unread.slice(0, 'HTTP/1.1 200'.length);
+      expect(first).to.be.oneOf(['HTTP/1.1 200', '']);
+    });
+  });
+
+  it('is answered after the answer to a request that is done', async () => {
+    await withConnection(async (connection) => {
+      connection.write(fill('GET {route} HTTP/1.1\r\nhost: {host}\r\n{auth}\r\n'));
+      expect((await connection.readFinal()).status).to.equal(200);
+      connection.write('GARBAGE\r\n\r\n');
+      expectProblem(await connection.readFinal(), 400);
+      await connection.closed();
+    });
+  });
+
+  it('is nothing when a request comes byte by byte', async () => {
+    await withConnection(async (connection) => {
+      const request = fill('GET {route}?a=b HTTP/1.1\r\nhost: {host}\r\n{auth}\r\n');
+      for (const byte of request) connection.write(byte);
+      expect((await connection.readFinal()).status).to.equal(200);
+    });
+    expect(setup.provider.only().target).to.equal('/items?a=b');
+  });
+
+  it('is nothing in three requests at once: the answers come in their order', async () => {
+    await withConnection(async (connection) => {
+      const request = (target: string) =>
+        fill(`GET ${target} HTTP/1.1\r\nhost: {host}\r\n{auth}\r\n`);
+      connection.write(request(ROUTE) + request('/nothing') + request('/livez'));
+      const statuses = [];
+      for (let read = 0; read < 3; read += 1) statuses.push((await connection.readFinal()).status);
+      expect(statuses).to.deep.equal([200, 404, 200]);
+    });
+  });
+
+  it('is no header of many: the rules see also the last of 2,000', async () => {
+    const filler: [string, string][] = Array.from({ length: 2_000 }, () => ['a', '']);
+    const post = (types: readonly string[]) =>
+      call(setup.host, {
+        method: 'POST',
+        target: ROUTE,
+        headers: [...filler, ...types.map((type): [string, string] => ['content-type', type])],
+        body: Buffer.from('{}'),
+      });
+    expect((await post(['application/json'])).status).to.equal(200);
+    expectProblem(await post(['application/json', 'application/json']), 400);
+  });
+
+  it('is not a chunked coding in another case', async () => {
+    await withConnection(async (connection) => {
+      const head =
+        'POST {route} HTTP/1.1\r\nhost: {host}\r\n{auth}content-type: application/json\r\n';
+      connection.write(fill(`${head}transfer-encoding: Chunked\r\n\r\n2;x=y\r\n{}\r\n0\r\n\r\n`));
+      expect((await connection.readFinal()).status).to.equal(200);
+    });
+    expect(setup.provider.only().body.toString()).to.equal('{}');
+  });
+
+  for (const expectation of ['100-continue', '100-Continue']) {
+    it(`is not the expectation ${expectation}`, async () => {
+      await withConnection(async (connection) => {
+        const head =
+          'POST {route} HTTP/1.1\r\nhost: {host}\r\n{auth}content-type: application/json\r\n';
+        connection.write(fill(`${head}content-length: 2\r\nexpect: ${expectation}\r\n\r\n`));
+        const interim = await connection.read();
+        expect(interim.status).to.equal(100);
+        connection.write('{}');
+        expect((await connection.readFinal()).status).to.equal(200);
+      });
+      const got = setup.provider.only();
+      expect(headerValue(got.headers, 'expect')).to.equal(undefined);
+      expect(got.body.toString()).to.equal('{}');
+    });
+  }
+
+  it('leaves 401 to a caller who waits for 100', async () => {
+    await withConnection(async (connection) => {
+      const head = 'POST {route} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n';
+      connection.write(fill(`${head}content-length: 2\r\nexpect: 100-continue\r\n\r\n`));
+      expectProblem(await connection.readFinal(), 401);
+    });
+  });
+
+  it('answers HTTP/1.0 and closes', async () => {
+    await withConnection(async (connection) => {
+      connection.write(fill('GET /livez HTTP/1.0\r\nhost: {host}\r\n\r\n'));
+      expect((await connection.readFinal()).status).to.equal(200);
+      await connection.closed();
+    });
+  });
+
+  it('survives connections that say nothing, or half a request', async () => {
+    for (const text of ['', 'G', 'GET /livez HTTP/1.1\r\nho']) {
+      await withConnection(async (connection) => {
+        connection.write(text);
+        connection.end();
+        await connection.closed();
+      });
+    }
+    expect((await call(setup.host, { target: '/livez', as: null })).status).to.equal(200);
+  });
+});
+
+function expectClose(response: RawResponse): void {
+  expect(headerValue(response.headers, 'connection')?.toLowerCase()).to.equal('close');
+}

@@ -1,0 +1,144 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { type ConnectionOptions, TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import type { Actor } from '../../../core/contract/index.js';
+import { ClientCertificates } from '../../../core/http/tls/client-certificates.js';
+import { caller, callers, lateCaller } from '../../support/caller-certificates.js';
+import { client as stranger } from '../../support/certificates.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { ask, shakeHands, startTlsHost, type TlsHost } from '../../support/tls/tls-host.js';
+
+const ACTOR: Actor = { kind: 'service', id: 'a', scopes: new Set() };
+const READER = { kind: 'service', scopes: ['modgate.modules.read'] };
+const NAMES = {
+  uri: 'spiffe://modgate.test/caller',
+  dns: 'caller.test',
+  common_name: 'caller',
+  sha256: new X509Certificate(caller.cert).fingerprint256.replaceAll(':', '').toLowerCase(),
+};
+
+describe('certificates of callers', () => {
+  let host: TlsHost;
+  const know = (...clients: readonly object[]) => host.write('clients.json', { clients });
+  const statusOf = async (options: object) => (await ask(host, '/modules', options)).status;
+  const expectStatus = (options: object, status: number) =>
+    waitUntil(`status ${status}`, async () => (await statusOf(options)) === status, 15_000);
+
+  const keepSession = async (options: ConnectionOptions): Promise<Buffer> => {
+    const socket = await shakeHands(host, options);
+    // Since TLS 1.3 it comes after the handshake.
+    const session =
+      options.maxVersion === 'TLSv1.2' ? socket.getSession() : (await once(socket, 'session'))[0];
+    socket.destroy();
+    return session as Buffer;
+  };
+
+  before(async () => {
+    const known = { id: 'first', ...READER, common_name: 'caller' };
+    host = await startTlsHost(
+      { 'callers.pem': callers, 'clients.json': { clients: [known] } },
+      (path) => ['--tls-client-ca', path('callers.pem'), '--tls-clients', path('clients.json')],
+    );
+  });
+
+  after(() => host.stopAll());
+
+  for (const [name, value] of Object.entries(NAMES)) {
+    it(`are known by their ${name}`, async () => {
+      know({ id: 'first', ...READER, [name]: value });
+      await expectStatus(caller, 200);
+      know({ id: 'first', ...READER, [name]: `${value}x`.slice(-64).replace(/x$/, '0') });
+      await expectStatus(caller, 401);
+    });
+  }
+
+  it('are known by the most exact of their names', async () => {
+    const { scopes: _, ...none } = READER;
+    know(
+      { id: 'by-name', ...none, scopes: [], common_name: 'caller' },
+      { id: 'by-uri', ...READER, uri: NAMES.uri },
+    );
+    await expectStatus(caller, 200);
+  });
+
+  it('let nobody in with one of another authority, or one that has ended, also beside a token', async () => {
+    know(
+      { id: 'first', ...READER, common_name: 'caller' },
+      { id: 'x', ...READER, common_name: 'client' },
+    );
+    await expectStatus(caller, 200);
+    for (const bad of [stranger, lateCaller]) {
+      expect(await statusOf(bad)).to.equal(401);
+      expect(await statusOf({ ...bad, token: 'dev-system:root' })).to.equal(401);
+    }
+  });
+
+  it('need not be shown by who has a token', async () => {
+    expect(await statusOf({ token: 'dev-system:root' })).to.equal(200);
+    expect(await statusOf({})).to.equal(401);
+  });
+
+  it('give way to a token, good or bad', async () => {
+    know({ id: 'first', ...READER, common_name: 'caller' });
+    await expectStatus(caller, 200);
+    expect(await statusOf({ ...caller, token: 'nobody' })).to.equal(401);
+    expect(await statusOf({ ...caller, token: 'dev-service:lacking' })).to.equal(403);
+  });
+
+  it('that stand for nobody protect the connection of somebody with a token', async () => {
+    know();
+    await expectStatus(caller, 401);
+    expect(await statusOf({ ...caller, token: 'dev-system:root' })).to.equal(200);
+  });
+
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    it(`are known again in a resumed session of ${maxVersion}`, async () => {
+      know({ id: 'first', ...READER, common_name: 'caller' });
+      await expectStatus(caller, 200);
+      // A session stands for the certificate that it was made with.
+      const session = await keepSession({ ...caller, maxVersion });
+      expect((await ask(host, '/modules', { session, maxVersion })).status).to.equal(200);
+      const strange = await keepSession({ ...stranger, maxVersion });
+      expect((await ask(host, '/modules', { session: strange, maxVersion })).status).to.equal(401);
+    });
+  }
+
+  it('are no header: nobody can send one in the authorization', async () => {
+    know({ id: 'first', ...READER, common_name: 'caller' });
+    await expectStatus(caller, 200);
+    const text = Buffer.from(caller.cert).toString('base64');
+    expect(await statusOf({ token: text })).to.equal(401);
+  });
+
+  it('follow their file, and keep the last good one', async () => {
+    host.write('clients.json', '{"clients":[{"id":"x"}]}');
+    await waitUntil(
+      'a word',
+      () => /file of client certificates is bad/.test(host.output()),
+      15_000,
+    );
+    expect(await statusOf(caller)).to.equal(200);
+  });
+});
+
+describe('the certificate of a connection that lives on', () => {
+  it('counts until it ends', () => {
+    const judge = (validTo: number) => {
+      const certificates = new ClientCertificates(() => new Map([['common_name:a', ACTOR]]));
+      // What of a connection is read: nobody can wait for a certificate to end.
+      const socket = Object.assign(Object.create(TLSSocket.prototype), {
+        authorized: true,
+        getPeerCertificate: () => ({
+          raw: Buffer.alloc(1),
+          subject: { CN: 'a' },
+          fingerprint256: 'AA',
+          valid_to: new Date(validTo).toUTCString(),
+        }),
+      });
+      return certificates.judge(socket);
+    };
+    expect(judge(Date.now() + 60_000)).to.equal(ACTOR);
+    expect(judge(Date.now() - 60_000)).to.equal('refused');
+  });
+});

@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import { Secret } from '../../core/contract/index.js';
+import { createLog, type Logger, type LogLevel } from '../../core/log/logger.js';
+
+function record(level: LogLevel = 'trace'): { log: Logger; lines: Record<string, unknown>[] } {
+  const lines: Record<string, unknown>[] = [];
+  const stream = { write: (line: string) => lines.push(JSON.parse(line)) };
+  return { log: createLog(level, { stream, close: async () => {} }), lines };
+}
+
+/** The fields of one line, as they are written. */
+function fieldsOf(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { log, lines } = record();
+  log.info(fields, 'x');
+  const { level, time, msg, ...rest } = lines[0] ?? {};
+  return rest;
+}
+
+describe('the log', () => {
+  it('writes level as a word, time as ISO 8601, and nothing of the machine', () => {
+    const { log, lines } = record();
+    log.warn({ port: 1 }, 'careful');
+    expect(Object.keys(lines[0] ?? {})).to.deep.equal(['level', 'time', 'port', 'msg']);
+    expect(lines[0]).to.include({ level: 'warn', port: 1, msg: 'careful' });
+    const time = String(lines[0]?.['time']);
+    expect(new Date(time).toISOString()).to.equal(time);
+  });
+
+  it('leaves out what is below its level', () => {
+    const { log, lines } = record('warn');
+    log.info({}, 'no');
+    log.error({}, 'yes');
+    expect(lines.map(({ msg }) => msg)).to.deep.equal(['yes']);
+    expect([log.isEnabled('info'), log.isEnabled('warn')]).to.deep.equal([false, true]);
+  });
+
+  it('says nothing when silent', () => {
+    const { log, lines } = record('silent');
+    log.fatal({}, 'no');
+    expect(lines).to.deep.equal([]);
+  });
+
+  it('gives a child the fields of its own, redacted too', () => {
+    const { log, lines } = record();
+    log.child({ module: 'crm', token: 's3cret' }).info({ port: 1 }, 'x');
+    expect(lines[0]).to.include({ module: 'crm', token: '[redacted]', port: 1 });
+  });
+
+  const SENSITIVE = [
+    'authorization',
+    'Authorization',
+    'proxy-authorization',
+    'cookie',
+    'set-cookie',
+    'token',
+    'accessToken',
+    'refresh_token',
+    'password',
+    'passwd',
+    'passphrase',
+    'client_secret',
+    'x-api-key',
+    'apiKey',
+    'private_key',
+    'credentials',
+  ];
+  for (const name of SENSITIVE) {
+    it(`blanks '${name}' at any depth`, () => {
+      const fields = { [name]: 's3cret', a: { [name]: 's3cret' }, list: [{ [name]: ['s3cret'] }] };
+      expect(JSON.stringify(fieldsOf(fields))).not.to.include('s3cret');
+      expect(fieldsOf({ [name]: 's3cret' })).to.deep.equal({ [name]: '[redacted]' });
+    });
+  }
+
+  it('keeps numbers under such a name', () => {
+    expect(fieldsOf({ tokens: 3 })).to.deep.equal({ tokens: 3 });
+  });
+
+  it('never prints a Secret', () => {
+    expect(fieldsOf({ value: new Secret('s3cret') })).to.deep.equal({ value: '[redacted]' });
+  });
+
+  it('tells an error with its cause and code, and nothing that hangs on it', () => {
+    const cause = Object.assign(new Error('inner'), { code: 'ECONNREFUSED' });
+    const error = Object.assign(new TypeError('outer', { cause }), {
+      request: { headers: { authorization: 's3cret' } },
+    });
+    const { err } = fieldsOf({ err: error }) as { err: Record<string, unknown> };
+    expect(Object.keys(err)).to.deep.equal(['type', 'message', 'stack', 'cause']);
+    expect(err).to.include({ type: 'TypeError', message: 'outer' });
+    expect(err['cause']).to.include({ message: 'inner', code: 'ECONNREFUSED' });
+  });
+
+  it('survives a cycle', () => {
+    const fields: Record<string, unknown> = { a: 1 };
+    fields['self'] = fields;
+    expect(JSON.stringify(fieldsOf(fields))).to.include('[cut]');
+  });
+
+  it('survives what JSON cannot hold', () => {
+    expect(fieldsOf({ big: 10n })).to.have.property('big');
+    expect(fieldsOf({ own: { toJSON: () => ({ big: 10n }) }, port: 1 })).to.include({ port: 1 });
+    expect(fieldsOf({ a: Number.NaN, b: undefined, c: null })).to.deep.equal({ a: null, c: null });
+  });
+
+  it('escapes fields and messages, and writes one line each', () => {
+    const { log, lines } = record();
+    log.child({ name: 'a"\n' }).info({ 'b"': '\n\u2028' }, '"\n');
+    log.info({}, 'empty');
+    expect(lines[0]).to.include({ name: 'a"\n', 'b"': '\n\u2028', msg: '"\n' });
+    expect(lines[1]).to.have.keys('level', 'time', 'msg');
+  });
+
+  it('leaves the fields of the caller as they are', () => {
+    const fields = { nested: { token: 's3cret' } };
+    fieldsOf(fields);
+    expect(fields).to.deep.equal({ nested: { token: 's3cret' } });
+  });
+});

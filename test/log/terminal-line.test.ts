@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { expect } from 'chai';
+import { toTerminalLine } from '../../core/log/terminal-line.js';
+import { copyExamples } from '../support/copy-examples.js';
+import { call } from '../support/http/call.js';
+import { waitUntil } from '../support/http/wait-until.js';
+
+const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
+const WAIT_MS = 15_000;
+const LINE = {
+  level: 'info',
+  time: '2026-01-31T12:00:00.000Z',
+  request_id: 'r',
+  correlation_id: 'c',
+  trace_id: null,
+  module: 'shop',
+  method: 'GET',
+  route: '/items/{id}',
+  status: 200,
+  actor: 'service:crm',
+  duration_ms: 1.94,
+  provider_ms: 1.2,
+  bytes_in: 0,
+  bytes_out: 10,
+  attempts: 1,
+  failure: null,
+  msg: 'request',
+};
+
+describe('the log on a terminal', () => {
+  let directory: string;
+  let terminal: ChildProcess | undefined;
+
+  before(function () {
+    directory = mkdtempSync(join(tmpdir(), 'modgate-terminal-'));
+    // Of util-linux; the one of BSD takes its command in another way.
+    const { status, stdout } = spawnSync('script', ['--version'], { encoding: 'utf8' });
+    if (status === 0 && stdout.includes('util-linux')) return;
+    process.stderr.write('    skipped: no script(1) of util-linux to make a terminal\n');
+    this.skip();
+  });
+
+  after(async () => {
+    if (terminal !== undefined && terminal.exitCode === null) {
+      // script(1) ends what runs on its terminal; killed at once it would leave the host behind.
+      const closed = once(terminal, 'close');
+      terminal.kill('SIGTERM');
+      await closed;
+    }
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('is one readable line for each line, and no JSON', async () => {
+    const modules = copyExamples(directory);
+    const command = [
+      ...[`exec '${process.execPath}' '${MAIN}' serve --env development --port 0`],
+      ...[`--modules '${modules}' --state '${directory}/state'`],
+    ].join(' ');
+    terminal = spawn('script', ['-qfec', command, join(directory, 'typescript')], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    let output = '';
+    terminal.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    const shown = () => stripVTControlCharacters(output).split('\r\n');
+    const find = (pattern: RegExp) => shown().find((line) => pattern.test(line));
+    await waitUntil('the host', () => find(/listening/) !== undefined, WAIT_MS);
+    const url = /http:\/\/127\.0\.0\.1:(\d+)/.exec(find(/listening/) ?? '');
+    await call({ port: Number(url?.[1]) }, { target: '/modules/notes/http/notes' });
+    await waitUntil('the request', () => find(/GET notes/) !== undefined, WAIT_MS);
+    expect(output).to.include('\u001b[');
+    expect(find(/listening/)).to.match(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: listening \{"url":/);
+    expect(find(/GET notes/)).to.match(
+      /^\[[\d:.]+\] INFO: GET notes \/notes 200 [\d.]+ ms, provider [\d.]+ ms \{"request_id":"req_/,
+    );
+    terminal.stdin?.write('\u0003');
+    const [code] = await once(terminal, 'close');
+    expect(code).to.equal(0);
+    expect(find(/stopped/)).to.not.equal(undefined);
+  });
+});
+
+describe('the line of a request on a terminal', () => {
+  const messageOf = (more: object) =>
+    JSON.parse(toTerminalLine(JSON.stringify({ ...LINE, ...more })));
+
+  it('says what happened first, then by what to ask for more', () => {
+    expect(messageOf({})).to.deep.equal({
+      level: 'info',
+      time: LINE.time,
+      msg: 'GET shop /items/{id} 200 1.9 ms, provider 1.2 ms',
+      request_id: 'r',
+      actor: 'service:crm',
+    });
+    expect(messageOf({ status: 502, attempts: 3, failure: 'timeout' })).to.include({
+      msg: 'GET shop /items/{id} 502 1.9 ms, provider 1.2 ms',
+      attempts: 3,
+      failure: 'timeout',
+    });
+    expect(messageOf({ module: null, route: null, provider_ms: null, actor: null })).to.deep.equal({
+      level: 'info',
+      time: LINE.time,
+      msg: 'GET 200 1.9 ms',
+      request_id: 'r',
+    });
+  });
+
+  it('leaves every other line as it is', () => {
+    for (const text of ['{"msg":"listening"}\n', 'no JSON\n', 'null\n']) {
+      expect(toTerminalLine(text)).to.equal(text);
+    }
+  });
+});

@@ -1,0 +1,314 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { ProviderFailure } from '../../core/contract/index.js';
+import { parseDescriptor } from '../../core/descriptor/parse-descriptor.js';
+import { InvalidFile } from '../../core/document/diagnostic.js';
+import { fetchManifestText } from '../../core/manifest/fetch-manifest.js';
+import {
+  type ManifestInput,
+  ManifestUnavailable,
+  type ReadManifest,
+  readManifest,
+} from '../../core/manifest/load-manifest.js';
+import { manifestDigest } from '../../core/manifest/parse-manifest.js';
+import { findingsOf, summarise } from '../support/documents/invalid-file.js';
+import { knownAdapters } from '../support/documents/known-adapters.js';
+import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+
+const MANIFEST = {
+  protocol: 'modgate.manifest.v1',
+  module_id: 'acme/crm',
+  capabilities: [],
+  http_routes: [],
+};
+const JSON_TEXT = JSON.stringify(MANIFEST);
+const YAML_TEXT =
+  'protocol: modgate.manifest.v1\nmodule_id: acme/crm\ncapabilities: []\nhttp_routes: []\n';
+const DIGEST = manifestDigest(MANIFEST);
+const FOUR_MIB = 4 * 1024 * 1024;
+
+async function read(
+  manifestLines: string,
+  rest: Partial<ManifestInput> = {},
+): Promise<ReadManifest> {
+  const text = `module: crm\nprovider: { kind: http, config: { endpoints: [http://a.test] } }\n${manifestLines}`;
+  const file = 'crm.yaml';
+  const { descriptor, locate } = await parseDescriptor({ file, text, adapters: knownAdapters });
+  return readManifest({
+    descriptor,
+    file,
+    locate,
+    baseDir: '/nowhere',
+    askProvider: () => expect.fail('the provider was asked'),
+    signal: new AbortController().signal,
+    ...rest,
+  });
+}
+
+async function unavailability(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => expect.fail('there was a manifest'),
+    (reason: unknown) => reason,
+  );
+  expect(error).to.be.instanceOf(ManifestUnavailable);
+  return (error as Error).message;
+}
+
+describe('readManifest', () => {
+  removeFoldersAfterEach();
+
+  for (const [name, text] of [
+    ['m.json', JSON_TEXT],
+    ['m.yaml', YAML_TEXT],
+    ['m.yml', YAML_TEXT],
+    ['manifest', JSON_TEXT],
+    ['manifest', YAML_TEXT],
+  ] as const) {
+    it(`reads ${name} beside the descriptor`, async () => {
+      const baseDir = createFolder({ [`crm/${name}`]: text });
+      const result = await read(`manifest: ./crm/${name}`, { baseDir });
+      expect(result.manifest).to.deep.equal(MANIFEST);
+      expect(result.digest).to.equal(DIGEST);
+      expect(result.files).to.deep.equal([join(baseDir, 'crm', name)]);
+    });
+  }
+
+  it('places findings in the file of the manifest, named as written', async () => {
+    const baseDir = createFolder({ 'm.json': '{\n  "protocol": "x"\n}' });
+    const found = await findingsOf(() => read('manifest: ./m.json', { baseDir }));
+    expect(found.at(-1)).to.include({ file: './m.json', line: 2, rule: 'invalid-value' });
+    const broken = createFolder({ 'm.json': '{' });
+    const [fault] = await findingsOf(() => read('manifest: ./m.json', { baseDir: broken }));
+    expect(fault).to.include({ file: './m.json', line: 1, column: 2, rule: 'json-syntax' });
+  });
+
+  it('refuses a descriptor that names a file which cannot be read', async () => {
+    const baseDir = createFolder({ bad: Buffer.from([0xff]), 'folder/x': '' });
+    const cases = [
+      ['./m.json', 'file-missing', 'does not exist'],
+      ['bad', 'invalid-utf8', 'is not valid UTF-8'],
+      ['folder', 'not-a-file', 'is not a regular file'],
+    ] as const;
+    for (const [path, rule, rest] of cases) {
+      const found = await findingsOf(() => read(`manifest: ${path}`, { baseDir }));
+      const message = `'manifest' names the file '${path}', which ${rest}`;
+      expect(found.map(summarise)).to.deep.equal([{ rule, line: 3, column: 11, message }]);
+      expect(found[0]).to.include({ file: 'crm.yaml' });
+    }
+  });
+
+  it('hints at the other form for a URL that is taken for a path', async () => {
+    const [finding] = await findingsOf(() => read('manifest: https://a.test/m.json'));
+    expect(finding?.hint).to.equal('write { url: … } for a manifest behind a URL');
+  });
+
+  it('reads an inline manifest, and places findings in the descriptor', async () => {
+    const inline = `manifest:\n  inline: ${JSON_TEXT}`;
+    expect((await read(inline)).manifest).to.deep.equal(MANIFEST);
+    const found = await findingsOf(() => read(inline.replace('acme/crm', 'ACME')));
+    expect(found[0]).to.deep.include({
+      file: 'crm.yaml',
+      line: 4,
+      path: ['manifest', 'inline', 'module_id'],
+    });
+  });
+
+  it('asks the provider', async () => {
+    const askProvider = () => Promise.resolve(MANIFEST);
+    const result = await read('manifest: { from: provider }', { askProvider });
+    expect(result).to.deep.include({ manifest: MANIFEST, digest: DIGEST, files: [] });
+    const bad = () => Promise.resolve({ ...MANIFEST, module_id: 1 });
+    const [finding] = await findingsOf(() => read('', { askProvider: bad }));
+    expect(finding).to.include({ file: 'provider of crm', line: null, column: null });
+  });
+
+  it('waits for a provider that does not answer, and repeats none of its words', async () => {
+    const failure = new ProviderFailure('unavailable', 'hunter2');
+    const cases = [
+      [failure, 'the provider gave no manifest (unavailable)'],
+      [new Error('hunter2'), 'the provider gave no manifest'],
+    ] as const;
+    for (const [error, message] of cases) {
+      const askProvider = () => Promise.reject(error);
+      expect(await unavailability(read('', { askProvider }))).to.equal(message);
+    }
+  });
+
+  it('takes only the manifest that is pinned', async () => {
+    const inline = `manifest: { inline: ${JSON_TEXT} }`;
+    expect((await read(`${inline}\nmanifest_digest: ${DIGEST}`)).digest).to.equal(DIGEST);
+    const other = `sha256:${'0'.repeat(64)}`;
+    const found = await findingsOf(() => read(`${inline}\nmanifest_digest: ${other}`));
+    expect(found.map(summarise)).to.deep.equal([
+      {
+        rule: 'digest-mismatch',
+        line: 4,
+        column: 18,
+        message: "'manifest_digest' must be the digest of the manifest",
+        hint: `the manifest that was read has ${DIGEST}`,
+      },
+    ]);
+  });
+
+  describe('behind a URL', () => {
+    let server: Server;
+    let url: string;
+    let answer: RequestListener;
+
+    const ignore = new AbortController().signal;
+    const send =
+      (status: number, headers: Record<string, string>, body: string | Buffer): RequestListener =>
+      (_, response) => {
+        response.writeHead(status, headers).end(body);
+      };
+
+    beforeEach((done) => {
+      server = createServer((request, response) => answer(request, response));
+      server.listen(0, '127.0.0.1', () => {
+        url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+        done();
+      });
+    });
+
+    afterEach((done) => {
+      server.closeAllConnections();
+      server.close(done);
+    });
+
+    const TYPES: readonly [type: string | null, path: string, text: string][] = [
+      ['application/json', '/m', JSON_TEXT],
+      ['application/json; charset=utf-8', '/m.yaml', JSON_TEXT],
+      ['Application/vnd.modgate+JSON', '/m', JSON_TEXT],
+      ['application/yaml', '/m', YAML_TEXT],
+      ['text/x-yaml', '/m.json', YAML_TEXT],
+      ['text/plain', '/m.yml', YAML_TEXT],
+      ['application/octet-stream', '/m.json', JSON_TEXT],
+      [null, '/m.json?v=1', JSON_TEXT],
+    ];
+    for (const [type, path, text] of TYPES) {
+      it(`reads ${type ?? 'no type'} at ${path}`, async () => {
+        answer = send(200, type === null ? {} : { 'content-type': type }, text);
+        const result = await read(`manifest: { url: "${url}${path}" }`);
+        expect(result).to.deep.include({ manifest: MANIFEST, digest: DIGEST, files: [] });
+      });
+    }
+
+    it('asks for JSON or YAML, not compressed', async () => {
+      let seen: Record<string, unknown> = {};
+      answer = (request, response) => {
+        seen = request.headers;
+        send(200, { 'content-type': 'application/json' }, JSON_TEXT)(request, response);
+      };
+      await read(`manifest: { url: "${url}" }`);
+      expect(seen).to.include({
+        accept: 'application/json, application/yaml',
+        'accept-encoding': 'identity',
+      });
+    });
+
+    const JSON_TYPE = { 'content-type': 'application/json' };
+    const REFUSED: readonly [name: string, answer: RequestListener, message: string][] = [
+      ['another status', send(404, JSON_TYPE, '{}'), 'answered with status 404 instead of 200'],
+      ['an empty answer', send(204, {}, ''), 'answered with status 204 instead of 200'],
+      [
+        'a redirect',
+        send(302, { location: '/m.json' }, ''),
+        'answered with a redirect, which is never followed',
+      ],
+      [
+        'a compressed body',
+        send(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }, gzipSync(JSON_TEXT)),
+        'answered with a compressed body',
+      ],
+      [
+        'HTML',
+        send(200, { 'content-type': 'text/html' }, JSON_TEXT),
+        'answered with a content type that is neither JSON nor YAML',
+      ],
+      [
+        'more than 4 MiB',
+        send(200, JSON_TYPE, Buffer.alloc(FOUR_MIB + 1, ' ')),
+        'answered with more than 4 MiB',
+      ],
+      [
+        'something that is not UTF-8',
+        send(200, JSON_TYPE, Buffer.from([0x22, 0xff, 0x22])),
+        'answered with something that is not UTF-8',
+      ],
+      [
+        'a body that is cut short',
+        (_, response) => {
+          response.writeHead(200, { ...JSON_TYPE, 'content-length': '100' }).write('{');
+          response.destroy();
+        },
+        'could not be reached, or broke off',
+      ],
+      [
+        'a connection that is reset',
+        (request) => request.socket.destroy(),
+        'could not be reached, or broke off',
+      ],
+    ];
+    for (const [name, listener, message] of REFUSED) {
+      it(`refuses ${name}`, async () => {
+        answer = listener;
+        const told = await unavailability(read(`manifest: { url: "${url}/m.json?key=CANARY" }`));
+        expect(told).to.equal(`the manifest's URL ${message}`);
+      });
+    }
+
+    for (const [name, listener] of [
+      ['never answers', () => {}],
+      [
+        'never ends',
+        (_: unknown, response: Parameters<RequestListener>[1]) => {
+          response.writeHead(200, JSON_TYPE).write('{');
+        },
+      ],
+    ] as const) {
+      it(`gives up on a server that ${name}`, async () => {
+        answer = listener;
+        const told = await unavailability(fetchManifestText(url, ignore, 100));
+        expect(told).to.equal("the manifest's URL did not answer in full within 100 ms");
+      });
+    }
+
+    it('says so when nobody listens', async () => {
+      const told = await unavailability(fetchManifestText('http://127.0.0.1:1', ignore));
+      expect(told).to.equal("the manifest's URL could not be reached, or broke off");
+    });
+
+    it('stops when it is no longer wanted', async () => {
+      const controller = new AbortController();
+      answer = () => controller.abort();
+      const startedAt = performance.now();
+      await unavailability(fetchManifestText(url, controller.signal));
+      expect(performance.now() - startedAt).to.be.lessThan(2000);
+    });
+
+    it('keeps no connection to an answer that it does not read', async () => {
+      answer = (_, response) => {
+        response.writeHead(500, JSON_TYPE).write('{');
+      };
+      const closed = new Promise<void>((resolve) => {
+        server.once('connection', (socket) => socket.once('close', () => resolve()));
+      });
+      const startedAt = performance.now();
+      await unavailability(fetchManifestText(url, ignore));
+      await closed;
+      // Long before the time-out, which would close it as well.
+      expect(performance.now() - startedAt).to.be.lessThan(2000);
+    });
+
+    it('names the URL in findings without its query', async () => {
+      answer = send(200, JSON_TYPE, '{\n"protocol": 1}');
+      const found = await findingsOf(() => read(`manifest: { url: "${url}/m?key=CANARY#x" }`));
+      expect(new Set(found.map(({ file }) => file))).to.deep.equal(new Set([`${url}/m`]));
+      expect(found.at(-1)).to.include({ line: 2 });
+      expect(new InvalidFile(found).message).not.to.contain('CANARY');
+    });
+  });
+});

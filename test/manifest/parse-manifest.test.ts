@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import type { Infer } from 'superstruct';
+import type { Manifest } from '../../core/contract/index.js';
+import { readStructuredText } from '../../core/document/parse-document.js';
+import type { manifestStruct } from '../../core/manifest/manifest-struct.js';
+import { parseManifest } from '../../core/manifest/parse-manifest.js';
+import { type BadDocument, type GoodDocument, readCorpus } from '../support/documents/corpus.js';
+import { findingsOf, summarise } from '../support/documents/invalid-file.js';
+
+/** Without what differs between superstruct's types and ours: `readonly`, and `undefined` for absent. */
+type Plain<T> = T extends readonly (infer Item)[]
+  ? Plain<Item>[]
+  : T extends object
+    ? { -readonly [Key in keyof T]-?: Plain<Exclude<T[Key], undefined>> }
+    : T;
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+
+// Does not compile when the struct and the published type drift apart.
+const isSame: Same<Plain<Infer<typeof manifestStruct>>, Plain<Manifest>> = true;
+
+const good = readCorpus<GoodDocument[]>('manifests/good');
+const bad = readCorpus<BadDocument[]>('manifests/bad');
+
+const LEAST = {
+  protocol: 'modgate.manifest.v1',
+  module_id: 'crm',
+  capabilities: [],
+  http_routes: [],
+};
+
+function parse(file: string, text: string) {
+  const { value, locate } = readStructuredText(file, text);
+  return parseManifest(value, { file, locate });
+}
+
+function parseValue(value: unknown) {
+  return parseManifest(value, { file: 'provider of crm', locate: () => null });
+}
+
+describe('parseManifest', () => {
+  it('judges by a struct of the published type', () => {
+    expect(isSame).to.equal(true);
+  });
+
+  for (const { name, file, text, warnings } of good) {
+    it(`accepts ${name}`, () => {
+      const found = parse(file, text.join('\n')).warnings;
+      expect(found.map(summarise)).to.deep.equal(warnings ?? []);
+      for (const warning of found) expect(warning).to.include({ severity: 'warning', file });
+    });
+  }
+
+  for (const { name, file, text, findings } of bad) {
+    it(`refuses ${name}`, async () => {
+      const found = await findingsOf(() => parse(file, text.join('\n')));
+      expect(found.map(summarise)).to.deep.equal(findings);
+      for (const finding of found) expect(finding).to.include({ file, severity: 'error' });
+    });
+  }
+
+  it('adds nothing to what was given', () => {
+    expect(parseValue(LEAST).manifest).to.deep.equal(LEAST);
+  });
+
+  it('leaves out what is undefined', () => {
+    expect(parseValue({ ...LEAST, version: undefined }).manifest).to.have.all.keys(LEAST);
+  });
+
+  it('hands on a copy, so that nobody can change it later', () => {
+    const given = { ...LEAST, capabilities: ['a'] };
+    const { manifest } = parseValue(given);
+    given.capabilities.push('b');
+    expect(manifest.capabilities).to.deep.equal(['a']);
+  });
+
+  it('names no place in a document that it has no text of', async () => {
+    const [finding] = await findingsOf(() => parseValue({ ...LEAST, http_routes: 1 }));
+    expect(finding).to.include({ file: 'provider of crm', line: null, column: null });
+    expect(finding?.path).to.deep.equal(['http_routes']);
+  });
+
+  it('names the place within the file that the manifest is inline in', async () => {
+    const text = 'manifest:\n  inline:\n    protocol: x';
+    const { locate } = readStructuredText('crm.yaml', text);
+    const source = { file: 'crm.yaml', locate, prefix: ['manifest', 'inline'] };
+    const found = await findingsOf(() => parseManifest({ ...LEAST, protocol: 'x' }, source));
+    expect(found[0]).to.deep.include({ path: ['manifest', 'inline', 'protocol'], line: 3 });
+    expect(found[0]?.column).to.equal(15);
+  });
+
+  it('prints no route that a terminal might obey', async () => {
+    const route = { method: 'GET', path: '/\u001b[2J/{', capability: 'a' };
+    const found = await findingsOf(() =>
+      parseValue({ ...LEAST, capabilities: ['a'], http_routes: [route] }),
+    );
+    expect(found.map(({ message }) => message)).to.deep.equal([
+      "'http_routes[0].path' is not a valid route template, or repeats another",
+    ]);
+  });
+
+  describe('given by code', () => {
+    const cycle: Record<string, unknown> = {};
+    cycle['a'] = cycle;
+    cycle['b'] = cycle;
+    const cases: readonly [name: string, value: unknown, rule: string][] = [
+      ['nothing', undefined, 'not-json'],
+      ['a function', () => LEAST, 'not-json'],
+      ['a class', new Map(), 'not-json'],
+      ['a date', { ...LEAST, summary: new Date(0) }, 'not-json'],
+      ['a bigint', { ...LEAST, summary: 1n }, 'not-json'],
+      ['a symbol', { ...LEAST, summary: Symbol('x') }, 'not-json'],
+      ['not a number', { ...LEAST, summary: Number.NaN }, 'non-finite-number'],
+      ['half of a surrogate pair', { ...LEAST, summary: '\ud800' }, 'lone-surrogate'],
+      ['a key that is half of a pair', { ...LEAST, '\ud800': 1 }, 'lone-surrogate'],
+      ['__proto__', JSON.parse('{"__proto__":{"protocol":"x"}}'), 'forbidden-key'],
+      ['a cycle', cycle, 'too-deep'],
+    ];
+    for (const [name, value, rule] of cases) {
+      it(`refuses ${name}`, async () => {
+        const found = await findingsOf(() => parseValue(value));
+        expect(found.map((finding) => finding.rule)).to.include(rule);
+      });
+    }
+
+    it('inherits nothing', async () => {
+      const found = await findingsOf(() => parseValue(Object.create(LEAST)));
+      expect(found.length).to.be.greaterThan(0);
+    });
+  });
+});

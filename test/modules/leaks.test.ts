@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import { waitUntil } from '../support/http/wait-until.js';
+import type { ProbeFigures } from '../support/reload/host-probe.js';
+import {
+  describeVersion,
+  MODULES_AT_ONCE,
+  moduleName,
+  reloadAll,
+} from '../support/reload/many-reloads.js';
+import { createProbe, type Probe } from '../support/reload/probed-process.js';
+import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/reload-host.js';
+
+const ROUNDS = 4;
+/** Far below what 200 versions hold (some 20 KiB each), far above what a heap gains by itself. */
+const HEAP_TOLERANCE_BYTES = 1024 * 1024;
+
+describe('reload, over and over', () => {
+  let host: ReloadHost;
+  let probe: Probe;
+
+  before(async () => {
+    probe = createProbe();
+    const describeAll = (url: string) =>
+      Object.fromEntries(
+        Array.from({ length: MODULES_AT_ONCE }, (_, index) => moduleName(index)).map((name) => [
+          `${name}.json`,
+          describeVersion(name, url, 0),
+        ]),
+      );
+    host = await startReloadHost(({ url }) => describeAll(url), [], probe.env);
+  });
+
+  after(async () => {
+    await host?.close();
+    probe?.remove();
+  });
+
+  it('keeps no socket, timer, file or memory of versions that are gone', async function () {
+    this.timeout(120_000);
+    let version = 0;
+    const reload = async () => {
+      version += 1;
+      host.provider.reset();
+      await reloadAll(host, MODULES_AT_ONCE, version);
+    };
+    // What is compiled, cached and pooled once is no leak.
+    await reload();
+    await reload();
+    const before = await probe.read(host.running.pid);
+    for (let round = 0; round < ROUNDS; round += 1) await reload();
+    let after = before;
+    const isFlat = async () => {
+      after = await probe.read(host.running.pid);
+      return listGrowth(before, after).length === 0;
+    };
+    await waitUntil('nothing has grown', isFlat, FOLLOW_MS).catch(() => {});
+    expect(listGrowth(before, after)).to.deep.equal([]);
+  });
+});
+
+/** What there is more of; sockets to callers come and go with the test's own calls. */
+function listGrowth(before: ProbeFigures, after: ProbeFigures): string[] {
+  const slack = MODULES_AT_ONCE / 5;
+  const grown = Object.entries(after.resources).filter(
+    ([name, count]) => count > (before.resources[name] ?? 0) + slack,
+  );
+  const told = grown.map(([name, count]) => `${name}: ${before.resources[name] ?? 0} to ${count}`);
+  if (after.descriptors > before.descriptors + slack) {
+    told.push(`descriptors: ${before.descriptors} to ${after.descriptors}`);
+  }
+  const heap = after.heapBytes - before.heapBytes;
+  if (heap > HEAP_TOLERANCE_BYTES) told.push(`heap: ${heap} bytes more`);
+  return told;
+}

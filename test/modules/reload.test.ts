@@ -1,0 +1,500 @@
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { SETTLE_MS } from '../../core/watch/directory-scanner.js';
+import { buildManifest, describeModule, toRoutes } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/reload-host.js';
+
+const ROUTES = toRoutes(['GET /items'], 'use');
+const MORE_ROUTES = toRoutes(['GET /items', 'GET /more'], 'use');
+
+/** Takes its time to open, as one that connects to something may. */
+const SLOW_MODULE = `await new Promise((resolve) => setTimeout(resolve, 1000));
+export default async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: 1 });
+`;
+
+describe('reload', () => {
+  let host: ReloadHost;
+  const describeCrm = (routes = ROUTES, more: object = {}) =>
+    describeModule('crm', host.provider.url, routes, more);
+
+  beforeEach(async () => {
+    host = await startReloadHost((provider) => ({
+      'crm.json': describeModule('crm', provider.url, ROUTES),
+      'other.json': describeModule('other', provider.url, ROUTES),
+    }));
+  });
+
+  afterEach(() => host.close());
+
+  it('follows a file that is added, and one that is removed', async () => {
+    host.write('new.json', describeModule('new', host.provider.url, ROUTES));
+    await host.waitFor('new.json', 'live');
+    expect(await host.get('new', '/items')).to.equal(200);
+    host.remove('new.json');
+    await waitUntil('404', async () => (await host.get('new', '/items')) === 404, FOLLOW_MS);
+    expect(await host.entry('new.json')).to.equal(undefined);
+  });
+
+  it('follows a change by writing in place and by an atomic rename', async () => {
+    host.write('crm.json', describeCrm(MORE_ROUTES));
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    host.replace('crm.json', describeCrm(ROUTES));
+    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
+  });
+
+  it('keeps the very object of a module that did not change', async () => {
+    await host.get('other', '/items');
+    const before = await host.entry('other.json');
+    host.write('crm.json', describeCrm(MORE_ROUTES));
+    // The same said in another way is no change either.
+    host.write(
+      'other.json',
+      JSON.stringify(describeModule('other', host.provider.url, ROUTES), null, 4),
+    );
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    const after = await host.entry('other.json');
+    // Its text is another one, as its digest tells.
+    expect({ ...after, file_digest: before?.file_digest ?? null }).to.deep.equal(before);
+    expect(after?.counts.calls).to.equal(1);
+  });
+
+  it('keeps the object of a module whose file got another name', async () => {
+    await host.get('crm', '/items');
+    host.rename('crm.json', 'renamed.json');
+    await host.waitFor('renamed.json', 'live');
+    expect((await host.entry('renamed.json'))?.counts.calls).to.equal(1);
+    expect(await host.entry('crm.json')).to.equal(undefined);
+  });
+
+  it('follows enabled: false, and back', async () => {
+    host.write('crm.json', describeCrm(ROUTES, { enabled: false }));
+    await host.waitFor('crm.json', 'disabled');
+    expect(await host.get('crm', '/items')).to.equal(404);
+    host.write('crm.json', describeCrm());
+    await host.waitFor('crm.json', 'live');
+    expect(await host.get('crm', '/items')).to.equal(200);
+  });
+
+  it('follows a change of the manifest that a descriptor names', async () => {
+    host.write('files/crm.manifest.json', buildManifest('crm', ROUTES));
+    host.write('crm.json', { ...describeCrm(), manifest: './files/crm.manifest.json' });
+    await waitUntil('live', async () => (await host.get('crm', '/items')) === 200, FOLLOW_MS);
+    await host.waitFor('crm.json', 'live');
+    host.write('files/crm.manifest.json', buildManifest('crm', MORE_ROUTES));
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+  });
+
+  it('mends a module when the file that it names is mended', async () => {
+    host.write('crm.json', { ...describeCrm(), manifest: './late.manifest.json' });
+    const stale = await host.waitFor('crm.json', 'stale');
+    expect(stale.reason).to.contain("names the file './late.manifest.json', which does not exist");
+    host.write('late.manifest.json', buildManifest('crm', MORE_ROUTES));
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    expect((await host.entry('crm.json'))?.state).to.equal('live');
+  });
+
+  it('serves the old version when the new one is bad, says why, and mends', async () => {
+    host.write('crm.json', '{"module": "crm", "provdier": {}}');
+    const stale = await host.waitFor('crm.json', 'stale');
+    expect(stale.reason).to.match(/crm\.json:1:\d+ .*provdier/);
+    expect(stale.hint).to.equal("did you mean 'provider'?");
+    expect(await host.get('crm', '/items')).to.equal(200);
+    host.write('crm.json', describeCrm(MORE_ROUTES));
+    await host.waitFor('crm.json', 'live');
+    expect(await host.get('crm', '/more')).to.equal(200);
+  });
+
+  it('reads no file that is still being written', async () => {
+    let text: string;
+    let index = 0;
+    do {
+      index += 1;
+      text = JSON.stringify(describeModule(`slow${index}`, host.provider.url, MORE_ROUTES));
+    } while (!(await writeSteadily(`slow${index}.json`, text)));
+    const file = `slow${index}.json`;
+    await host.waitFor(file, 'live');
+    const lines = () => moduleLines(file);
+    await waitUntil('its line', () => lines().length > 0, FOLLOW_MS);
+    expect(lines().map((line) => line['state'])).to.deep.equal(['live']);
+  });
+
+  /** Piece by piece, over several times the time to settle; false when the machine held it up too long. */
+  async function writeSteadily(name: string, text: string): Promise<boolean> {
+    let lastAt = performance.now();
+    for (let end = 0; end < text.length; end += 20) {
+      host.write(name, text.slice(0, end));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      if (performance.now() - lastAt > SETTLE_MS * 0.8) return false;
+      lastAt = performance.now();
+    }
+    host.write(name, text);
+    return performance.now() - lastAt < SETTLE_MS * 0.8;
+  }
+
+  it('takes a removal and a new file in its place for a change', async () => {
+    host.remove('crm.json');
+    host.write('crm.json', describeCrm(MORE_ROUTES));
+    const statuses = new Set<number>();
+    await waitUntil(
+      'the change',
+      async () => {
+        statuses.add(await host.get('crm', '/items'));
+        return (await host.get('crm', '/more')) === 200;
+      },
+      FOLLOW_MS,
+    );
+    expect([...statuses]).to.deep.equal([200]);
+    expect((await host.list()).map(({ state }) => state)).to.deep.equal(['live', 'live']);
+  });
+
+  it('follows the symlink swap of a ConfigMap, and an edit behind a symlink', async () => {
+    host.write('..v1/map.json', describeModule('map', host.provider.url, ROUTES));
+    host.write('..v2/map.json', describeModule('map', host.provider.url, MORE_ROUTES));
+    host.link('..v1', '..data');
+    host.link('..data/map.json', 'map.json');
+    await host.waitFor('map.json', 'live');
+    host.link('..v2', '..data');
+    await waitUntil('200', async () => (await host.get('map', '/more')) === 200, FOLLOW_MS);
+    host.write('..v2/map.json', describeModule('map', host.provider.url, ROUTES));
+    await waitUntil('404', async () => (await host.get('map', '/more')) === 404, FOLLOW_MS);
+  });
+
+  it('follows an edit by another name of the file, which raises no event in the folder', async () => {
+    const elsewhere = `${host.modules}.elsewhere.json`;
+    linkSync(join(host.modules, 'crm.json'), elsewhere);
+    // The second name does raise one: what is looked at for that must be over.
+    await new Promise((resolve) => setTimeout(resolve, 5 * SETTLE_MS));
+    writeFileSync(elsewhere, JSON.stringify(describeCrm(MORE_ROUTES)));
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    rmSync(elsewhere);
+  });
+
+  it('serves on while the folder is gone, and follows it when it is back', async () => {
+    const away = `${host.modules}.away`;
+    renameSync(host.modules, away);
+    await waitUntil(
+      'a word in the log',
+      () => logged('the modules serve on as they were'),
+      FOLLOW_MS,
+    );
+    expect(await host.get('crm', '/items')).to.equal(200);
+    writeFileSync(join(away, 'crm.json'), JSON.stringify(describeCrm(MORE_ROUTES)));
+    renameSync(away, host.modules);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    host.write('crm.json', describeCrm());
+    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
+  });
+
+  it('does not bring back the folder by what it writes there', async () => {
+    const away = `${host.modules}.away`;
+    // The host has much to write when the folder goes.
+    for (let index = 0; index < 50; index += 1) {
+      host.write(`m${index}.json`, describeModule(`m${index}`, host.provider.url, ROUTES));
+    }
+    await waitUntil('live', async () => (await host.get('m0', '/items')) === 200, FOLLOW_MS);
+    renameSync(host.modules, away);
+    await waitUntil(
+      'a word in the log',
+      () => logged('the modules serve on as they were'),
+      FOLLOW_MS,
+    );
+    expect(existsSync(host.modules)).to.equal(false);
+    expect(await host.get('m0', '/items')).to.equal(200);
+  });
+
+  it('follows a folder that is replaced by another one', async () => {
+    mkdirSync(`${host.modules}.new`);
+    const text = JSON.stringify(describeModule('fresh', host.provider.url, ROUTES));
+    writeFileSync(join(`${host.modules}.new`, 'fresh.json'), text);
+    renameSync(host.modules, `${host.modules}.old`);
+    renameSync(`${host.modules}.new`, host.modules);
+    await host.waitFor('fresh.json', 'live', FOLLOW_MS);
+    await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, FOLLOW_MS);
+  });
+
+  it('follows a folder that is removed and made anew, and what then happens in it', async () => {
+    rmSync(host.modules, { recursive: true });
+    mkdirSync(host.modules);
+    host.write('crm.json', describeCrm(MORE_ROUTES));
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    host.write('crm.json', describeCrm(ROUTES));
+    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
+  });
+
+  it('follows 500 files at once', async () => {
+    for (let index = 0; index < 500; index += 1) {
+      host.write(`m${index}.json`, describeModule(`m${index}`, host.provider.url, ROUTES));
+    }
+    await waitUntil(
+      'all live',
+      async () => (await host.list()).filter(({ state }) => state === 'live').length === 502,
+      FOLLOW_MS,
+    );
+    expect(await host.get('m499', '/items')).to.equal(200);
+  });
+
+  it('leaves a name with the file that has it, and hands it on when that goes', async () => {
+    host.write('a-thief.json', describeCrm(MORE_ROUTES));
+    const refused = await host.waitFor('a-thief.json', 'refused');
+    expect(refused.reason).to.equal("module 'crm' is already configured by crm.json");
+    expect(await host.get('crm', '/more')).to.equal(404);
+    host.remove('crm.json');
+    await host.waitFor('a-thief.json', 'live');
+    expect(await host.get('crm', '/more')).to.equal(200);
+  });
+
+  it('says that a module is live no sooner than it serves, while names move together', async () => {
+    host.write('local/slow.mjs', SLOW_MODULE);
+    host.write('crm.json', describeModule('other', host.provider.url, MORE_ROUTES));
+    host.write('other.json', {
+      module: 'crm',
+      provider: { kind: 'local', config: { file: './local/slow.mjs' } },
+      manifest: { inline: buildManifest('crm', ROUTES) },
+    });
+    await waitUntil('its new name', async () => (await host.entry('crm.json'))?.name === 'other');
+    expect((await host.entry('crm.json'))?.state).to.equal('live');
+    expect(await host.get('other', '/more')).to.equal(200);
+  });
+
+  it('lets two files swap their names', async () => {
+    host.write('crm.json', describeModule('other', host.provider.url, MORE_ROUTES));
+    host.write('other.json', describeModule('crm', host.provider.url, ROUTES));
+    await waitUntil('200', async () => (await host.get('other', '/more')) === 200, FOLLOW_MS);
+    expect(await host.get('crm', '/items')).to.equal(200);
+    expect((await host.list()).map(({ state }) => state)).to.deep.equal(['live', 'live']);
+  });
+
+  it('finishes requests in flight on the version that they began with', async () => {
+    host.provider.answer({ delayMs: 1500 });
+    const slow = host.get('crm', '/items');
+    await waitUntil('the provider is asked', () => host.provider.requests.length > 0);
+    host.write('crm.json', describeCrm(MORE_ROUTES));
+    await host.waitFor('crm.json', 'live');
+    await waitUntil('gone from the routes', async () => {
+      host.provider.answer({});
+      return (await host.get('crm', '/more')) === 200;
+    });
+    expect(await slow).to.equal(200);
+  });
+
+  it('reads again at SIGHUP', async () => {
+    host.running.logs();
+    process.kill(host.running.pid, 'SIGHUP');
+    await waitUntil('a word in the log', () => logged('rescan'));
+    expect(await host.get('crm', '/items')).to.equal(200);
+  });
+
+  it('writes one line for each change of a module', async () => {
+    host.write('crm.json', describeCrm(MORE_ROUTES));
+    await waitUntil('a line', () => moduleLines('crm.json').length > 1, FOLLOW_MS);
+    host.rename('crm.json', 'renamed.json');
+    await waitUntil('a line', () => moduleLines('renamed.json').length > 0, FOLLOW_MS);
+    host.remove('renamed.json');
+    const isRemoved = () => moduleLines('renamed.json').some(({ state }) => state === 'removed');
+    await waitUntil('a line', isRemoved, FOLLOW_MS);
+    const lines = [...moduleLines('crm.json'), ...moduleLines('renamed.json')];
+    expect(lines.map(({ module, state, changed }) => [module, state, changed])).to.deep.equal([
+      ['crm', 'live', ['added']],
+      ['crm', 'live', ['manifest']],
+      ['crm', 'live', ['file']],
+      ['crm', 'removed', ['removed']],
+    ]);
+  });
+
+  function moduleLines(file: string): Record<string, unknown>[] {
+    return host.running.logs().filter((line) => line['msg'] === 'module' && line['file'] === file);
+  }
+
+  function logged(message: string): boolean {
+    return host.running.logs().some((line) => line['msg'] === message);
+  }
+
+  describe('probation', () => {
+    const onProbation = (minCalls: number, seconds = 30) => ({
+      probation: { seconds, max_error_rate: 0.2, min_calls: minCalls },
+    });
+
+    it('rolls back a changed module that fails more than allowed, with the figures', async () => {
+      host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(5)));
+      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+      host.provider.answer({ status: 500, body: '{}' });
+      expect(await host.get('crm', '/more')).to.equal(502);
+      await host.get('crm', '/more');
+      await host.get('crm', '/more');
+      expect((await host.entry('crm.json'))?.state).to.equal('live');
+      await host.get('crm', '/more');
+      const rolledBack = await host.waitFor('crm.json', 'rolled_back');
+      expect(rolledBack.reason).to.equal(
+        '4 of 5 calls failed on probation, more than the share of 0.2',
+      );
+      expect(await host.get('crm', '/more')).to.equal(404);
+      host.provider.answer({});
+      expect(await host.get('crm', '/items')).to.equal(200);
+    });
+
+    it('stays rolled back through a rescan and a restart, until the file changes', async () => {
+      host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1)));
+      await waitUntil('live', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+      host.provider.answer({ status: 500, body: '{}' });
+      await host.get('crm', '/more');
+      await host.waitFor('crm.json', 'rolled_back');
+      host.provider.answer({});
+      process.kill(host.running.pid, 'SIGHUP');
+      await waitUntil('a rescan', () => logged('rescan'));
+      await host.restart('SIGKILL');
+      expect((await host.entry('crm.json'))?.state).to.equal('rolled_back');
+      expect(await host.get('crm', '/more')).to.equal(404);
+      expect(await host.get('crm', '/items')).to.equal(200);
+      host.write('crm.json', describeCrm(MORE_ROUTES));
+      await host.waitFor('crm.json', 'live');
+      expect(await host.get('crm', '/more')).to.equal(200);
+    });
+
+    it('is passed by a module that fails no more than allowed', async () => {
+      host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1, 4)));
+      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+      const kept = join(host.state, 'last-good', 'crm.json.json');
+      expect(readFileSync(kept, 'utf8')).not.to.contain('/more');
+      await waitUntil('kept', () => readFileSync(kept, 'utf8').includes('/more'), FOLLOW_MS);
+      host.provider.answer({ status: 500, body: '{}' });
+      await host.get('crm', '/more');
+      expect((await host.entry('crm.json'))?.state).to.equal('live');
+    });
+  });
+
+  describe('status files', () => {
+    const read = (file: string) =>
+      JSON.parse(readFileSync(join(host.modules, '.status', `${file}.json`), 'utf8'));
+
+    it('tell beside the descriptors what became of each', async () => {
+      await waitUntil('a file', () => existsSync(join(host.modules, '.status', 'crm.json.json')));
+      expect(read('crm.json')).to.include({ module: 'crm', state: 'live', reason: null });
+      host.write('crm.json', '{"module": "crm", "provdier": {}}');
+      await waitUntil('stale', () => read('crm.json').state === 'stale', FOLLOW_MS);
+      expect(read('crm.json').hint).to.equal("did you mean 'provider'?");
+      const { rejected_digest, file_digest } = read('crm.json');
+      expect(rejected_digest)
+        .to.match(/^sha256:[0-9a-f]{64}$/)
+        .and.not.equal(file_digest);
+      host.write('crm.json', '{"module": "crm", "provdier":   {}}');
+      await waitUntil(
+        'another text is rejected for the same reason',
+        () => read('crm.json').rejected_digest !== rejected_digest,
+        FOLLOW_MS,
+      );
+      host.remove('crm.json');
+      await waitUntil(
+        'gone',
+        () => !existsSync(join(host.modules, '.status', 'crm.json.json')),
+        FOLLOW_MS,
+      );
+    });
+  });
+
+  describe('last known good', () => {
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      it(`serves after ${signal} and a start over a file that is bad`, async () => {
+        host.write('crm.json', describeCrm(MORE_ROUTES));
+        await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+        host.write('crm.json', 'module: [');
+        await host.waitFor('crm.json', 'stale');
+        await host.restart(signal);
+        expect((await host.entry('crm.json'))?.state).to.equal('stale');
+        expect(await host.get('crm', '/more')).to.equal(200);
+        host.write('crm.json', describeCrm());
+        await host.waitFor('crm.json', 'live');
+        expect(await host.get('crm', '/more')).to.equal(404);
+      });
+    }
+
+    it('serves after a start over a manifest that is bad', async () => {
+      host.write('crm.manifest.json', buildManifest('crm', ROUTES));
+      host.write('crm.json', { ...describeCrm(), manifest: './crm.manifest.json' });
+      await host.waitFor('crm.json', 'live');
+      await waitUntil('kept', () => keptText('crm.json').includes('crm.manifest.json'), FOLLOW_MS);
+      host.write('crm.manifest.json', '{}');
+      await host.restart('SIGKILL');
+      expect((await host.entry('crm.json'))?.state).to.equal('stale');
+      expect(await host.get('crm', '/items')).to.equal(200);
+    });
+
+    it('is forgotten with its file', async () => {
+      host.remove('crm.json');
+      await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, FOLLOW_MS);
+      await waitUntil('forgotten', () => keptText('crm.json') === '', FOLLOW_MS);
+      await host.restart('SIGTERM');
+      expect((await host.list()).map(({ name }) => name)).to.deep.equal(['other']);
+    });
+
+    it('is forgotten when its file went while no host ran', async () => {
+      await host.running.stop('SIGTERM');
+      host.remove('crm.json');
+      await host.restart('SIGTERM');
+      expect(readdirSync(join(host.state, 'last-good'))).to.deep.equal(['other.json.json']);
+    });
+
+    it('is not served for a file that is bad and was never good', async () => {
+      host.write('bad.json', '{}');
+      await host.waitFor('bad.json', 'refused');
+      await host.restart('SIGTERM');
+      expect((await host.entry('bad.json'))?.state).to.equal('refused');
+    });
+
+    it('stands in for a manifest whose provider is down at start, as waiting', async () => {
+      host.provider.answer({ body: JSON.stringify(buildManifest('asked', ROUTES)) });
+      host.write('asked.json', {
+        ...describeModule('asked', host.provider.url, []),
+        manifest: { from: 'provider' },
+      });
+      await host.waitFor('asked.json', 'live');
+      await waitUntil('kept', () => keptText('asked.json').includes('/items'));
+      host.provider.answer({ status: 503, body: '{}' });
+      await host.restart('SIGKILL');
+      const isTold = async () => (await host.entry('asked.json'))?.reason != null;
+      await waitUntil('a reason', isTold, FOLLOW_MS);
+      const waiting = await host.entry('asked.json');
+      expect(waiting?.state).to.equal('waiting');
+      expect(waiting?.reason).to.contain('the provider gave no manifest');
+      host.provider.answer({ body: JSON.stringify(buildManifest('asked', MORE_ROUTES)) });
+      expect(await host.get('asked', '/items')).to.equal(200);
+      await host.waitFor('asked.json', 'live');
+      expect(await host.get('asked', '/more')).to.equal(200);
+    });
+
+    it('holds no secret', async () => {
+      const secret = 'canary-7f3a';
+      rmSync(join(host.modules, 'token'), { force: true });
+      host.write('token', secret);
+      host.write(
+        'crm.json',
+        describeCrm(ROUTES, {
+          provider: {
+            kind: 'http',
+            config: { endpoints: [host.provider.url], auth: { bearer: 'file:./token' } },
+          },
+        }),
+      );
+      await waitUntil('kept', () => keptText('crm.json').includes('file:./token'));
+      expect(keptText('crm.json')).not.to.contain(secret);
+      await host.get('crm', '/items');
+      const sent = host.provider.only().headers.find(([name]) => name === 'authorization');
+      expect(sent?.[1]).to.equal(`Bearer ${secret}`);
+    });
+
+    function keptText(file: string): string {
+      const path = join(host.state, 'last-good', `${file}.json`);
+      return existsSync(path) ? readFileSync(path, 'utf8') : '';
+    }
+  });
+});

@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Actor } from '../../../core/contract/index.js';
+import { CallTable } from '../../../core/observability/calls/call-table.js';
+import type { EndedRequest } from '../../../core/observability/completed-request.js';
+import { createRequestTrace, type RequestTrace } from '../../../core/operations/request.js';
+
+const CAPACITY = 3;
+
+/** Contract 2: what a caller may choose. */
+const id = fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/, { size: 'max' });
+const ms = fc.integer({ min: 0, max: 10 ** 9 }).map((us) => us / 1000);
+const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+const actor: fc.Arbitrary<Actor> = fc.record({
+  kind: fc.constantFrom('user', 'service', 'system'),
+  id: fc.stringMatching(/^[A-Za-z0-9._@-]{1,128}$/),
+  scopes: fc.constant(new Set<string>()),
+});
+const trace: fc.Arbitrary<RequestTrace> = fc
+  .record({
+    module: orNull(fc.string()),
+    route: orNull(fc.string()),
+    traceId: orNull(fc.stringMatching(/^[0-9a-f]{32}$/)),
+    providerMs: orNull(ms),
+    attempts: fc.nat(65_535),
+    endpoint: orNull(fc.webUrl()),
+    failure: fc.constantFrom(null, 'timeout', 'status'),
+  })
+  .map((facts) => ({ ...createRequestTrace(), ...facts }));
+const ended: fc.Arbitrary<EndedRequest> = fc.record({
+  requestId: id,
+  correlationId: id,
+  actor: orNull(actor),
+  trace,
+  method: fc.constantFrom('GET', 'POST'),
+  status: fc.integer({ min: 200, max: 599 }),
+  bytesOut: fc.nat(),
+  durationMs: ms,
+});
+const written = fc.record({
+  place: fc.nat(CAPACITY - 1),
+  at: fc.nat(2 ** 31).map((seconds) => seconds * 1000 + 1),
+  ended,
+});
+
+describe('the table of calls', () => {
+  it('reads what was written last at each place', () => {
+    fc.assert(
+      fc.property(fc.array(written, { minLength: 1, maxLength: 12 }), (calls) => {
+        const table = new CallTable(CAPACITY);
+        for (const call of calls) table.write(call.place, call.ended, call.at);
+        const last = new Map(calls.map((call) => [call.place, call]));
+        for (const [place, call] of last) {
+          const { requestId, correlationId, method, status, durationMs } = call.ended;
+          const { module, route, traceId, providerMs, attempts, endpoint, failure } =
+            call.ended.trace;
+          const by = call.ended.actor;
+          expect(table.read(place)).to.deep.equal({
+            ...{ at: call.at, requestId, correlationId, traceId, module, method, route, status },
+            ...{ durationMs, providerMs, attempts, endpoint, failure },
+            actor: by === null ? null : `${by.kind}:${by.id}`,
+          });
+          expect(table.at(place)).to.equal(call.at);
+          expect(table.module(place)).to.equal(module);
+          expect(table.status(place)).to.equal(status);
+        }
+      }),
+    );
+  });
+
+  it('has room for the longest ids, beside each other', () => {
+    const table = new CallTable(2);
+    const [requestId, correlationId, traceId] = ['r'.repeat(128), 'c'.repeat(128), 'f'.repeat(32)];
+    const trace = { ...createRequestTrace(), traceId };
+    const call = { requestId, correlationId, trace, actor: null, method: 'GET', status: 200 };
+    for (const place of [1, 0]) table.write(place, { ...call, bytesOut: 0, durationMs: 1 }, 1);
+    for (const place of [0, 1]) {
+      expect(table.read(place)).to.include({ requestId, correlationId, traceId });
+    }
+  });
+});

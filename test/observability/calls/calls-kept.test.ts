@@ -1,0 +1,152 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { describeModule } from '../../support/http/modules.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import {
+  type RunningHost,
+  type RunningModgate,
+  startHost,
+  startModgate,
+} from '../../support/start-host.js';
+
+interface Page {
+  readonly calls: readonly Readonly<Record<string, unknown>>[];
+  readonly next_cursor: string | null;
+}
+
+const ROUTES = [
+  { method: 'GET', path: '/items/{id}', capability: 'shop.read' },
+  { method: 'POST', path: '/items', capability: 'shop.write' },
+];
+const WAIT_MS = 15_000;
+
+describe('--keep-calls', () => {
+  let provider: EchoProvider;
+  let host: RunningHost;
+
+  before(async () => {
+    provider = await startEchoProvider();
+  });
+
+  beforeEach(() => provider.reset());
+
+  afterEach(async () => {
+    await host.stop();
+  });
+
+  after(() => provider.close());
+
+  const start = async (...args: string[]) => {
+    const spied = { records: { capture_bytes: 1000 } };
+    host = await startHost({
+      files: {
+        'shop.json': describeModule('shop', provider.url, ROUTES),
+        'spy.json': describeModule('spy', provider.url, ROUTES, spied),
+      },
+      args,
+    });
+  };
+  /** Another host over the same folders, after the first has ended. */
+  const startAgain = (...args: string[]) =>
+    startModgate([
+      ...['serve', '--env', 'development', '--port', '0', ...args],
+      ...['--modules', join(host.directory, 'modules.d')],
+      ...['--state', join(host.directory, 'state')],
+    ]);
+  const request = (on: { readonly port: number }, id: string) =>
+    call(on, { target: '/modules/shop/http/items/1', headers: [['x-request-id', id]] });
+  const list = async (on: { readonly port: number }, query = '') =>
+    parseJson(await call(on, { target: `/calls${query}` })) as unknown as Page;
+  const idsOf = ({ calls }: Page) => calls.map((one) => one['request_id']);
+  const stateFiles = () => readdirSync(join(host.directory, 'state'), { recursive: true });
+
+  it('is off by default: nothing of calls is on the disk', async () => {
+    await start();
+    await request(host, 'canary-call');
+    expect(idsOf(await list(host))).to.deep.equal(['canary-call']);
+    const isStore = (name: unknown) => String(name).startsWith('modgate.db');
+    expect(existsSync(join(host.directory, 'state')) ? stateFiles().filter(isStore) : [])
+      .to.deep //
+      .equal([]);
+  });
+
+  it('keeps calls over the end of the process, in one order with those that come', async () => {
+    await start('--keep-calls', '1000');
+    for (const id of ['a', 'b', 'c']) await request(host, id);
+    await call(host, { target: '/modules/none/http/x', headers: [['x-request-id', 'd']] });
+    const shown = await list(host);
+    expect(idsOf(shown)).to.deep.equal(['d', 'c', 'b', 'a']);
+    await request(host, 'last');
+    process.kill(host.pid, 'SIGTERM');
+    await waitUntil('the end', () => host.logs().some(({ msg }) => msg === 'stopped'), WAIT_MS);
+    let again: RunningModgate | undefined;
+    try {
+      again = await startAgain('--keep-calls', '1000');
+      await request(again, 'new');
+      const all = await list(again);
+      expect(idsOf(all)).to.deep.equal(['new', 'last', 'd', 'c', 'b', 'a']);
+      expect(all.calls.slice(2)).to.deep.equal(shown.calls);
+      expect(idsOf(await list(again, '?status=404'))).to.deep.equal(['d']);
+      const since = encodeURIComponent(String(all.calls[1]?.['at']));
+      expect(idsOf(await list(again, `?module=shop&since=${since}`))).to.include('new');
+      const pages: unknown[] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const page: Page = await list(again, `?limit=4${cursor && `&cursor=${cursor}`}`);
+        pages.push(...idsOf(page));
+        cursor = page.next_cursor;
+      }
+      expect(pages).to.deep.equal(idsOf(all));
+    } finally {
+      await again?.stop();
+    }
+  });
+
+  it('keeps no more than it is told', async () => {
+    await start('--keep-calls', '20');
+    for (let number = 0; number < 230; number += 1) await request(host, `n${number}`);
+    await waitUntil(
+      'the oldest to go',
+      async () => (await list(host, '?limit=1000')).calls.length < 130,
+      WAIT_MS,
+    );
+    const { calls } = await list(host, '?limit=1000');
+    expect(calls.length).to.be.at.least(20);
+    expect(calls[0]).to.include({ request_id: 'n229' });
+  });
+
+  it('never puts captured bodies into the store, and shows them while they are in memory', async () => {
+    await start('--keep-calls', '1000');
+    provider.answer({ body: '{"text":"canary-answer"}' });
+    await call(host, {
+      method: 'POST',
+      target: '/modules/spy/http/items',
+      headers: [JSON_TYPE],
+      body: Buffer.from('{"text":"canary-body"}'),
+    });
+    const [shown] = (await list(host)).calls;
+    expect(shown).to.include({
+      request_body: '{"text":"canary-body"}',
+      response_body: '{"text":"canary-answer"}',
+    });
+    const files = stateFiles()
+      .map((name) => join(host.directory, 'state', String(name)))
+      .filter((file) => file.includes('modgate.db'));
+    expect(files).to.not.have.length(0);
+    const text = files.map((file) => readFileSync(file, 'latin1')).join('');
+    expect(text).to.include('/items');
+    expect(text).to.not.include('canary');
+  });
+
+  it('holds up nobody while the store does not answer', async () => {
+    await start('--keep-calls', '1000', '--store', 'postgres://nobody@127.0.0.1:1/none');
+    expect((await request(host, 'one')).status).to.equal(200);
+    expect(idsOf(await list(host))).to.deep.equal(['one']);
+    const lost = await call(host, { target: `/calls?cursor=${'0'.repeat(30)}` });
+    expectProblem(lost, 503);
+    expectProblem(await call(host, { target: '/calls?cursor=nonsense' }), 400);
+  });
+});

@@ -1,0 +1,231 @@
+import { expect } from 'chai';
+import { RawConnection } from '../../../core/selftest/raw-http.js';
+import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { describeModule } from '../../support/http/modules.js';
+import { useHost } from '../../support/http/use-host.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+
+interface Page {
+  readonly calls: readonly Readonly<Record<string, unknown>>[];
+  readonly next_cursor: string | null;
+}
+
+const ROUTES = [
+  { method: 'GET', path: '/items/{id}', capability: 'shop.read' },
+  { method: 'POST', path: '/items', capability: 'shop.write' },
+];
+const FIELDS = [
+  'at',
+  'request_id',
+  'correlation_id',
+  'trace_id',
+  'module',
+  'method',
+  'route',
+  'status',
+  'failure',
+  'actor',
+  'duration_ms',
+  'provider_ms',
+  'attempts',
+  'endpoint',
+];
+
+describe('GET /calls', () => {
+  const setup = useHost((provider) => ({
+    'shop.json': describeModule('shop', provider.url, ROUTES),
+    'spy.json': describeModule('spy', provider.url, ROUTES, { records: { capture_bytes: 200 } }),
+  }));
+  const list = async (query = '') =>
+    parseJson(await call(setup.host, { target: `/calls${query}` })) as unknown as Page;
+  const request = (id: string, target = '/modules/shop/http/items/1', more: object = {}) =>
+    call(setup.host, { target, headers: [['x-request-id', id]], ...more });
+  const idsOf = ({ calls }: Page) => calls.map((one) => one['request_id']);
+
+  it('shows a call with exactly its fields', async () => {
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    await request('shown', undefined, {
+      headers: [
+        ['x-request-id', 'shown'],
+        ['x-correlation-id', 'together'],
+        ['traceparent', traceparent],
+      ],
+      as: 'dev-service:crm:shop.read',
+    });
+    const { calls, next_cursor } = await list();
+    const [shown = {}] = calls;
+    expect(Object.keys(shown)).to.deep.equal(FIELDS);
+    expect(next_cursor).to.equal(null);
+    expect(shown).to.include({
+      request_id: 'shown',
+      correlation_id: 'together',
+      trace_id: 'a'.repeat(32),
+      module: 'shop',
+      method: 'GET',
+      route: '/items/{id}',
+      status: 200,
+      failure: null,
+      actor: 'service:crm',
+      attempts: 1,
+      endpoint: setup.provider.url,
+    });
+    expect(Date.parse(String(shown['at']))).to.be.within(Date.now() - 10_000, Date.now());
+    expect(shown['duration_ms']).to.be.a('number').above(0);
+    expect(shown['provider_ms']).to.be.a('number').above(0);
+    expect(shown['provider_ms']).to.be.below(Number(shown['duration_ms']));
+  });
+
+  it('shows calls that failed, also those of nobody and of no module', async () => {
+    await request('nobody', undefined, { as: null });
+    await request('nowhere', '/modules/nope/http/x?secret=1');
+    setup.provider.answer({ status: 503 });
+    await request('failed');
+    const [failed, nowhere, nobody] = (await list('?limit=3')).calls;
+    expect(failed).to.include({
+      status: 502,
+      failure: 'status',
+      attempts: 1,
+      route: '/items/{id}',
+    });
+    const none = { module: null, route: null, attempts: 0, endpoint: null, provider_ms: null };
+    expect(nowhere).to.include({ ...none, status: 404, actor: 'system:root', failure: null });
+    expect(nobody).to.include({ ...none, status: 401, actor: null });
+    expect(JSON.stringify((await list()).calls)).to.not.include('secret');
+  });
+
+  it('records a caller who has gone as 499', async () => {
+    setup.provider.answer({ raw: [], finally: 'hang' });
+    const connection = await RawConnection.open(setup.host.port);
+    connection.write(
+      `GET /modules/shop/http/items/9 HTTP/1.1\r\nhost: 127.0.0.1:${setup.host.port}\r\n` +
+        'x-request-id: gone\r\nauthorization: Bearer dev-system:root\r\n\r\n',
+    );
+    await waitUntil('the call at the provider', () => setup.provider.requests.length === 1);
+    connection.destroy();
+    await waitUntil('the record', async () => (await list('?status=499')).calls.length === 1);
+    const [gone] = (await list('?status=499')).calls;
+    expect(gone).to.include({ request_id: 'gone', status: 499, failure: 'cancelled', attempts: 1 });
+    expect(gone?.['provider_ms']).to.be.a('number');
+  });
+
+  it('leaves out what is not forwarded', async () => {
+    await request('own', '/livez');
+    await request('own', '/modules');
+    expect(idsOf(await list())).to.not.include('own');
+  });
+
+  it('filters by module, status and time', async () => {
+    const since = new Date().toISOString();
+    await request('f1');
+    await request('f2', '/modules/shop/http/none');
+    await request('f3', '/modules/spy/http/items/1');
+    const query = `since=${encodeURIComponent(since)}`;
+    expect(idsOf(await list(`?${query}`))).to.deep.equal(['f3', 'f2', 'f1']);
+    expect(idsOf(await list(`?${query}&module=shop`))).to.deep.equal(['f2', 'f1']);
+    expect(idsOf(await list(`?${query}&module=shop&status=404`))).to.deep.equal(['f2']);
+    expect(idsOf(await list('?module=acme%2Fnone'))).to.deep.equal([]);
+    const later = new Date(Date.now() + 60_000).toISOString();
+    expect(idsOf(await list(`?since=${encodeURIComponent(later)}`))).to.deep.equal([]);
+  });
+
+  it('turns pages without a gap or a repetition while new calls come in', async () => {
+    for (let number = 0; number < 7; number += 1) await request(`page-${number}`);
+    const seen: unknown[] = [];
+    let cursor: string | null = null;
+    for (let page = 0; page < 4; page += 1) {
+      const more = cursor === null ? '' : `&cursor=${cursor}`;
+      const answered = await list(`?limit=2&module=shop${more}`);
+      seen.push(...idsOf(answered));
+      cursor = answered.next_cursor;
+      await request('new');
+    }
+    const expected = [6, 5, 4, 3, 2, 1, 0].map((number) => `page-${number}`);
+    expect(seen.slice(0, 7)).to.deep.equal(expected);
+    expect(seen).to.not.include('new');
+  });
+
+  it('says that there is no next page when there is none', async () => {
+    const all = await list('?limit=1000');
+    const exact = await list(`?limit=${all.calls.length}`);
+    expect(exact.next_cursor).to.equal(null);
+    expect((await list('?limit=1')).next_cursor).to.be.a('string');
+  });
+
+  const BAD: readonly (readonly [string, string])[] = [
+    ['limit=0', 'limit'],
+    ['limit=1001', 'limit'],
+    ['limit=ten', 'limit'],
+    ['limit=', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['status=99', 'status'],
+    ['status=600', 'status'],
+    ['status=2xx', 'status'],
+    ['since=yesterday', 'since'],
+    ['since=2026-01-31', 'since'],
+    ['since=2026-13-31T00:00:00Z', 'since'],
+    ['module=A%20B', 'module'],
+    ['module=', 'module'],
+    ['cursor=nonsense', 'cursor'],
+    ['cursor=', 'cursor'],
+    ['cursor=00000000-1', 'cursor'],
+    ['modul=shop', 'modul'],
+  ];
+  for (const [query, field] of BAD) {
+    it(`refuses ?${query}, naming ${field}`, async () => {
+      const response = await call(setup.host, { target: `/calls?${query}` });
+      expect(expectProblem(response, 400).errors.map((error) => error.field)).to.deep.equal([
+        field,
+      ]);
+    });
+  }
+
+  it('asks for the scope modgate.calls.read', async () => {
+    expectProblem(await call(setup.host, { target: '/calls', as: null }), 401);
+    const as = 'dev-service:a:modgate.metrics.read';
+    expectProblem(await call(setup.host, { target: '/calls', as }), 403);
+    const allowed = 'dev-service:a:modgate.calls.read';
+    expect((await call(setup.host, { target: '/calls', as: allowed })).status).to.equal(200);
+  });
+
+  it('keeps no bodies unless the descriptor asks for it', async () => {
+    const more = { method: 'POST', body: Buffer.from('{"a":1}') };
+    await request('plain', '/modules/shop/http/items', { ...more, headers: [JSON_TYPE] });
+    expect(Object.keys((await list('?limit=1')).calls[0] ?? {})).to.deep.equal(FIELDS);
+  });
+
+  it('captures bodies where it does, without secrets, cut to so many bytes', async () => {
+    const body = {
+      name: 'n',
+      Password: 'hunter2',
+      deep: [{ api_key: 7, 'x-auth': { a: 'hunter2' } }],
+    };
+    setup.provider.answer({
+      body: JSON.stringify({ access_token: 'hunter2', text: 'ä'.repeat(200) }),
+    });
+    await call(setup.host, {
+      method: 'POST',
+      target: '/modules/spy/http/items',
+      headers: [JSON_TYPE],
+      body: Buffer.from(JSON.stringify(body)),
+    });
+    const text = JSON.stringify((await list('?limit=1')).calls[0]);
+    const [shown = {}] = (await list('?limit=1')).calls;
+    expect(text).to.not.include('hunter2');
+    expect(JSON.parse(String(shown['request_body']))).to.deep.equal({
+      name: 'n',
+      Password: '[redacted]',
+      deep: [{ api_key: '[redacted]', 'x-auth': '[redacted]' }],
+    });
+    const answer = String(shown['response_body']);
+    expect(answer).to.match(/^\{"access_token":"\[redacted\]","text":"ä+…$/);
+    expect(Buffer.byteLength(answer)).to.be.within(195, 203);
+  });
+
+  it('captures the answer of a provider that failed, and no body where there is none', async () => {
+    setup.provider.answer({ status: 500, body: '{"detail":"broken"}' });
+    await request('why', '/modules/spy/http/items/1');
+    const [shown] = (await list('?limit=1')).calls;
+    expect(shown).to.include({ request_body: null, response_body: '{"detail":"broken"}' });
+  });
+});

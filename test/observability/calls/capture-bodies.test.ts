@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import { captureBodies } from '../../../core/observability/calls/capture-bodies.js';
+
+const CANARY = 'canary-7f3';
+const KIB = 1024;
+const JWT = `eyJhbGciOiJub25lIn0.${Buffer.from(CANARY).toString('base64url')}.x`;
+
+/** The text that is kept of a body, at both places where one can stand. */
+function capture(body: string | Uint8Array | null, captureBytes = 64 * KIB): string | null {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const { request, response } = captureBodies({ captureBytes, request: bytes, response: bytes });
+  expect(request).to.equal(response);
+  return request;
+}
+
+/** JSON with the value under so many arrays and objects. */
+function nest(value: unknown, levels: number): unknown {
+  let nested = value;
+  for (let level = 0; level < levels; level += 1) nested = level % 2 ? [nested] : { a: nested };
+  return nested;
+}
+
+describe('captured bodies', () => {
+  const NAMES = [
+    ...['password', 'Passwd', 'user_password', 'passphrase', 'passcode', 'secret', 'clientSecret'],
+    ...['token', 'accessToken', 'refresh-token', 'id_token', 'csrf_token', 'api_key', 'X-Api-Key'],
+    ...['apikey', 'private_key', 'privateKey', 'credentials', 'authorization', 'auth', 'cookie'],
+    ...['set-cookie', 'session', 'sessionId', 'signature', 'pin', 'otp', 'cvv', 'cvc'],
+    ...['user_pin', 'cardPin', 'OTP', 'db-pwd', 'jwt', 'sid', 'bearer'],
+    ...['pass\\u0077ord', '\\u0074oken'],
+  ];
+  for (const name of NAMES) {
+    it(`hold nothing of '${name}', whatever it is and wherever`, () => {
+      for (const value of [
+        JSON.stringify(CANARY),
+        `["${CANARY}"]`,
+        `{"a":{"b":"${CANARY}"}}`,
+        '4711',
+      ]) {
+        for (const levels of [0, 1, 2, 30, 63, 64, 65, 500]) {
+          const member = JSON.parse(`{"${name}":${value},"kept":1}`) as object;
+          const text = JSON.stringify(nest(member, levels)) ?? '';
+          const kept = capture(text);
+          expect(kept).to.be.a('string');
+          expect(kept).to.not.include(CANARY).and.not.include('4711');
+        }
+      }
+    });
+  }
+
+  const VALUES: readonly (readonly [string, unknown])[] = [
+    ['a bearer token', `Bearer ${CANARY}`],
+    ['credentials of Basic', `basic ${CANARY}`],
+    ['a JWT', JWT],
+    ['a JWT in a sentence', `use ${JWT} today`],
+    ['a private key', `-----BEGIN EC PRIVATE KEY-----\n${CANARY}`],
+    ['a URL with a password', `postgres://user:${CANARY}@host/db`],
+    ['a pair of a list of headers', [['Authorization', CANARY]]],
+    ['a member of a list of headers', [{ name: 'x-api-key', value: CANARY }]],
+    ['a member of a list of settings', [{ key: 'DB_PASSWORD', values: [CANARY] }]],
+  ];
+  for (const [what, value] of VALUES) {
+    it(`hold nothing of ${what}`, () => {
+      const kept = capture(JSON.stringify({ kept: 1, text: value }));
+      expect(kept).to.include('"kept":1').and.include('[redacted]');
+      expect(kept).to.not.include(CANARY);
+      expect(kept).to.not.include(JWT.split('.')[1]);
+    });
+  }
+
+  it('hold the last of two members of one name, redacted like one', () => {
+    expect(capture(`{"token":"${CANARY}","token":"${CANARY}"}`)).to.equal('{"token":"[redacted]"}');
+  });
+
+  it('keep what is harmless as it was', () => {
+    const body = {
+      name: 'n',
+      list: [1, null, true],
+      nested: { text: 'Basically fine' },
+      pinned: 1,
+      spin: 2,
+      sides: 3,
+    };
+    expect(capture(JSON.stringify(body))).to.equal(JSON.stringify(body));
+    expect(capture('["name","value"]')).to.equal('["name","value"]');
+    expect(capture('{"__proto__":{"a":1}}')).to.equal('{"__proto__":{"a":1}}');
+  });
+
+  it('are JSON, or nothing', () => {
+    for (const body of [
+      null,
+      '',
+      `password=${CANARY}`,
+      `<a>${CANARY}</a>`,
+      `{"token":"${CANARY}`,
+    ]) {
+      expect(capture(body)).to.equal(null);
+    }
+    expect(capture(Buffer.from([0xff, 0xfe, 0x00]))).to.equal(null);
+  });
+
+  it('are cut after redaction, to whole characters, never more than asked for', () => {
+    for (const bytes of [1, 10, 100, 64 * KIB]) {
+      const body = JSON.stringify({ token: CANARY, text: '€'.repeat(40 * KIB) });
+      const kept = capture(body, bytes) ?? '';
+      expect(kept.endsWith('…')).to.equal(true);
+      const length = Buffer.byteLength(kept.slice(0, -1));
+      expect(length).to.be.within(bytes - 3, bytes);
+      expect(kept).to.not.include('\ufffd');
+      expect(kept).to.not.include(CANARY);
+    }
+  });
+
+  it('are not parsed when they are huge', () => {
+    const body = JSON.stringify({ token: CANARY, text: 'x'.repeat(256 * KIB) });
+    expect(capture(body)).to.equal('[cut]');
+  });
+});

@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import type { Log } from '../../../core/contract/index.js';
+import { CallArchive } from '../../../core/observability/calls/stored-calls.js';
+import { type CallBounds, type StoredCall, StoreUnavailable } from '../../../core/store/store.js';
+import { silent } from '../../store/backend.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { createEnded } from '../../support/observability/completed.js';
+
+const MS_PER_HOUR = 3_600_000;
+const QUERY = { module: null, status: null, since: null, limit: 1000, cursor: null };
+
+/** A store that can be away, or refuse. */
+function createStore() {
+  const store = {
+    batches: [] as (readonly StoredCall[])[],
+    prunes: [] as CallBounds[],
+    failure: null as Error | null,
+    appendCalls: async (calls: readonly StoredCall[]) => {
+      if (store.failure !== null) throw store.failure;
+      store.batches.push([...calls]);
+    },
+    readCalls: async () => store.batches.flat().toReversed(),
+    pruneCalls: async (bounds: CallBounds) => {
+      store.prunes.push(bounds);
+    },
+  };
+  return store;
+}
+
+const WAIT_MS = 10_000;
+
+describe('the archive of calls', () => {
+  const archives: CallArchive[] = [];
+  const open = (store: ReturnType<typeof createStore>, maxCalls = 1000, log: Log = silent) => {
+    const archive = new CallArchive({ store, maxCalls, maxHours: 2, log });
+    archives.push(archive);
+    return archive;
+  };
+  const idsOf = (calls: readonly StoredCall[]) => calls.map(({ request_id }) => Number(request_id));
+
+  afterEach(async () => {
+    for (const archive of archives.splice(0)) await archive.close();
+  });
+
+  it('writes by itself, in batches, in order', async () => {
+    const store = createStore();
+    const archive = open(store);
+    for (let id = 0; id < 250; id += 1) archive.add(createEnded(id));
+    expect(store.batches).to.have.length(0);
+    await waitUntil('the batches', () => store.batches.flat().length === 250, WAIT_MS);
+    expect(store.batches.map(({ length }) => length)).to.deep.equal([100, 100, 50]);
+    expect(idsOf(store.batches.flat())).to.deep.equal([...Array(250).keys()]);
+    const ids = store.batches.flat().map(({ id }) => id);
+    expect(ids).to.deep.equal(ids.toSorted());
+  });
+
+  it('leaves out what is not forwarded', async () => {
+    const store = createStore();
+    const archive = open(store);
+    const ended = createEnded(1);
+    ended.trace.isForwarded = false;
+    archive.add(ended);
+    archive.add(createEnded(2));
+    await archive.close();
+    expect(idsOf(store.batches.flat())).to.deep.equal([2]);
+  });
+
+  it('has written what has ended before somebody reads', async () => {
+    const store = createStore();
+    const archive = open(store);
+    archive.add(createEnded(1));
+    const page = await archive.list(QUERY);
+    expect(page?.calls.map(({ requestId }) => requestId)).to.deep.equal(['1']);
+  });
+
+  it('keeps what could not be written for a store that comes back, and each once', async () => {
+    const store = createStore();
+    const archive = open(store);
+    store.failure = new StoreUnavailable('locked');
+    for (let id = 0; id < 150; id += 1) archive.add(createEnded(id));
+    const failure = await archive.list(QUERY).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(StoreUnavailable);
+    store.failure = null;
+    await waitUntil('all', () => store.batches.flat().length >= 150, WAIT_MS);
+    expect(idsOf(store.batches.flat())).to.deep.equal([...Array(150).keys()]);
+  });
+
+  it('drops what the store refuses for ever, and says so', async () => {
+    const errors: string[] = [];
+    const store = createStore();
+    const log = { ...silent, error: (_: object, message: string) => errors.push(message) };
+    const archive = open(store, 1000, log as unknown as Log);
+    store.failure = new TypeError('no');
+    archive.add(createEnded(1));
+    await waitUntil('the line', () => errors.length > 0, WAIT_MS);
+    store.failure = null;
+    archive.add(createEnded(2));
+    await waitUntil('the next', () => store.batches.flat().length > 0, WAIT_MS);
+    expect(idsOf(store.batches.flat())).to.deep.equal([2]);
+  });
+
+  it('lets no more than 20,000 calls wait, and tells how many were not kept', async () => {
+    const warnings: object[] = [];
+    const store = createStore();
+    const log = { ...silent, warn: (fields: object) => warnings.push(fields) };
+    const archive = open(store, 1000, log as unknown as Log);
+    store.failure = new StoreUnavailable('locked');
+    for (let id = 0; id < 20_300; id += 1) archive.add(createEnded(id));
+    await waitUntil('the warning', () => warnings.length > 0, WAIT_MS);
+    const reason = 'the store is locked by another process';
+    expect(warnings).to.deep.equal([{ reason, waiting: 20_000, lost: 300 }]);
+    store.failure = null;
+    await archive.close();
+    expect(store.batches.flat()).to.have.length(20_000);
+  });
+
+  it('removes beyond its bounds: by count at the start and after a tenth more', async () => {
+    const store = createStore();
+    const archive = open(store, 2000);
+    const before = Date.now();
+    archive.add(createEnded(0));
+    await waitUntil('the first', () => store.prunes.length === 1, WAIT_MS);
+    expect(store.prunes[0]?.maxCalls).to.equal(2000);
+    expect(store.prunes[0]?.since).to.be.within(
+      before - 2 * MS_PER_HOUR,
+      Date.now() - 2 * MS_PER_HOUR,
+    );
+    for (let id = 0; id < 199; id += 1) archive.add(createEnded(id));
+    await waitUntil('the batch', () => store.batches.flat().length === 200, WAIT_MS);
+    archive.add(createEnded(200));
+    await waitUntil('the next', () => store.prunes.length === 2, WAIT_MS);
+    expect(store.batches.flat()).to.have.length.within(200, 201);
+  });
+
+  it('ends in time with a store that hangs', async () => {
+    const store = createStore();
+    const archive = open(store);
+    store.appendCalls = () => new Promise(() => {});
+    archive.add(createEnded(1));
+    await archive.close();
+    expect(store.batches).to.have.length(0);
+    archives.length = 0;
+  });
+});

@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { type OtlpReceiver, startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
+import {
+  callItem,
+  NOBODY,
+  readTraceparent,
+  spansOf,
+  startTracedHost,
+  traceparent,
+  waitForTrace,
+} from '../../support/observability/traced-host.js';
+import type { HostOptions, RunningHost } from '../../support/start-host.js';
+
+const TRACE = '8'.repeat(32);
+/** A receiver may cost a second at the end, and nothing before; the drain of an idle host is over at once. */
+const STOP_MS = 8000;
+const CALLS = 60;
+
+describe('the receiver of traces', () => {
+  let receiver: OtlpReceiver;
+  let provider: EchoProvider;
+
+  before(async () => {
+    receiver = await startOtlpReceiver();
+    provider = await startEchoProvider();
+  });
+
+  beforeEach(() => {
+    provider.reset();
+    receiver.mood = 'takes';
+  });
+
+  after(async () => {
+    await provider.close();
+    await receiver.close();
+  });
+
+  const run = async (env: HostOptions['env'], work: (host: RunningHost) => Promise<void>) => {
+    const host = await startTracedHost(provider.url, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      ...env,
+    });
+    let isDone = false;
+    try {
+      await work(host);
+      isDone = true;
+    } finally {
+      const startedAt = performance.now();
+      const exit = await host.stop();
+      if (isDone) {
+        expect(exit).to.deep.equal({ code: 0, signal: null });
+        expect(performance.now() - startedAt).to.be.below(STOP_MS);
+      }
+    }
+  };
+  const warningsOf = (host: RunningHost) =>
+    host.logs().filter(({ msg }) => String(msg).startsWith('traces are lost'));
+
+  it('gets what is left at the end, also when no batch was due', async () => {
+    await run({ OTEL_BSP_SCHEDULE_DELAY: '60000' }, async (host) => {
+      await callItem(host, [traceparent(TRACE)]);
+      expect(spansOf(receiver, TRACE)).to.have.length(0);
+    });
+    await waitForTrace(receiver, TRACE, 2);
+  });
+
+  it('is shown the headers, the service and the attributes of the environment', async () => {
+    const env = {
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20hunter2, x-scope-orgid = ops',
+      OTEL_SERVICE_NAME: 'edge',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging,team=a%2Cb',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+    };
+    const traceId = '7'.repeat(32);
+    await run(env, async (host) => {
+      await callItem(host, [traceparent(traceId)]);
+      const { server } = await waitForTrace(receiver, traceId, 2);
+      expect(server.resource).to.include({
+        'service.name': 'edge',
+        'deployment.environment.name': 'staging',
+        team: 'a,b',
+      });
+      const { headers } = receiver.exports.at(-1) ?? { headers: {} };
+      expect(headers).to.include({
+        authorization: 'Bearer hunter2',
+        'x-scope-orgid': 'ops',
+        'content-encoding': 'gzip',
+      });
+      expect(host.output()).to.not.include('hunter2');
+    });
+  });
+
+  it('can be named for traces alone, by its whole path', async () => {
+    const traceId = '6'.repeat(32);
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: NOBODY,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/otlp/t`,
+      OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
+    };
+    await run(env, async (host) => {
+      await callItem(host, [traceparent(traceId)]);
+      await waitForTrace(receiver, traceId, 2);
+      expect(receiver.exports.at(-1)?.line).to.equal('POST /otlp/t application/json');
+    });
+  });
+
+  it('gets what the sampler lets through', async () => {
+    await run({ OTEL_TRACES_SAMPLER: 'always_off' }, async (host) => {
+      await callItem(host, [traceparent('5'.repeat(32))]);
+      expect(readTraceparent(provider.only().headers)[2]).to.equal('00');
+    });
+    expect(spansOf(receiver, '5'.repeat(32))).to.have.length(0);
+    provider.reset();
+    const env = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' };
+    await run(env, async (host) => {
+      await callItem(host);
+      expect(readTraceparent(provider.only().headers)[2]).to.equal('00');
+      await callItem(host, [traceparent('4'.repeat(32))]);
+      await waitForTrace(receiver, '4'.repeat(32), 2);
+    });
+  });
+
+  const TROUBLE = [
+    { name: 'is down', env: { OTEL_EXPORTER_OTLP_ENDPOINT: NOBODY }, mood: 'takes' },
+    { name: 'fails', env: {}, mood: 'fails' },
+    { name: 'hangs', env: {}, mood: 'hangs' },
+  ] as const;
+  for (const { name, env, mood } of TROUBLE) {
+    it(`costs callers nothing when it ${name}, and the end of the host a second`, async () => {
+      receiver.mood = mood;
+      const short = { OTEL_EXPORTER_OTLP_TIMEOUT: '500', OTEL_BSP_EXPORT_TIMEOUT: '500' };
+      await run({ ...short, ...env }, async (host) => {
+        const reached = () => mood === 'takes' || receiver.exports.length > before;
+        const before = receiver.exports.length;
+        for (let count = 0; count < CALLS; count += 1) {
+          const startedAt = performance.now();
+          expect((await callItem(host)).status).to.equal(200);
+          // Far below the time-out of an export on an idle machine, far above a call on a loaded one.
+          expect(performance.now() - startedAt).to.be.below(5000);
+        }
+        await waitUntil('the export', reached, 10_000);
+        await waitUntil('the warning', () => warningsOf(host).length > 0, 15_000);
+        expect(warningsOf(host)).to.have.length(1);
+        expect(host.output()).to.not.include('/v1/traces');
+        for (let count = 0; count < CALLS; count += 1) await callItem(host);
+      });
+    });
+  }
+
+  it('keeps no more spans than its queue while it hangs', async () => {
+    receiver.mood = 'hangs';
+    const env = { OTEL_BSP_MAX_QUEUE_SIZE: '20', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '10' };
+    await run({ ...env, OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }, async (host) => {
+      const before = receiver.spans.length;
+      for (let count = 0; count < CALLS; count += 1) await callItem(host);
+      receiver.mood = 'takes';
+      const last = '3'.repeat(32);
+      await waitUntil(
+        'exports to go on',
+        async () => {
+          await callItem(host, [traceparent(last)]);
+          return spansOf(receiver, last).length > 0;
+        },
+        15_000,
+      );
+      // Each call has two: with an endless queue all of them would have come before the last.
+      const others = receiver.spans.slice(before).filter(({ traceId }) => traceId !== last);
+      expect(others.length).to.be.below(2 * CALLS);
+    });
+  });
+});

@@ -1,0 +1,293 @@
+import { expect } from 'chai';
+import { headerValue, RawConnection } from '../../../core/selftest/raw-http.js';
+import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { call, JSON_TYPE } from '../../support/http/call.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { type OtlpReceiver, startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
+import {
+  CALLER,
+  callItem,
+  NOBODY,
+  RELEASE,
+  readTraceparent,
+  spansOf,
+  startTracedHost,
+  traceparent,
+  UI,
+  waitForTrace,
+} from '../../support/observability/traced-host.js';
+import type { RunningHost } from '../../support/start-host.js';
+
+const ERROR = 2;
+const UNSET = 0;
+const ENCODINGS = [
+  { protocol: 'http/protobuf', type: 'application/x-protobuf' },
+  { protocol: 'http/json', type: 'application/json' },
+];
+
+for (const { protocol, type } of ENCODINGS) {
+  describe(`traces by ${protocol}`, () => {
+    let receiver: OtlpReceiver;
+    let provider: EchoProvider;
+    let host: RunningHost;
+    let traces = 0;
+
+    before(async () => {
+      receiver = await startOtlpReceiver();
+      provider = await startEchoProvider();
+      host = await startTracedHost(provider.url, {
+        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+      });
+    });
+
+    beforeEach(() => provider.reset());
+
+    after(async () => {
+      const exit = await host.stop();
+      await provider.close();
+      await receiver.close();
+      expect(exit).to.deep.equal({ code: 0, signal: null });
+    });
+
+    const newTrace = () => {
+      traces += 1;
+      return traces.toString(16).padStart(32, 'a');
+    };
+    const portOf = (url: string) => Number(new URL(url).port);
+
+    it("are a server span under the caller's, and a client span that the provider gets as parent", async () => {
+      const traceId = newTrace();
+      await callItem(host, [
+        traceparent(traceId),
+        ['tracestate', 'vendor=1'],
+        ['x-request-id', 'r'],
+      ]);
+      const { server, clients } = await waitForTrace(receiver, traceId, 2);
+      const [client] = clients;
+      expect(server).to.include({
+        name: 'GET /items/{id}',
+        parentSpanId: CALLER,
+        traceState: 'vendor=1',
+        statusCode: UNSET,
+      });
+      expect(server.attributes).to.deep.equal({
+        'http.request.method': 'GET',
+        'http.route': '/items/{id}',
+        'http.response.status_code': 200,
+        'url.scheme': 'http',
+        'server.address': '127.0.0.1',
+        'server.port': host.port,
+        'modgate.module': 'shop',
+        'modgate.request_id': 'r',
+      });
+      expect(client).to.include({
+        name: 'GET /items/{id}',
+        parentSpanId: server.spanId,
+        statusCode: UNSET,
+      });
+      expect(client?.attributes).to.deep.equal({
+        'http.request.method': 'GET',
+        'url.template': '/items/{id}',
+        'http.response.status_code': 200,
+        'server.address': '127.0.0.1',
+        'server.port': provider.port,
+        'modgate.endpoint': provider.url,
+        'modgate.module': 'shop',
+      });
+      const { headers } = provider.only();
+      expect(readTraceparent(headers)).to.deep.equal([traceId, client?.spanId, '01']);
+      expect(headerValue(headers, 'tracestate')).to.equal('vendor=1');
+      expect(server.resource).to.include({ 'service.name': 'modgate' });
+      expect(server.resource['service.version']).to.match(/^\d+\.\d+\.\d+/);
+      expect(receiver.exports[0]?.line).to.equal(`POST /v1/traces ${type}`);
+    });
+
+    it('lie within each other in time', async () => {
+      const traceId = newTrace();
+      provider.answer({ delayMs: 60 });
+      await callItem(host, [traceparent(traceId)]);
+      const { server, clients } = await waitForTrace(receiver, traceId, 2);
+      const [client = server] = clients;
+      // The SDK takes starts from a clock of whole milliseconds.
+      expect(Number(server.startedAt - client.startedAt)).to.be.below(2e6);
+      expect(Number(client.endedAt - server.endedAt)).to.be.below(2e6);
+      expect(Number(client.endedAt - client.startedAt)).to.be.above(50e6);
+    });
+
+    it('begin with the host where the caller has none, and are in the log line', async () => {
+      await callItem(host);
+      const [traceId, spanId, flags] = readTraceparent(provider.only().headers);
+      const { server, clients } = await waitForTrace(receiver, traceId, 2);
+      expect({ flags, spanId, parent: server.parentSpanId }).to.deep.equal({
+        flags: '01',
+        spanId: clients[0]?.spanId,
+        parent: '',
+      });
+      const isLogged = () => host.logs().some((line) => line['trace_id'] === traceId);
+      await waitUntil('the log line', isLogged, 10_000);
+    });
+
+    it('have a client span for each attempt', async () => {
+      const traceId = newTrace();
+      await callItem(host, [traceparent(traceId)], 'down');
+      const { server, clients } = await waitForTrace(receiver, traceId, 4);
+      expect(server.attributes).to.include({
+        'http.response.status_code': 502,
+        'error.type': 'unavailable',
+      });
+      expect(server.statusCode).to.equal(ERROR);
+      expect(
+        clients.map(({ attributes }) => attributes['http.request.resend_count']),
+      ).to.deep.equal([undefined, 1, 2]);
+      for (const client of clients) {
+        expect(client.parentSpanId).to.equal(server.spanId);
+        expect(client.attributes).to.include({ 'error.type': 'unavailable', 'server.port': 1 });
+        expect(client.attributes).to.not.have.property('http.response.status_code');
+        expect(client.statusCode).to.equal(ERROR);
+      }
+      expect(new Set(clients.map(({ spanId }) => spanId)).size).to.equal(3);
+    });
+
+    it('name the endpoint of each attempt', async () => {
+      // The endpoints take turns: of two calls one begins at the endpoint that is down.
+      const [one, two] = [newTrace(), newTrace()];
+      for (const traceId of [one, two]) {
+        const { status } = await callItem(host, [traceparent(traceId)], 'half');
+        expect(status).to.equal(200);
+      }
+      await waitUntil(
+        'the spans',
+        () => spansOf(receiver, one).length + spansOf(receiver, two).length === 5,
+        15_000,
+      );
+      const retried = spansOf(receiver, one).length === 3 ? one : two;
+      const { server, clients } = await waitForTrace(receiver, retried, 3);
+      expect(server.statusCode).to.equal(UNSET);
+      expect(clients.map(({ attributes }) => attributes['server.port'])).to.deep.equal([
+        portOf(NOBODY),
+        provider.port,
+      ]);
+      expect(clients.map(({ statusCode }) => statusCode)).to.deep.equal([ERROR, UNSET]);
+    });
+
+    it('tell of a provider that failed, and of an answer that is none', async () => {
+      const [failed, none] = [newTrace(), newTrace()];
+      provider.answer({ status: 503 });
+      await callItem(host, [traceparent(failed)]);
+      const first = await waitForTrace(receiver, failed, 2);
+      expect(first.server.attributes).to.include({
+        'http.response.status_code': 502,
+        'error.type': 'status',
+      });
+      expect(first.clients[0]?.attributes).to.include({
+        'http.response.status_code': 503,
+        'error.type': '503',
+      });
+      expect(first.clients[0]?.statusCode).to.equal(ERROR);
+      provider.answer({ body: 'hunter4' });
+      await callItem(host, [traceparent(none)]);
+      const { server, clients } = await waitForTrace(receiver, none, 2);
+      expect(server.attributes['error.type']).to.equal('protocol');
+      expect(clients[0]?.attributes['http.response.status_code']).to.equal(200);
+    });
+
+    it('tell what was refused before a provider was asked', async () => {
+      const [unmatched, nobody] = [newTrace(), newTrace()];
+      await call(host, {
+        target: '/modules/shop/http/hunter3',
+        headers: [traceparent(unmatched)],
+      });
+      const { server } = await waitForTrace(receiver, unmatched, 1);
+      expect(server).to.include({ name: 'GET', statusCode: UNSET });
+      expect(server.attributes).to.include({ 'http.response.status_code': 404 });
+      expect(server.attributes).to.not.have.any.keys('http.route', 'error.type');
+      await call(host, {
+        method: 'PROPFIND',
+        as: null,
+        target: '/modules/shop/http/items/1',
+        headers: [traceparent(nobody)],
+      });
+      const { server: refused } = await waitForTrace(receiver, nobody, 1);
+      expect(refused.name).to.equal('HTTP');
+      expect(refused.attributes).to.include({
+        'http.request.method': '_OTHER',
+        'http.request.method_original': 'PROPFIND',
+        'http.response.status_code': 401,
+      });
+    });
+
+    it('tell of a caller who has gone', async () => {
+      const traceId = newTrace();
+      provider.answer({ raw: [], finally: 'hang' });
+      const connection = await RawConnection.open(host.port);
+      connection.write(
+        `GET /modules/shop/http/items/9 HTTP/1.1\r\nhost: 127.0.0.1:${host.port}\r\n` +
+          `traceparent: 00-${traceId}-${CALLER}-01\r\n` +
+          'authorization: Bearer dev-system:root\r\n\r\n',
+      );
+      await waitUntil('the call', () => provider.requests.length === 1, 10_000);
+      connection.destroy();
+      const { server, clients } = await waitForTrace(receiver, traceId, 2);
+      expect(server.attributes).to.include({
+        'http.response.status_code': 499,
+        'error.type': 'cancelled',
+      });
+      expect(clients[0]?.attributes['error.type']).to.equal('cancelled');
+    });
+
+    it('name the console bridge, and what it asks the provider', async () => {
+      const traceId = newTrace();
+      provider.answer({ body: '{"records":[],"next_cursor":null}' });
+      const { status } = await call(host, {
+        method: 'POST',
+        target: '/modules/shop/http/console-bridge/shop.read',
+        headers: [JSON_TYPE, traceparent(traceId)],
+        body: Buffer.from(
+          JSON.stringify({
+            moduleReleaseDigest: RELEASE,
+            uiArtifactDigest: UI,
+            permission: 'shop.read',
+            payload: { operation: 'admin_data_list', entity: 'items', limit: 1 },
+          }),
+        ),
+      });
+      expect(status).to.equal(200);
+      const { server, clients } = await waitForTrace(receiver, traceId, 2);
+      const route = '/modules/{module}/http/console-bridge/{permission}';
+      expect(server.name).to.equal(`POST ${route}`);
+      expect(server.attributes).to.include({ 'http.route': route, 'modgate.module': 'shop' });
+      expect(clients[0]).to.include({ name: 'GET /admin/items', parentSpanId: server.spanId });
+      expect(clients[0]?.attributes['http.request.method']).to.equal('GET');
+    });
+
+    it("are not sent where the caller's flag says that they are not sampled", async () => {
+      const [traceId, later] = [newTrace(), newTrace()];
+      await callItem(host, [traceparent(traceId, '00')]);
+      const [id, spanId, flags] = readTraceparent(provider.only().headers);
+      expect({ id, flags }).to.deep.equal({ id: traceId, flags: '00' });
+      expect(spanId).to.not.equal(CALLER);
+      await callItem(host, [traceparent(later)]);
+      await waitForTrace(receiver, later, 2);
+      expect(spansOf(receiver, traceId)).to.have.length(0);
+    });
+
+    it('do not follow a traceparent that the connection header names, or a malformed one', async () => {
+      const traceId = newTrace();
+      await callItem(host, [traceparent(traceId), ['connection', 'close, Traceparent']]);
+      const [own] = readTraceparent(provider.only().headers);
+      expect(own).to.not.equal(traceId);
+      const { server } = await waitForTrace(receiver, own, 2);
+      expect(server.parentSpanId).to.equal('');
+      provider.reset();
+      await callItem(host, [['traceparent', `00-${traceId}-short-01`]]);
+      expect(readTraceparent(provider.only().headers)[0]).to.not.equal(traceId);
+    });
+
+    it('hold nothing of raw targets and bodies', () => {
+      const sent = receiver.exports.map(({ body }) => body.toString('latin1')).join('');
+      expect(sent).to.include('/items/{id}');
+      expect(sent).to.not.include('hunter');
+    });
+  });
+}

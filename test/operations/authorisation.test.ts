@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { createHostRoutes, type HostRoutesOptions } from '../../core/http/routes/host-routes.js';
+import { Decision, decide } from '../../core/operations/authorisation.js';
+import { Answer } from '../../core/operations/operation.js';
+import { describeItems } from '../support/provider/routes.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+
+/** What asks nobody who calls (contract 7), and nothing else. */
+const PUBLIC = ['/livez', '/readyz', '/problems/:code', '/.well-known/jwks.json'];
+
+interface Layer {
+  readonly path: string;
+  readonly methods: readonly string[];
+}
+
+/** Every route that the router of the host knows, read off the router itself. */
+function listHostRoutes(): Layer[] {
+  const [routes] = createHostRoutes({} as HostRoutesOptions);
+  const { router } = routes as unknown as { readonly router: { readonly stack: readonly Layer[] } };
+  return router.stack.map(({ path, methods }) => ({ path, methods }));
+}
+
+describe('no operation without a decision', () => {
+  let host: RunningHost;
+
+  before(async () => {
+    // In production and on every address, so that nothing is public because it is near.
+    host = await startHost({
+      dev: false,
+      args: ['--env', 'production', '--host', '0.0.0.0'],
+      tokens: { tokens: [] },
+      files: { 'crm.json': describeItems('crm', { endpoints: ['http://127.0.0.1:9'] }) },
+    });
+  });
+
+  after(() => host.stop());
+
+  const routes = listHostRoutes();
+
+  it('knows every route of the host', () => {
+    expect(routes.length).to.be.above(8);
+    expect(routes.map(({ path }) => path)).to.include.members([...PUBLIC, '/modules', '/metrics']);
+  });
+
+  for (const { path, methods } of routes) {
+    const expected = PUBLIC.includes(path) ? 200 : 401;
+    for (const method of methods) {
+      it(`answers ${method} ${path} with ${expected} to a stranger`, async () => {
+        const target = path.replace(':code', 'not_found');
+        const response = await fetch(`http://127.0.0.1:${host.port}${target}`, { method });
+        expect(response.status).to.equal(expected);
+      });
+    }
+  }
+
+  const modules = ['/modules/crm/http/items', '/modules/crm/http/console-bridge/crm.read'];
+  for (const path of [...modules, '/modules/none/http/items', '/modules/%00/http/items']) {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      it(`answers ${method} ${path} with 401 to a stranger`, async () => {
+        const response = await fetch(`http://127.0.0.1:${host.port}${path}`, { method });
+        expect(response.status).to.equal(401);
+      });
+    }
+  }
+
+  it('takes nothing that only looks like a decision', () => {
+    const forged = Object.create(Decision.prototype) as Decision;
+    expect(() => new Answer(forged, [Buffer.from('{}')])).to.throw('was not made by decide()');
+    expect(() => new Answer({} as Decision, [Buffer.from('{}')])).to.throw(
+      'was not made by decide()',
+    );
+    const made = decide(null, { kind: 'public' });
+    expect(Answer.ofText(made, '{}').length).to.equal(2);
+  });
+
+  it('decides nothing but what is public for nobody', () => {
+    expect(() => decide(null, { kind: 'scope', scope: 'a' })).to.throw('what is public alone');
+    expect(() => decide(null, { kind: 'capability', capability: null })).to.throw('public alone');
+  });
+
+  it('denies what no requirement allows', () => {
+    const actor = { kind: 'service', id: 'a', scopes: new Set(['b']) } as const;
+    expect(() => decide(actor, { kind: 'scope', scope: 'c' })).to.throw('a scope of the host');
+    expect(() => decide(actor, { kind: 'capability', capability: null })).to.throw('nobody may');
+    expect(() => decide(actor, { kind: 'capability', capability: 'B' })).to.throw('is required');
+    expect(() => decide(actor, { kind: 'capability', capability: 'b' })).not.to.throw();
+  });
+});

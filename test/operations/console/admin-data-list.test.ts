@@ -1,0 +1,275 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { headerValue } from '../../../core/selftest/raw-http.js';
+import {
+  askBridge,
+  bridgeBody,
+  createDescriptor,
+  createManifest,
+  httpProvider,
+  sendBridge,
+} from '../../support/bridge/bridge.js';
+import { readBridgeCorpus } from '../../support/bridge/corpus.js';
+import { crmDescriptor, READ } from '../../support/bridge/crm.js';
+import { answerPages, localPages } from '../../support/bridge/pages.js';
+import type { Answer, ProviderRequest } from '../../support/echo-provider.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { useHost } from '../../support/http/use-host.js';
+import { type ScriptedProvider, startProvider } from '../../support/provider.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
+
+interface LimitVectors {
+  readonly passed: readonly {
+    readonly title: string;
+    readonly given: string;
+    readonly sent: number;
+  }[];
+  readonly refused: readonly string[];
+}
+
+interface Page {
+  readonly data: readonly { readonly id: number }[];
+  readonly nextCursor: string | null;
+}
+
+const LIST = { operation: 'admin_data_list', entity: 'contacts' };
+const EMPTY_PAGE = '{"records":[],"next_cursor":null}';
+
+const DOWN = {
+  capabilities: [READ],
+  admin: { entities: [{ name: 'contacts', read_capability: READ, list_path: '/contacts' }] },
+};
+
+// The failures of one test must not be what the next one sees.
+const PATIENT = { breaker: { failures: 1_000 } };
+
+function readQuery({ target }: ProviderRequest): URLSearchParams {
+  return new URL(target, 'http://provider').searchParams;
+}
+
+describe('the console bridge: admin_data_list', () => {
+  const setup = useHost(({ url }) => ({
+    'crm.json': crmDescriptor(url, PATIENT),
+    'down.json': createDescriptor('down', createManifest('down', DOWN), [READ]),
+    'quick.json': crmDescriptor(url, { module: 'quick', limits: { timeout_ms: 200 } }),
+    'small.json': crmDescriptor(url, { module: 'small', limits: { response_bytes: 100 } }),
+  }));
+
+  beforeEach(() => setup.provider.answer({ body: EMPTY_PAGE }));
+
+  const ask = (members: object = {}, module = 'crm') =>
+    askBridge(setup.host, { module, permission: READ, payload: { ...LIST, ...members } });
+
+  /** A payload as text, for what JSON.stringify would write in another way. */
+  const askText = (payload: string) => {
+    const body = JSON.stringify(bridgeBody({ permission: READ, payload: 'PAYLOAD' }));
+    return sendBridge(
+      setup.host,
+      { permission: READ },
+      body.replace('"PAYLOAD"', () => payload),
+    );
+  };
+
+  const { passed, refused } = readBridgeCorpus<LimitVectors>('limits');
+
+  for (const { title, given, sent } of passed) {
+    it(`asks for ${sent} when given ${title}`, async () => {
+      const limit = given === '' ? '' : `,"limit":${given}`;
+      const answer = await askText(`{"operation":"admin_data_list","entity":"contacts"${limit}}`);
+      expect(answer.status, answer.text).to.equal(200);
+      expect(readQuery(setup.provider.only()).getAll('limit')).to.deep.equal([`${sent}`]);
+    });
+  }
+
+  for (const given of refused) {
+    it(`refuses the limit ${given}`, async () => {
+      const payload = `{"operation":"admin_data_list","entity":"contacts","limit":${given}}`;
+      const { errors } = expectProblem((await askText(payload)).response, 400);
+      expect(errors.map(({ field }) => field).join()).to.include('limit');
+      expect(setup.provider.requests).to.have.length(0);
+    });
+  }
+
+  it('gives the provider no cursor when it is absent or null', async () => {
+    for (const members of [{}, { cursor: null }]) {
+      setup.provider.reset();
+      setup.provider.answer({ body: EMPTY_PAGE });
+      expect((await ask(members)).status).to.equal(200);
+      expect(readQuery(setup.provider.only()).get('cursor') ?? '').to.equal('');
+    }
+  });
+
+  for (const cursor of [
+    '2',
+    'a b',
+    'a+b',
+    '%2F',
+    'ü😀',
+    '"\\',
+    '&limit=1',
+    '#',
+    'x'.repeat(2_000),
+  ]) {
+    it(`hands the cursor ${JSON.stringify(cursor.slice(0, 12))} through both ways`, async () => {
+      setup.provider.answer({ body: JSON.stringify({ records: [], next_cursor: cursor }) });
+      const answer = await ask({ cursor });
+      expect(answer.data).to.deep.equal({ data: [], nextCursor: cursor });
+      const query = readQuery(setup.provider.only());
+      expect(query.getAll('cursor')).to.deep.equal([cursor]);
+      expect(query.getAll('limit')).to.deep.equal(['100']);
+    });
+  }
+
+  it('calls list_path with GET, and says who asks', async () => {
+    await ask();
+    const { method, target, headers, body } = setup.provider.only();
+    expect(method).to.equal('GET');
+    expect(target.split('?')[0]).to.equal('/admin/contacts');
+    expect(body.length).to.equal(0);
+    expect(headerValue(headers, 'modgate-actor')).to.equal('service:tester');
+    expect(headerValue(headers, 'modgate-call-id')).to.be.a('string').and.not.equal('');
+    expect(headerValue(headers, 'modgate-deadline-ms')).to.match(/^[1-9]\d*$/);
+    expect(headerValue(headers, 'accept')).to.equal('application/json');
+    expect(headerValue(headers, 'x-request-id')).to.match(/^req_/);
+    expect(headerValue(headers, 'authorization')).to.equal(undefined);
+  });
+
+  it('answers the records and the cursor, and nothing else', async () => {
+    setup.provider.answer({ body: '{"records":[{"id":1},null,"x"],"next_cursor":"2"}' });
+    const { text } = await ask();
+    expect(text).to.equal('{"data":{"data":[{"id":1},null,"x"],"nextCursor":"2"}}');
+  });
+
+  it('leaves the bytes of records as they are', async () => {
+    const record = '{"n":12345678901234567890,"price":1.10,"x":1e400,"s":"\\u00e9é","a":1,"a":2}';
+    setup.provider.answer({ body: `{ "next_cursor" : null, "records" : [${record}, 1.0] }` });
+    const { text } = await ask();
+    expect(text)
+      .to.include(record)
+      .and.to.match(/,\s*1\.0\s*\]/);
+    expect(text).to.match(/"nextCursor":null/);
+  });
+
+  const failures: Readonly<Record<string, readonly [failure: string, answer: Answer]>> = {
+    'a status of 500': ['status', { status: 500, body: EMPTY_PAGE }],
+    'a status of 404': ['status', { status: 404, body: EMPTY_PAGE }],
+    'a redirect': ['protocol', { status: 302, headers: [['location', '/']], body: null }],
+    'no JSON': ['protocol', { body: 'records' }],
+    'another content type': [
+      'protocol',
+      { headers: [['content-type', 'text/html']], body: EMPTY_PAGE },
+    ],
+    'no body': ['protocol', { status: 204, body: null }],
+    'an array': ['protocol', { body: '[]' }],
+    'no records': ['protocol', { body: '{"next_cursor":null}' }],
+    'records that are no array': ['protocol', { body: '{"records":{},"next_cursor":null}' }],
+    'a cursor that is a number': ['protocol', { body: '{"records":[],"next_cursor":5}' }],
+    'a body that is cut short': [
+      'protocol',
+      {
+        raw: [
+          'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"re',
+        ],
+      },
+    ],
+    'a closed connection': ['unavailable', { raw: [], finally: 'end' }],
+  };
+  for (const [title, [failure, answer]] of Object.entries(failures)) {
+    it(`answers 502 when the provider answers with ${title}`, async () => {
+      setup.provider.answer(answer);
+      const { errors } = expectProblem((await ask()).response, 502);
+      expect(errors).to.deep.include({ field: 'failure', reason: failure });
+    });
+  }
+
+  it('tells the status of the provider with a 502', async () => {
+    setup.provider.answer({ status: 503, body: '{"detail":"of the inside"}' });
+    const answer = await ask();
+    const { errors } = expectProblem(answer.response, 502);
+    expect(errors).to.deep.include({ field: 'provider_status', reason: '503' });
+    expect(errors).to.deep.include({ field: 'module', reason: 'crm' });
+    expect(answer.text).to.not.include('of the inside');
+  });
+
+  it('answers 502 when nothing listens', async () => {
+    const { errors } = expectProblem((await ask({}, 'down')).response, 502);
+    expect(errors).to.deep.include({ field: 'failure', reason: 'unavailable' });
+  });
+
+  it('answers 502 when the provider takes too long', async () => {
+    setup.provider.answer({ delayMs: 2_000, body: EMPTY_PAGE });
+    const { errors } = expectProblem((await ask({}, 'quick')).response, 502);
+    expect(errors).to.deep.include({ field: 'failure', reason: 'timeout' });
+  });
+
+  it('answers 502 to more bytes than the module may answer with', async () => {
+    const records = JSON.stringify(Array.from({ length: 50 }, (_, id) => ({ id })));
+    setup.provider.answer({ body: `{"records":${records},"next_cursor":null}` });
+    const { errors } = expectProblem((await ask({}, 'small')).response, 502);
+    expect(errors).to.deep.include({ field: 'failure', reason: 'protocol' });
+  });
+});
+
+describe('the console bridge: paging on each kind', () => {
+  const COUNT = 450;
+  const ROWS = createManifest('rows', {
+    capabilities: [READ],
+    admin: { entities: [{ name: 'rows', read_capability: READ, list_path: '/rows' }] },
+  });
+  let folder: string;
+  let overTcp: ScriptedProvider;
+  let overSocket: ScriptedProvider;
+  let host: RunningHost;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-bridge-'));
+    const socketPath = join(folder, 'rows.sock');
+    overTcp = await startProvider(answerPages(COUNT));
+    overSocket = await startProvider(answerPages(COUNT), { socketPath });
+    const describeKind = (kind: string, provider: object) =>
+      createDescriptor(kind, ROWS, [READ], { provider });
+    host = await startHost({
+      files: {
+        'http.json': describeKind('http', httpProvider(overTcp.url)),
+        'unix.json': describeKind('unix', { kind: 'unix', config: { socket: socketPath } }),
+        'local.json': describeKind('local', {
+          kind: 'local',
+          config: { file: './local/rows.mjs' },
+        }),
+        'local/rows.mjs': localPages(COUNT),
+      },
+    });
+  });
+
+  after(async () => {
+    await host.stop();
+    await overTcp.stop();
+    await overSocket.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function readAll(module: string, limit: number): Promise<number[]> {
+    const ids: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const payload = { operation: 'admin_data_list', entity: 'rows', limit, cursor };
+      const { status, text, data } = await askBridge(host, { module, permission: READ, payload });
+      expect(status, text).to.equal(200);
+      const page = data as Page;
+      ids.push(...page.data.map(({ id }) => id));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return ids;
+  }
+
+  for (const kind of ['http', 'unix', 'local']) {
+    for (const limit of [7, 100, 150, 10_000]) {
+      it(`reads ${COUNT} rows of kind ${kind} by ${limit} without loss or duplicate`, async () => {
+        const expected = Array.from({ length: COUNT }, (_, id) => id);
+        expect(await readAll(kind, limit)).to.deep.equal(expected);
+      });
+    }
+  }
+});

@@ -1,0 +1,315 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import {
+  buildRequest,
+  RawConnection,
+  type RawHeader,
+  sendRequest,
+} from '../../../core/selftest/raw-http.js';
+import { askBridge, bridgeBody, bridgeTarget, sendBridge } from '../../support/bridge/bridge.js';
+import { readBridgeCorpus } from '../../support/bridge/corpus.js';
+import { crmDescriptor, READ } from '../../support/bridge/crm.js';
+import { type CorpusBytes, readCorpus, toBytes } from '../../support/http/corpus.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { useHost } from '../../support/http/use-host.js';
+
+interface PayloadVector {
+  readonly title: string;
+  readonly payload: unknown;
+  readonly field: string;
+}
+
+interface BodyVector {
+  readonly title: string;
+  readonly body: CorpusBytes;
+}
+
+interface HeaderVector {
+  readonly title: string;
+  readonly method: string;
+  readonly headers: readonly RawHeader[];
+  readonly body?: CorpusBytes;
+  readonly status: number;
+}
+
+// What a caller is told of at most.
+const MAX_ERRORS = 100;
+// As long as a body can hold; each of them used to cost its time.
+const CROWD = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`m${index}`, 1]));
+
+// Contract 4.
+const MAX_BODY_BYTES = 1_048_576;
+const MAX_NESTING = 1_000;
+
+const CALL = { permission: READ };
+const METADATA = { operation: 'modules_metadata' };
+const BODY = JSON.stringify(bridgeBody({ ...CALL, payload: METADATA }));
+
+/** A valid body that holds this JSON as a context. */
+function bodyAround(context: string): string {
+  const payload = { operation: 'contributions_resolve', target: 'x', context: 'CONTEXT' };
+  return JSON.stringify(bridgeBody({ ...CALL, payload })).replace('"CONTEXT"', () => context);
+}
+
+// The body itself and its payload are two levels around the context.
+const LEVELS_AROUND = 2;
+
+function nestArrays(levels: number): string {
+  return '['.repeat(levels) + ']'.repeat(levels);
+}
+
+function nestObjects(levels: number): string {
+  return `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
+}
+
+describe('the console bridge: bodies', () => {
+  const setup = useHost(({ url }) => ({ 'crm.json': crmDescriptor(url) }));
+
+  const send = (body: string | Uint8Array | null, headers?: readonly RawHeader[]) =>
+    sendBridge(setup.host, { ...CALL, ...(headers === undefined ? {} : { headers }) }, body);
+
+  const expectRefused = async (body: string | Uint8Array | null, headers?: readonly RawHeader[]) =>
+    expectProblem((await send(body, headers)).response, 400);
+
+  it('passes the body that the others are made from', async () => {
+    const { status, text } = await send(BODY);
+    expect(status, text).to.equal(200);
+  });
+
+  for (const { title, body } of readCorpus<BodyVector[]>('bodies-refused')) {
+    it(`refuses ${title}`, async () => {
+      await expectRefused(toBytes(body));
+    });
+  }
+
+  for (const body of ['null', '0', '""', '[]', 'true', '{}', `[${BODY}]`]) {
+    it(`refuses the body ${body.slice(0, 20)}, which is JSON and no request`, async () => {
+      await expectRefused(body);
+    });
+  }
+
+  it('refuses a byte-order mark before a valid body', async () => {
+    await expectRefused(`\ufeff${BODY}`);
+  });
+
+  it('refuses bytes that are no UTF-8 within a valid body', async () => {
+    await expectRefused(Buffer.from(bodyAround('"caf\u00e9"'), 'latin1'));
+  });
+
+  it('passes text beyond ASCII', async () => {
+    expect((await send(bodyAround('"café \\ud83d\\ude00 😀"'))).status).to.equal(200);
+  });
+
+  const types = readCorpus<{ accepted: string[]; refused: string[] }>('content-types');
+  for (const type of types.accepted) {
+    it(`accepts content-type ${JSON.stringify(type)}`, async () => {
+      expect((await send(BODY, [['content-type', type]])).status).to.equal(200);
+    });
+  }
+  for (const type of types.refused) {
+    it(`refuses content-type ${JSON.stringify(type)}`, async () => {
+      await expectRefused(BODY, [['content-type', type]]);
+    });
+  }
+
+  // What `connection` names matters to what is forwarded, and nothing is here.
+  const isAboutBody = ({ method, body, headers }: HeaderVector) =>
+    method === 'POST' &&
+    body !== undefined &&
+    body !== '' &&
+    headers.every(([name]) => name.toLowerCase() !== 'connection');
+  for (const vector of readCorpus<HeaderVector[]>('body-headers').filter(isAboutBody)) {
+    it(vector.title, async () => {
+      const { response, text } = await send(BODY, vector.headers);
+      if (vector.status === 200) expect(response.status, text).to.equal(200);
+      else expectProblem(response, vector.status);
+    });
+  }
+
+  it('refuses a request without a body', async () => {
+    await expectRefused(null);
+  });
+
+  it('refuses a body that is compressed, and one that only says so', async () => {
+    const headers: RawHeader[] = [
+      ['content-type', 'application/json'],
+      ['content-encoding', 'gzip'],
+    ];
+    await expectRefused(gzipSync(BODY), headers);
+    await expectRefused(BODY, headers);
+    await expectRefused(gzipSync(BODY));
+  });
+
+  for (const framing of ['length', 'chunked'] as const) {
+    it(`passes 1 MiB and refuses one byte more (${framing})`, async () => {
+      const room = MAX_BODY_BYTES - Buffer.byteLength(bodyAround('""'));
+      const statuses: number[] = [];
+      for (const length of [room - 1, room, room + 1]) {
+        const response = await sendRequest(setup.host.port, {
+          method: 'POST',
+          target: bridgeTarget('crm', READ),
+          headers: [
+            ['host', 'localhost'],
+            ['authorization', 'Bearer dev-system:root'],
+            ['content-type', 'application/json'],
+          ],
+          body: Buffer.from(bodyAround(`"${'x'.repeat(length)}"`)),
+          framing,
+        });
+        statuses.push(response.status);
+        if (response.status !== 200) expectProblem(response, 400);
+      }
+      expect(statuses).to.deep.equal([200, 200, 400]);
+    });
+  }
+
+  it('goes on with a connection on which a body was too long', async () => {
+    const connection = await RawConnection.open(setup.host.port);
+    const headers: RawHeader[] = [
+      ['host', 'localhost'],
+      ['authorization', 'Bearer dev-system:root'],
+    ];
+    try {
+      connection.write(
+        buildRequest({
+          method: 'POST',
+          target: bridgeTarget('crm', READ),
+          headers: [...headers, ['content-type', 'application/json']],
+          body: Buffer.alloc(3 * MAX_BODY_BYTES, ' '),
+          framing: 'chunked',
+        }),
+      );
+      expectProblem(await connection.read({ deadlineMs: 2_000 }), 400);
+      connection.write(buildRequest({ target: '/livez', headers }));
+      expect((await connection.read({ deadlineMs: 2_000 })).status).to.equal(200);
+    } finally {
+      connection.destroy();
+    }
+  });
+
+  for (const length of [MAX_BODY_BYTES + 1, 2 ** 32 + 1]) {
+    it(`does not ask for a body that is announced to have ${length} bytes`, async () => {
+      const connection = await RawConnection.open(setup.host.port);
+      const headers: RawHeader[] = [
+        ['host', 'localhost'],
+        ['authorization', 'Bearer dev-system:root'],
+        ['content-type', 'application/json'],
+        ['content-length', `${length}`],
+        ['expect', '100-continue'],
+      ];
+      try {
+        const target = bridgeTarget('crm', READ);
+        connection.write(buildRequest({ method: 'POST', target, headers }));
+        expectProblem(await connection.read(), 400);
+      } finally {
+        connection.destroy();
+      }
+    });
+  }
+
+  it('refuses a crowd of unknown fields at once, and names few of them', async () => {
+    const payload = { operation: 'modules_metadata', ...CROWD };
+    const crowded = [
+      JSON.stringify(bridgeBody({ ...CALL, payload })),
+      JSON.stringify({ ...bridgeBody({ ...CALL, payload: METADATA }), ...CROWD }),
+    ];
+    for (const body of crowded) {
+      const startedAt = performance.now();
+      const { errors } = await expectRefused(body);
+      expect(errors.length).to.be.within(1, MAX_ERRORS);
+      expect(performance.now() - startedAt).to.be.lessThan(2_000);
+    }
+  });
+
+  it('does not send a long name back', async () => {
+    const payload = { ...METADATA, ['z'.repeat(100_000)]: 1 };
+    const answer = await askBridge(setup.host, { ...CALL, payload });
+    expectProblem(answer.response, 400);
+    expect(answer.text.length).to.be.lessThan(1_000);
+  });
+
+  it('refuses white space past 1 MiB', async () => {
+    await expectRefused(BODY + ' '.repeat(MAX_BODY_BYTES + 1 - BODY.length));
+  });
+
+  for (const [kind, nest] of [
+    ['arrays', nestArrays],
+    ['objects', nestObjects],
+  ] as const) {
+    it(`passes ${MAX_NESTING} levels of ${kind} and refuses one more`, async () => {
+      const passed = await send(bodyAround(nest(MAX_NESTING - LEVELS_AROUND)));
+      expect(passed.status, passed.text).to.equal(200);
+      await expectRefused(bodyAround(nest(MAX_NESTING - LEVELS_AROUND + 1)));
+      await expectRefused(bodyAround(nest(100_000)));
+    });
+  }
+
+  it('does not take brackets in texts for levels', async () => {
+    expect((await send(bodyAround(`"${'['.repeat(5_000)}\\"{"`))).status).to.equal(200);
+  });
+
+  for (const vector of readBridgeCorpus<PayloadVector[]>('payloads-refused')) {
+    it(`refuses as payload ${vector.title}, and names the field`, async () => {
+      const answer = await askBridge(setup.host, { ...CALL, payload: vector.payload });
+      const { errors } = expectProblem(answer.response, 400);
+      expect(errors.map(({ field }) => field).join()).to.include(vector.field);
+      expect(setup.provider.requests).to.have.length(0);
+    });
+  }
+
+  for (const payload of readBridgeCorpus<{ operation: string }[]>('unknown-fields')) {
+    const members = Object.keys(payload).join(', ');
+    for (const field of ['surplus', '__proto__', 'constructor', 'Operation', '']) {
+      it(`refuses the unknown field ${JSON.stringify(field)} beside ${members} (${payload.operation})`, async () => {
+        const entries = JSON.stringify(payload).slice(1, -1);
+        const text = `{${entries},${JSON.stringify(field)}:1}`;
+        const body = JSON.stringify(bridgeBody({ ...CALL, payload: 'PAYLOAD' }));
+        await expectRefused(body.replace('"PAYLOAD"', () => text));
+      });
+    }
+  }
+
+  for (const field of ['surplus', '__proto__', 'toString', 'module', 'Payload']) {
+    it(`refuses the unknown field ${field} beside the payload`, async () => {
+      await expectRefused(`${BODY.slice(0, -1)},"${field}":1}`);
+    });
+  }
+
+  for (const field of ['permission', 'payload', 'moduleReleaseDigest', 'uiArtifactDigest']) {
+    it(`refuses a body whose ${field} is missing, null or a number`, async () => {
+      for (const value of [undefined, null, 5]) {
+        const call = { ...CALL, payload: METADATA, body: { [field]: value } };
+        const { errors } = expectProblem((await askBridge(setup.host, call)).response, 400);
+        expect(errors.map((error) => error.field).join()).to.include(field);
+      }
+    });
+  }
+
+  it('prints no value of a body that it refuses', async () => {
+    const value = 'a-value-of-the-caller';
+    const payload = { operation: value, entity: value };
+    const answer = await askBridge(setup.host, { ...CALL, payload });
+    expect(answer.status).to.equal(400);
+    expect(answer.text).to.not.include(value);
+  });
+
+  describe('other methods on the shape', () => {
+    for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PURGE']) {
+      it(`answers 404 to ${method}, after the actor`, async () => {
+        const hasBody = method === 'PUT' || method === 'PATCH';
+        const body = hasBody ? BODY : null;
+        const known = await sendBridge(setup.host, CALL, body, method);
+        expect(known.status).to.equal(404);
+        const unknown = await sendBridge(setup.host, { ...CALL, token: null }, body, method);
+        expect(unknown.status).to.equal(401);
+      });
+    }
+
+    it('answers 404 to a POST one segment deeper or shallower', async () => {
+      for (const permission of [`${READ}/more`, '', `${READ}/`]) {
+        const call = { permission, token: 'dev-system:root' };
+        expect((await sendBridge(setup.host, call, BODY)).status, permission).to.equal(404);
+      }
+    });
+  });
+});

@@ -1,0 +1,271 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { ConfigField } from '../../../core/contract/index.js';
+import type { AuditRow } from '../../../core/store/store.js';
+import {
+  bridgeBody,
+  createDescriptor,
+  httpProvider,
+  sendBridge,
+} from '../../support/bridge/bridge.js';
+import {
+  askValues,
+  askWrite,
+  CONFIG,
+  configDescriptor,
+  configManifest,
+  readValues,
+  writeValue,
+} from '../../support/bridge/config.js';
+import { runModgate } from '../../support/cli/run-modgate.js';
+import { call } from '../../support/http/call.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { useHost } from '../../support/http/use-host.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
+
+const NOWHERE = 'http://127.0.0.1:1';
+const KEY = '0123456789abcdef'.repeat(4);
+const SECRET = 'correct horse battery staple';
+
+function editable(key: string, type: ConfigField['type'], members: object = {}): ConfigField {
+  return { service: 'conf', key, type, editable: true, ...members };
+}
+
+const FIELDS: readonly ConfigField[] = [
+  editable('flag', { kind: 'bool' }),
+  editable('count', { kind: 'int', min: 1, max: 9 }),
+  editable('share', { kind: 'float', min: 0, max: 1 }),
+  editable('text', { kind: 'string' }),
+  editable('color', { kind: 'enum', values: ['red', 'blue'] }),
+  editable('any', { kind: 'json' }),
+  editable('secret', { kind: 'string' }, { sensitive: true }),
+  editable('pin', { kind: 'int', min: 1000 }, { sensitive: true }),
+  { service: 'conf', key: 'fixed', type: { kind: 'string' } },
+  { service: 'conf', key: 'made', type: { kind: 'string' }, generated: { bytes: 16 } },
+];
+
+const ACCEPTED: readonly (readonly [string, unknown])[] = [
+  ['flag', true],
+  ['flag', false],
+  ['count', 1],
+  ['count', 9],
+  ['share', 0],
+  ['share', 0.5],
+  ['share', 1],
+  ['text', ''],
+  ['text', 'Zürich \u0000 \u{1f600}'],
+  ['color', 'blue'],
+  ['any', null],
+  ['any', { a: [1, 'x', null], __b: {} }],
+  ['any', 'text'],
+];
+
+const REFUSED: readonly (readonly [string, unknown, RegExp])[] = [
+  ['flag', 'true', /true or false/],
+  ['flag', null, /true or false/],
+  ['flag', 1, /true or false/],
+  ['count', 0, /min/],
+  ['count', 10, /max/],
+  ['count', 1.5, /whole number/],
+  ['count', '5', /whole number/],
+  ['count', 1e300, /whole number/],
+  ['share', 1.01, /max/],
+  ['share', null, /a number/],
+  ['text', 5, /a string/],
+  ['text', null, /a string/],
+  ['color', 'green', /values/],
+  ['color', 'RED', /values/],
+  ['pin', 999, /min/],
+];
+
+describe('config_write', () => {
+  const setup = useHost(
+    ({ url }) => ({ 'conf.json': configDescriptor(url, FIELDS, { provider: httpProvider(url) }) }),
+    { env: { MODGATE_STORE_KEY: KEY } },
+  );
+  const readAudit = () => printAudit(join(setup.host.directory, 'state'));
+
+  for (const [key, value] of ACCEPTED) {
+    it(`stores ${JSON.stringify(value)} as ${key} and answers with it`, async () => {
+      const answer = await askWrite(setup.host, key, value);
+      expect(answer.status, answer.text).to.equal(200);
+      expect(answer.data).to.deep.equal({ service: 'conf', key, value });
+      expect((await readValues(setup.host))[key]?.desired_value).to.deep.equal(value);
+    });
+  }
+
+  for (const [key, value, expected] of REFUSED) {
+    it(`refuses ${JSON.stringify(value)} as ${key}, and audits it`, async () => {
+      const before = await readAudit();
+      const stored = (await readValues(setup.host))[key];
+      const answer = await askWrite(setup.host, key, value);
+      const { detail, errors } = expectProblem(answer.response, 400);
+      expect(detail).to.include(`conf/${key}`);
+      expect(errors.map(({ field }) => field)).to.deep.equal(['payload.value']);
+      expect(errors[0]?.reason).to.match(expected).and.to.include(`conf/${key}`);
+      expect((await readValues(setup.host))[key]).to.deep.equal(stored);
+      const [row, ...others] = (await readAudit()).slice(before.length);
+      expect(others).to.deep.equal([]);
+      expect(row).to.include({ outcome: 'failed', target: `conf/${key}`, module: 'conf' });
+    });
+  }
+
+  for (const [key, json] of [
+    ['text', '"\\ud800"'],
+    ['secret', '"a\\udfff"'],
+    ['any', '{"a":["\\ud83d"]}'],
+    ['any', '{"\\ud800":1}'],
+    ['any', '1e400'],
+    ['any', '{"a":[-1e400]}'],
+  ] as const) {
+    it(`refuses ${json} as ${key}, which would not come back as it is`, async () => {
+      const stored = (await readValues(setup.host))[key];
+      const payload = { operation: 'config_write', service: 'conf', key, value: 'VALUE' };
+      const body = JSON.stringify(bridgeBody({ permission: CONFIG, payload }));
+      const text = body.replace('"VALUE"', () => json);
+      const call = { module: 'conf', permission: CONFIG };
+      const { errors } = expectProblem((await sendBridge(setup.host, call, text)).response, 400);
+      expect(errors.map(({ field }) => field)).to.deep.equal(['payload.value']);
+      expect((await readValues(setup.host))[key]).to.deep.equal(stored);
+    });
+  }
+
+  for (const [title, key, service] of [
+    ['there is not', 'nothing', 'conf'],
+    ['another service has', 'count', 'other'],
+    ['is not editable', 'fixed', 'conf'],
+    ['is generated', 'made', 'conf'],
+    ['an object has of itself', '__proto__', 'conf'],
+  ] as const) {
+    it(`is not declared for a field that ${title}`, async () => {
+      const before = await readAudit();
+      const answer = await askWrite(setup.host, key, 'text', service);
+      expect(expectProblem(answer.response, 403).detail).to.include('declare');
+      expect(await readAudit()).to.deep.equal(before);
+    });
+  }
+
+  it('leaves one audit row with the digest of the value', async () => {
+    await writeValue(setup.host, 'count', 3);
+    const row = (await readAudit()).at(-1);
+    expect(row).to.deep.include({
+      actor: { kind: 'service', id: 'tester' },
+      module: 'conf',
+      permission: CONFIG,
+      operation: 'config_write',
+      target: 'conf/count',
+      outcome: 'ok',
+      // printf 3 | sha256sum
+      value_digest: 'sha256:4e07408562bedb8b60ce05c1decfe3ad16b72230967de01f640b7e4729b49fce',
+    });
+  });
+
+  it('lets no secret out: not in an answer, a log, a file or the audit', async () => {
+    const answer = await askWrite(setup.host, 'secret', SECRET);
+    expect(answer.data).to.deep.equal({ service: 'conf', key: 'secret', value: null });
+    const refused = await askWrite(setup.host, 'pin', 271);
+    expect(refused.text).to.not.include('271');
+    expect((await askValues(setup.host)).text).to.not.include(SECRET);
+    const rows = (await readAudit()).slice(-2);
+    for (const row of rows) expect(row.value_digest).to.match(/^hmac-sha256:/);
+    expect(setup.host.output()).to.not.include(SECRET);
+    const state = join(setup.host.directory, 'state');
+    for (const file of readdirSync(state).filter((name) => name.startsWith('modgate.db'))) {
+      expect(readFileSync(join(state, file)).includes(SECRET), file).to.equal(false);
+    }
+  });
+});
+
+describe('config_write without a store', () => {
+  const URL = 'postgres://nobody:a%20password@127.0.0.1:1/nothing';
+  const setup = useHost(
+    ({ url }) => {
+      const manifest = configManifest(FIELDS, {
+        http_routes: [{ method: 'GET', path: '/items', capability: CONFIG }],
+      });
+      const members = { provider: httpProvider(url) };
+      return { 'conf.json': createDescriptor('conf', manifest, [CONFIG], members) };
+    },
+    { env: { MODGATE_STORE: URL } },
+  );
+
+  it('is 503, and so are config_values and a value that is refused', async () => {
+    for (const answer of [
+      await askWrite(setup.host, 'count', 3),
+      await askWrite(setup.host, 'count', 300),
+      await askValues(setup.host),
+    ]) {
+      expect(expectProblem(answer.response, 503).code).to.equal('unavailable');
+    }
+  });
+
+  it('does not keep requests from being forwarded', async () => {
+    const answer = await call(setup.host, { target: '/modules/conf/http/items' });
+    expect(answer.status).to.equal(200);
+  });
+
+  it('is told of in the log, without the URL', async () => {
+    // A store that is being opened is 503 too: the line is due when the attempt has failed.
+    await waitUntil('the line', () =>
+      setup.host.output().includes('config operations answer 503 meanwhile'),
+    );
+    for (const part of ['a%20password', 'a password', 'nobody']) {
+      expect(setup.host.output()).to.not.include(part);
+    }
+  });
+});
+
+describe('config_write and a host that is killed', () => {
+  const WRITES = 50;
+
+  it(`loses none of ${WRITES} writes that were answered`, async function () {
+    this.timeout(60_000);
+    const state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
+    const start = () => {
+      const fields = Array.from({ length: WRITES }, (_, n) => editable(`k${n}`, { kind: 'int' }));
+      const files = { 'conf.json': configDescriptor(NOWHERE, fields) };
+      return startHost({ files, args: ['--state', state] });
+    };
+    try {
+      let next = 0;
+      while (next < WRITES) {
+        const host = await start();
+        // At any moment of a write: the answer to what is under way then never comes.
+        const until = next + 10 + Math.floor(Math.random() * 10);
+        next = await writeAndKill(host, next, Math.min(until, WRITES));
+      }
+      const host = await start();
+      const values = await readValues(host);
+      await host.stop();
+      const lost = Object.values(values).filter(({ key, desired_value }) => {
+        return desired_value !== Number(key.slice(1));
+      });
+      expect(lost).to.deep.equal([]);
+      const verified = await runModgate(['audit', '--state', state, '--verify']);
+      expect(verified.code, verified.stdout).to.equal(0);
+    } finally {
+      rmSync(state, { recursive: true, force: true });
+    }
+  });
+});
+
+/** Answers the first that was not acknowledged. */
+async function writeAndKill(host: RunningHost, first: number, end: number): Promise<number> {
+  for (let n = first; n < end; n += 1) await writeValue(host, `k${n}`, n);
+  const unheard = askWrite(host, 'k0', 0).catch(() => null);
+  await host.kill();
+  await unheard;
+  return end;
+}
+
+async function printAudit(state: string): Promise<AuditRow[]> {
+  const { code, stdout, stderr } = await runModgate(['audit', '--state', state, '--json']);
+  if (code !== 0) throw new Error(stderr);
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as AuditRow);
+}

@@ -1,0 +1,276 @@
+import { expect } from 'chai';
+import type { ConsoleContribution } from '../../../core/contract/index.js';
+import {
+  askBridge,
+  bridgeBody,
+  createDescriptor,
+  createManifest,
+  sendBridge,
+  serviceToken,
+} from '../../support/bridge/bridge.js';
+import { readBridgeCorpus } from '../../support/bridge/corpus.js';
+import { useHost } from '../../support/http/use-host.js';
+
+interface BindingVectors {
+  readonly context: unknown;
+  readonly bindings: readonly {
+    readonly title: string;
+    readonly path: string;
+    /** Absent: left out. */
+    readonly found?: unknown;
+  }[];
+}
+
+interface Contribution {
+  readonly kind: string;
+  readonly key: string;
+  readonly label: string;
+  readonly moduleName: string;
+  readonly actionName: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly icon: string | null;
+  readonly requiredCapabilities: readonly string[];
+}
+
+const USE = 'console.use';
+const { context, bindings } = readBridgeCorpus<BindingVectors>('bindings');
+
+type Binding = NonNullable<ConsoleContribution['action']['input_bindings']>[number];
+
+function bind(input: string, path: string): Binding {
+  return { input, value: { kind: 'slot_context', path } };
+}
+
+function contribute(
+  module: string,
+  target: string,
+  label: string,
+  members: Partial<ConsoleContribution> = {},
+  input_bindings: readonly Binding[] = [],
+): ConsoleContribution {
+  const action = { kind: 'admin_action', module, name: 'act', input_bindings } as const;
+  return { target, label, icon: 'spark', action, ...members };
+}
+
+/** A module that consoles may ask, and whose action the contributions name. */
+function contributor(
+  name: string,
+  moduleId: string,
+  contributions: readonly ConsoleContribution[],
+): object {
+  const manifest = createManifest(moduleId, {
+    capabilities: [USE, 'acting'],
+    admin: { actions: [{ name: 'act', capability: 'acting' }] },
+    console_slots: [{ id: `${moduleId}.slot`, version: 2 }],
+    console_contributions: contributions,
+  });
+  return createDescriptor(name, manifest, [USE]);
+}
+
+const FILES = {
+  'b.json': contributor('b-module', 'b-module', [
+    contribute('b-module', 'ordered', 'b second', {}),
+    contribute('b-module', 'ordered', 'b first', {}),
+    contribute('b-module', 'other', 'elsewhere'),
+    contribute('b-module', 'ORDERED', 'of another case'),
+  ]),
+  'z.json': contributor('a-module', 'acme/a', [contribute('acme/a', 'ordered', 'a only')]),
+  'c.json': contributor('c-module', 'c-module', [
+    contribute('c-module', 'versions', 'no version'),
+    contribute('c-module', 'c-module.slot', 'slot, no version'),
+    contribute('c-module', 'c-module.slot', 'slot, its version', { target_version: 2 }),
+    contribute('c-module', 'c-module.slot', 'slot, an older version', { target_version: 1 }),
+    contribute('c-module', 'c-module.slot', 'slot, a newer version', { target_version: 3 }),
+    contribute('c-module', 'c-module.slot', 'slot, the version of s', { target_version: 4 }),
+    contribute('c-module', 'versions', 'no slot, a version', { target_version: 9 }),
+    contribute('b-module', 'across', "another module's action"),
+  ]),
+  'd.json': contributor('d-module', 'd-module', [
+    contribute('d-module', 'guarded', 'needs nothing'),
+    contribute('d-module', 'guarded', 'needs one', { required_capabilities: ['one'] }),
+    contribute('d-module', 'guarded', 'needs two', { required_capabilities: ['one', 'two'] }),
+    {
+      target: 'plain',
+      label: 'plain',
+      action: { kind: 'admin_action', module: 'd-module', name: 'act' },
+    },
+  ]),
+  // The slot of c-module in another version: a console may have either.
+  's.json': createDescriptor(
+    's-module',
+    createManifest('s-module', { console_slots: [{ id: 'c-module.slot', version: 4 }] }),
+    [],
+  ),
+  'u.json': contributor('u-module', 'u-module', [
+    contribute('u-module', 'unresolved', 'own'),
+    {
+      ...contribute('b-module', 'unresolved', 'an action that the module lacks'),
+      action: { kind: 'admin_action', module: 'b-module', name: 'lacking' },
+    },
+    contribute('nobody', 'unresolved', 'an action of nobody'),
+    contribute('disabled', 'unresolved', 'an action of a module that is disabled'),
+    contribute('acme/twin', 'unresolved', 'an action of an id that two have'),
+  ]),
+  'twin-1.json': contributor('twin-1', 'acme/twin', []),
+  'twin-2.json': contributor('twin-2', 'acme/twin', []),
+  'e.json': contributor('e-module', 'e-module', [
+    contribute(
+      'e-module',
+      'bound',
+      'bound',
+      {},
+      bindings.map(({ path }, index) => bind(`input_${index}`, path)),
+    ),
+    contribute('e-module', 'hostile', 'hostile', {}, [
+      bind('__proto__', 'evil'),
+      bind('constructor', 'evil'),
+    ]),
+  ]),
+  'refused.json': {
+    ...contributor('refused', 'refused', [contribute('refused', 'ordered', 'refused')]),
+    surplus: 1,
+  },
+  'disabled.json': {
+    ...contributor('disabled', 'disabled', [contribute('disabled', 'ordered', 'disabled')]),
+    enabled: false,
+  },
+};
+
+describe('the console bridge: contributions_resolve', () => {
+  const setup = useHost(() => FILES);
+
+  async function resolve(target: string, members: object = {}, token?: string) {
+    const payload = { operation: 'contributions_resolve', target, ...members };
+    const call = { module: 'b-module', permission: USE, payload };
+    const answer = await askBridge(setup.host, token === undefined ? call : { ...call, token });
+    expect(answer.status, answer.text).to.equal(200);
+    expect(answer.data).to.have.all.keys('data');
+    return (answer.data as { data: Contribution[] }).data;
+  }
+
+  const resolveLabels = async (...args: Parameters<typeof resolve>) =>
+    (await resolve(...args)).map(({ label }) => label);
+
+  it('answers each with all that a console needs', async () => {
+    const [only, ...rest] = await resolve('other');
+    expect(rest).to.deep.equal([]);
+    expect(only).to.deep.equal({
+      kind: 'admin_action',
+      key: 'b-module:other:act',
+      label: 'elsewhere',
+      moduleName: 'b-module',
+      actionName: 'act',
+      input: {},
+      icon: 'spark',
+      requiredCapabilities: [],
+    });
+  });
+
+  it('answers the same fields where the manifest leaves them out', async () => {
+    const [only] = await resolve('plain');
+    expect(only).to.have.all.keys(
+      ...['kind', 'key', 'label', 'moduleName', 'actionName', 'input', 'icon'],
+      'requiredCapabilities',
+    );
+    expect(only?.icon).to.equal(null);
+    expect(only?.requiredCapabilities).to.deep.equal([]);
+  });
+
+  it('comes by module name, then in the order of the manifest', async () => {
+    expect(await resolveLabels('ordered')).to.deep.equal(['a only', 'b second', 'b first']);
+  });
+
+  it('builds the key with the module_id', async () => {
+    const [first] = await resolve('ordered');
+    expect(first?.key).to.equal('acme/a:ordered:act');
+  });
+
+  it('answers an empty list for a target of nobody', async () => {
+    for (const target of ['nobody', '', '__proto__']) {
+      expect(await resolve(target)).to.deep.equal([]);
+    }
+  });
+
+  it('names the module of the action, which may be another', async () => {
+    const [only] = await resolve('across');
+    expect(only?.actionName).to.equal('act');
+    expect(only?.moduleName).to.equal('b-module');
+  });
+
+  it('leaves out one whose action no live module has', async () => {
+    expect(await resolveLabels('unresolved')).to.deep.equal(['own']);
+  });
+
+  it('leaves out one whose version is not that of a live slot', async () => {
+    const labels = await resolveLabels('c-module.slot');
+    const kept = ['slot, no version', 'slot, its version', 'slot, the version of s'];
+    expect(labels).to.deep.equal(kept);
+  });
+
+  it('keeps one with a version where no live module has the slot', async () => {
+    expect(await resolveLabels('versions')).to.deep.equal(['no version', 'no slot, a version']);
+  });
+
+  it('answers those whose required capabilities the actor holds', async () => {
+    const ask = (token: string) => resolveLabels('guarded', {}, token);
+    const all = ['needs nothing', 'needs one', 'needs two'];
+    expect(await ask(serviceToken(USE))).to.deep.equal(['needs nothing']);
+    expect(await ask(serviceToken(USE, 'one'))).to.deep.equal(['needs nothing', 'needs one']);
+    expect(await ask(serviceToken(USE, 'two'))).to.deep.equal(['needs nothing']);
+    expect(await ask(serviceToken(USE, 'one', 'two'))).to.deep.equal(all);
+    expect(await ask('dev-system:root')).to.deep.equal(all);
+    expect(await ask('dev-user:ada:console.admin')).to.deep.equal(all);
+    expect(await ask(`dev-user:ada:${USE}`)).to.deep.equal(['needs nothing']);
+    expect(await ask(serviceToken(USE, 'console.admin'))).to.deep.equal(['needs nothing']);
+  });
+
+  bindings.forEach(({ title, path, ...rest }, index) => {
+    it(`${'found' in rest ? 'finds' : 'leaves out'} ${title} by ${path}`, async () => {
+      const [only] = await resolve('bound', { context });
+      const name = `input_${index}`;
+      expect(Object.hasOwn(only?.input ?? {}, name)).to.equal('found' in rest);
+      expect(only?.input[name]).to.deep.equal(rest.found);
+    });
+  });
+
+  it('binds nothing of a context that is absent, or no object', async () => {
+    for (const members of [
+      {},
+      { context: null },
+      { context: 5 },
+      { context: 'user' },
+      { context: [] },
+    ]) {
+      const [only] = await resolve('bound', members);
+      expect(only?.input).to.deep.equal({});
+    }
+  });
+
+  it('reads an own __proto__ of a context as nothing but a member', async () => {
+    const body = JSON.stringify(
+      bridgeBody({
+        permission: USE,
+        payload: { operation: 'contributions_resolve', target: 'bound', context: 'CONTEXT' },
+      }),
+    );
+    const text = body.replace('"CONTEXT"', () => '{"__proto__":{"user":{"id":"inherited"}}}');
+    const call = { module: 'b-module', permission: USE };
+    const answer = await sendBridge(setup.host, call, text);
+    expect(answer.status, answer.text).to.equal(200);
+    const [only] = (answer.data as { data: Contribution[] }).data;
+    expect(Object.values(only?.input ?? {})).to.not.include('inherited');
+  });
+
+  it('writes inputs named like members of objects as they are named', async () => {
+    const [only] = await resolve('hostile', { context: { evil: { polluted: true } } });
+    const names = Object.getOwnPropertyNames(only?.input);
+    expect(names).to.have.members(['__proto__', 'constructor']);
+    expect((await resolve('other'))[0]).to.not.have.property('polluted');
+  });
+
+  it('shows nothing of modules that are refused or disabled', async () => {
+    const labels = await resolveLabels('ordered', {}, 'dev-system:root');
+    expect(labels).to.not.include.members(['refused']);
+    expect(labels).to.not.include.members(['disabled']);
+  });
+});

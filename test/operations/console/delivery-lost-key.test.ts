@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { ConfigField } from '../../../core/contract/index.js';
+import { configDescriptor, readDeliveries, writeValue } from '../../support/bridge/config.js';
+import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
+
+const FIELDS: readonly ConfigField[] = [
+  { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
+  {
+    service: 'conf',
+    key: 'token',
+    type: { kind: 'string' },
+    default: 'a default',
+    editable: true,
+    sensitive: true,
+  },
+  { service: 'conf', key: 'made', type: { kind: 'string' }, generated: { bytes: 16 } },
+];
+const SECRET = 'a secret under the first key';
+
+describe('delivery with a lost key of the store', () => {
+  let provider: EchoProvider;
+  let state: string;
+  beforeEach(async () => {
+    provider = await startEchoProvider();
+    state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
+  });
+  afterEach(async () => {
+    await provider.close();
+    rmSync(state, { recursive: true, force: true });
+  });
+
+  const start = (digit: string) =>
+    startHost({
+      files: { 'conf.json': configDescriptor(provider.url, FIELDS) },
+      args: ['--state', state],
+      env: { MODGATE_STORE_KEY: digit.repeat(64) },
+    });
+  const waitFor = (revision: number) =>
+    waitUntil(`revision ${revision} to come`, () => {
+      return readDeliveries(provider).at(-1)?.revision === revision;
+    });
+
+  it('brings all other values, leaves the lost ones out, and names them in the log', async () => {
+    const first = await start('a');
+    await writeValue(first, 'token', SECRET);
+    await waitFor(1);
+    expect(readDeliveries(provider).at(-1)?.values).to.include({ 'conf/token': SECRET });
+    await first.stop();
+
+    const second = await start('b');
+    try {
+      await writeValue(second, 'size', 60);
+      await waitFor(2);
+      expect(readDeliveries(provider).at(-1)?.values).to.deep.equal({ 'conf/size': 60 });
+      // Lines leave some milliseconds later than what they tell of.
+      await waitUntil('the lost values to be named', () => namesOfUnusable(second).length > 0);
+      expect(namesOfUnusable(second)).to.have.members(['conf/token', 'conf/made']);
+      expect(second.output()).to.not.include(SECRET);
+    } finally {
+      await second.stop();
+    }
+  });
+});
+
+function namesOfUnusable(host: RunningHost): string[] {
+  const unusable = host.logs().flatMap((line) => line['unusable'] ?? []);
+  return unusable.map((one) => (one as { field: string }).field);
+}

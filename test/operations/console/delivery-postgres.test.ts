@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import type { ConfigField } from '../../../core/contract/index.js';
+import { type Backend, createPostgresBackend, requirePostgres } from '../../store/backend.js';
+import {
+  configDescriptor,
+  readDeliveries,
+  readValues,
+  writeValue,
+} from '../../support/bridge/config.js';
+import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
+
+const FIELDS: readonly ConfigField[] = [
+  { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
+  { service: 'conf', key: 'made', type: { kind: 'string' }, generated: { bytes: 16 } },
+];
+
+/** Contract 4 leaves no more between a write on one host and its arrival through another. */
+const ARRIVAL_MS = 3_000;
+
+describe('delivery with two hosts on one PostgreSQL', () => {
+  let backend: Backend;
+  let providers: readonly EchoProvider[] = [];
+  let hosts: readonly RunningHost[] = [];
+
+  before(async function () {
+    await requirePostgres(this);
+    backend = createPostgresBackend();
+    providers = [await startEchoProvider(), await startEchoProvider()];
+    hosts = await Promise.all(
+      providers.map(({ url }) => {
+        const files = { 'conf.json': configDescriptor(url, FIELDS) };
+        return startHost({ files, env: { MODGATE_STORE: backend.url ?? '' } });
+      }),
+    );
+    for (const provider of providers) await waitForRevision(provider, 0);
+  });
+  after(async () => {
+    await Promise.all(hosts.map((host) => host.stop()));
+    await Promise.all(providers.map((provider) => provider.close()));
+    await backend?.dispose();
+  });
+
+  it('gives the modules of both the same generated secret', () => {
+    const [one, two] = providers.map((provider) => readDeliveries(provider).at(-1)?.values);
+    expect(one?.['conf/made']).to.match(/^[0-9a-f]{32}$/);
+    expect(two).to.deep.equal(one);
+  });
+
+  it(`brings what is written on one to the module of the other within ${ARRIVAL_MS} ms`, async () => {
+    const [first, second] = hosts as readonly [RunningHost, RunningHost];
+    for (const [revision, host, size] of [
+      [1, first, 60],
+      [2, second, 61],
+    ] as const) {
+      await writeValue(host, 'size', size);
+      const writtenAt = performance.now();
+      for (const provider of providers) await waitForRevision(provider, revision);
+      expect(performance.now() - writtenAt).to.be.below(ARRIVAL_MS);
+      for (const provider of providers) {
+        expect(readDeliveries(provider).at(-1)?.values['conf/size']).to.equal(size);
+      }
+      for (const other of hosts) {
+        expect((await readValues(other))['size']?.desired_value).to.equal(size);
+      }
+    }
+  });
+});
+
+function waitForRevision(provider: EchoProvider, revision: number): Promise<void> {
+  return waitUntil(`revision ${revision} to come`, () => {
+    return readDeliveries(provider).at(-1)?.revision === revision;
+  });
+}

@@ -1,0 +1,256 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { ConfigField } from '../../../core/contract/index.js';
+import { headerValue } from '../../../core/selftest/raw-http.js';
+import { createDescriptor, createManifest } from '../../support/bridge/bridge.js';
+import {
+  CONFIG,
+  configDescriptor,
+  configManifest,
+  DELIVERY_PATH,
+  readDeliveries,
+  readValues,
+  writeValue,
+} from '../../support/bridge/config.js';
+import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { type HostOptions, type RunningHost, startHost } from '../../support/start-host.js';
+
+const FIELDS: readonly ConfigField[] = [
+  { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
+  { service: 'conf', key: 'unset', type: { kind: 'string' }, editable: true },
+  { service: 'conf', key: 'token', type: { kind: 'string' }, editable: true, sensitive: true },
+  {
+    service: 'conf',
+    key: 'threads',
+    type: { kind: 'int' },
+    default: 4,
+    editable: true,
+    restart_only: true,
+  },
+];
+const DEFAULTS = { 'conf/size': 50, 'conf/threads': 4 };
+const SECRET = 'a secret that no log holds';
+
+describe('delivery of the config', () => {
+  const running: { stop(): Promise<unknown> }[] = [];
+  let provider: EchoProvider;
+
+  const start = async (
+    files: HostOptions['files'],
+    options: Omit<HostOptions, 'files'> = {},
+  ): Promise<RunningHost> => {
+    const host = await startHost({ ...options, files: files ?? {} });
+    running.push(host);
+    return host;
+  };
+  const startConfigured = (members: object = {}) =>
+    start({ 'conf.json': configDescriptor(provider.url, FIELDS, { ...members }) });
+  const waitFor = (revision: number, of: EchoProvider = provider) =>
+    waitUntil(`revision ${revision} to come`, () => {
+      return readDeliveries(of).at(-1)?.revision === revision;
+    });
+
+  beforeEach(async () => {
+    provider = await startEchoProvider();
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((host) => host.stop()));
+    await provider.close();
+  });
+
+  it('puts the effective values to delivery_path when the module opens', async () => {
+    await startConfigured();
+    await waitFor(0);
+    const { method, target, headers, body } = provider.only();
+    expect([method, target]).to.deep.equal(['PUT', DELIVERY_PATH]);
+    expect(JSON.parse(body.toString())).to.deep.equal({ revision: 0, values: DEFAULTS });
+    expect(headerValue(headers, 'content-type')).to.equal('application/json');
+    expect(headerValue(headers, 'accept')).to.equal('application/json');
+    expect(headerValue(headers, 'accept-encoding')).to.equal('identity');
+    expect(headerValue(headers, 'x-request-id')).to.match(/^req_/);
+    expect(headerValue(headers, 'x-correlation-id')).to.be.a('string');
+    expect(headerValue(headers, 'modgate-actor')).to.equal(undefined);
+  });
+
+  it('follows each change with a greater revision', async () => {
+    const host = await startConfigured();
+    await waitFor(0);
+    await writeValue(host, 'size', 60);
+    await waitFor(1);
+    await writeValue(host, 'token', SECRET);
+    await waitFor(2);
+    expect(readDeliveries(provider).map(({ revision }) => revision)).to.deep.equal([0, 1, 2]);
+    const values = { ...DEFAULTS, 'conf/size': 60, 'conf/token': SECRET };
+    expect(readDeliveries(provider).at(-1)?.values).to.deep.equal(values);
+  });
+
+  it('carries what a restart-only field was when the module was opened', async () => {
+    const host = await startConfigured();
+    await waitFor(0);
+    await writeValue(host, 'threads', 8);
+    await waitFor(1);
+    expect(readDeliveries(provider).at(-1)?.values).to.deep.equal(DEFAULTS);
+    host.drop(
+      'conf.json',
+      configDescriptor(provider.url, FIELDS, { limits: { timeout_ms: 4000 } }),
+    );
+    const opened = { ...DEFAULTS, 'conf/threads': 8 };
+    await waitUntil('the new version to be told', () => {
+      return readDeliveries(provider).at(-1)?.values['conf/threads'] === 8;
+    });
+    expect(readDeliveries(provider).at(-1)).to.deep.equal({ revision: 1, values: opened });
+  });
+
+  it('is repeated until it is accepted, by then with the latest values', async () => {
+    provider.answer({ status: 500 });
+    const host = await startConfigured();
+    await waitUntil('two attempts', () => readDeliveries(provider).length >= 2);
+    await writeValue(host, 'size', 60);
+    await writeValue(host, 'size', 61);
+    provider.reset();
+    await waitFor(2);
+    const values = { ...DEFAULTS, 'conf/size': 61 };
+    expect(readDeliveries(provider).at(-1)).to.deep.equal({ revision: 2, values });
+  });
+
+  it('does not let a new value wait for the end of a pause', async () => {
+    provider.answer({ status: 500 });
+    const host = await startConfigured();
+    // After the fifth the pause is 1.6 s at least.
+    await waitUntil('five attempts', () => readDeliveries(provider).length === 5, 20_000);
+    provider.reset();
+    const writtenAt = performance.now();
+    await writeValue(host, 'size', 60);
+    await waitFor(1);
+    expect(performance.now() - writtenAt).to.be.below(1_000);
+  });
+
+  it('comes to every endpoint, whether or not another one answers', async () => {
+    const second = await startEchoProvider();
+    running.push({ stop: () => second.close() });
+    const endpoints = ['http://127.0.0.1:1', provider.url, second.url];
+    const host = await startConfigured({ provider: { kind: 'http', config: { endpoints } } });
+    await waitFor(0);
+    await waitFor(0, second);
+    await writeValue(host, 'size', 60);
+    await waitFor(1);
+    await waitFor(1, second);
+  });
+
+  it('is no call of the module: it counts nowhere and opens no breaker', async () => {
+    provider.answer({ status: 500 });
+    const host = await startConfigured({ breaker: { failures: 1 } });
+    await waitUntil('three attempts', () => readDeliveries(provider).length >= 3);
+    const headers = { authorization: 'Bearer dev-service:ops:modgate.modules.read' };
+    const response = await fetch(`${host.url}/modules`, { headers });
+    const { modules } = (await response.json()) as { modules: Record<string, unknown>[] };
+    expect(modules[0]?.['counts']).to.deep.equal({ calls: 0, failed: 0, in_flight: 0, queued: 0 });
+    const [endpoint] = (modules[0]?.['endpoints'] ?? []) as Record<string, unknown>[];
+    expect(endpoint).to.include({ state: 'up', calls: 0, failures: 0 });
+  });
+
+  it('is told of once a reason, without a value', async () => {
+    provider.answer({ status: 500, body: JSON.stringify({ error: SECRET }) });
+    const host = await startConfigured();
+    await writeValue(host, 'token', SECRET);
+    await waitUntil('four attempts', () => readDeliveries(provider).length >= 4);
+    provider.answer({ status: 503 });
+    const count = readDeliveries(provider).length;
+    await waitUntil('two more', () => readDeliveries(provider).length >= count + 2);
+    const findLines = () => host.logs().filter(({ msg }) => /deliver/.test(String(msg)));
+    await waitUntil('a line for each reason', () => findLines().length >= 2);
+    const lines = findLines();
+    expect(lines.map(({ reason }) => String(reason).match(/\d+/)?.[0])).to.deep.equal([
+      '500',
+      '503',
+    ]);
+    expect(lines.every(({ module }) => module === 'conf')).to.equal(true);
+    expect(host.output()).to.not.include(SECRET);
+  });
+
+  it('asks nothing of a module without delivery_path, and says nothing of it', async () => {
+    const inline = configManifest(FIELDS, { config: { fields: FIELDS } });
+    const host = await startConfigured({ manifest: { inline } });
+    await writeValue(host, 'size', 60);
+    expect((await readValues(host))['size']?.desired_value).to.equal(60);
+    expect(provider.requests).to.deep.equal([]);
+    expect(host.logs().filter(({ level }) => level === 'warn' || level === 'error')).to.deep.equal(
+      [],
+    );
+  });
+
+  it('opens no store for modules without config fields', async () => {
+    const state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
+    try {
+      const manifest = createManifest('bare', { capabilities: [CONFIG] });
+      const files = { 'bare.json': createDescriptor('bare', manifest, [CONFIG]) };
+      const host = await start(files, { args: ['--state', state] });
+      // A store that was being opened is open, or was on disk, by the end.
+      await host.stop();
+      expect(readdirSync(state).filter((name) => name.startsWith('modgate.db'))).to.deep.equal([]);
+    } finally {
+      rmSync(state, { recursive: true, force: true });
+    }
+  });
+
+  it('makes a generated secret once, and brings it', async () => {
+    const state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
+    const made: ConfigField = {
+      service: 'conf',
+      key: 'made',
+      type: { kind: 'string' },
+      generated: { bytes: 24 },
+    };
+    const options = { args: ['--state', state] };
+    const files = { 'conf.json': configDescriptor(provider.url, [...FIELDS, made]) };
+    try {
+      const first = await start(files, options);
+      await waitFor(0);
+      await first.stop();
+      await start(files, options);
+      await waitUntil('two deliveries', () => readDeliveries(provider).length === 2);
+      const [one, two] = readDeliveries(provider);
+      expect(one?.values['conf/made']).to.match(/^[0-9a-f]{48}$/);
+      expect(two).to.deep.equal(one);
+    } finally {
+      await Promise.all(running.splice(0).map((host) => host.stop()));
+      rmSync(state, { recursive: true, force: true });
+    }
+  });
+
+  it('calls configure of a module of kind local until it does not throw', async () => {
+    const file = `
+      let seen = [];
+      export const configure = async (configuration) => {
+        seen.push(configuration);
+        if (seen.length === 1) throw new Error(${JSON.stringify(SECRET)});
+      };
+      export default async () => ({ status: 200, body: seen });
+    `;
+    const manifest = configManifest(FIELDS, {
+      http_routes: [{ method: 'GET', path: '/seen', capability: CONFIG }],
+    });
+    const local = { provider: { kind: 'local', config: { file: './conf/conf.mjs' } } };
+    const host = await start({
+      'conf/conf.mjs': file,
+      'conf.json': createDescriptor('conf', manifest, [CONFIG], local),
+    });
+    const readSeen = async () => {
+      const headers = { authorization: `Bearer dev-service:ops:${CONFIG}` };
+      const answer = await fetch(`${host.url}/modules/conf/http/seen`, { headers });
+      return ((await answer.json()) as { data: object[] }).data;
+    };
+    await waitUntil('the second attempt', async () => (await readSeen()).length === 2);
+    await writeValue(host, 'size', 60);
+    await waitUntil('the change', async () => (await readSeen()).length === 3);
+    expect(await readSeen()).to.deep.equal([
+      { revision: 0, values: DEFAULTS },
+      { revision: 0, values: DEFAULTS },
+      { revision: 1, values: { ...DEFAULTS, 'conf/size': 60 } },
+    ]);
+    expect(host.output()).to.not.include(SECRET);
+  });
+});

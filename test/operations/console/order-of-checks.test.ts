@@ -1,0 +1,309 @@
+import { expect } from 'chai';
+import { headerValue } from '../../../core/selftest/raw-http.js';
+import {
+  askBridge,
+  type BridgeAnswer,
+  type BridgeCall,
+  RELEASE,
+  STRANGE,
+} from '../../support/bridge/bridge.js';
+import {
+  CONFIG,
+  crmDescriptor,
+  READ,
+  SYNC,
+  UNDECLARED,
+  UNGRANTED,
+} from '../../support/bridge/crm.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { useHost } from '../../support/http/use-host.js';
+
+const VALID: BridgeCall = {
+  permission: SYNC,
+  payload: { operation: 'admin_action_invoke', action: 'sync', input: { name: 'all' } },
+};
+
+interface Fault {
+  readonly title: string;
+  readonly status: number;
+  /** What `errors` or `detail` of the Problem name. */
+  readonly named: RegExp;
+  readonly apply: (call: BridgeCall) => BridgeCall;
+}
+
+/** In the order of contract 4. */
+const FAULTS: readonly Fault[] = [
+  {
+    title: 'no actor',
+    status: 401,
+    named: /authentication/,
+    apply: (call) => ({ ...call, token: null }),
+  },
+  {
+    title: 'an unknown field in the body',
+    status: 400,
+    named: /surplus/,
+    apply: (call) => ({ ...call, body: { ...call.body, surplus: 1 } }),
+  },
+  {
+    title: 'a permission that is not that of the path',
+    status: 400,
+    named: /permission/,
+    apply: (call) => ({ ...call, body: { ...call.body, permission: 'crm.other' } }),
+  },
+  {
+    title: 'a digest that is none',
+    status: 400,
+    named: /moduleReleaseDigest/,
+    apply: (call) => ({ ...call, release: 'sha256:abc' }),
+  },
+  {
+    title: 'an actor without the scope',
+    status: 403,
+    named: /scope/,
+    apply: (call) => ({ ...call, token: 'dev-service:tester:another.scope' }),
+  },
+  {
+    title: 'a module that is not there',
+    status: 404,
+    named: /module/,
+    apply: (call) => ({ ...call, module: 'nowhere' }),
+  },
+  {
+    title: 'no grant',
+    status: 403,
+    named: /grant/,
+    apply: (call) => ({ ...call, ui: STRANGE }),
+  },
+  {
+    title: 'an operation that is not declared',
+    status: 403,
+    named: /declare/,
+    apply: (call) => ({
+      ...call,
+      payload: { ...(call.payload as object), action: 'nothing' },
+    }),
+  },
+  {
+    title: 'an input that the action does not take',
+    status: 400,
+    named: /name/,
+    apply: (call) => ({ ...call, payload: { ...(call.payload as object), input: {} } }),
+  },
+];
+
+describe('the console bridge: order of checks', () => {
+  const setup = useHost(({ url }) => ({ 'crm.json': crmDescriptor(url) }));
+
+  const ask = (call: BridgeCall) => askBridge(setup.host, call);
+
+  function expectRefusal(answer: BridgeAnswer, fault: Fault): void {
+    const { detail, errors } = expectProblem(answer.response, fault.status);
+    expect(`${detail} ${JSON.stringify(errors)}`).to.match(fault.named);
+    expect(setup.provider.requests).to.deep.equal([]);
+  }
+
+  it('passes the call that the others are made from', async () => {
+    const answer = await ask(VALID);
+    expect(answer.text).to.equal('{"data":{"ok":true}}');
+    expect(answer.status).to.equal(200);
+    expect(headerValue(answer.response.headers, 'content-type')).to.match(/^application\/json/);
+    expect(setup.provider.only().target).to.equal('/admin/sync');
+  });
+
+  for (const fault of FAULTS) {
+    it(`answers ${fault.status} to ${fault.title}`, async () => {
+      expectRefusal(await ask(fault.apply(VALID)), fault);
+    });
+  }
+
+  FAULTS.forEach((first, index) => {
+    const [next, ...later] = FAULTS.slice(index + 1);
+    if (next === undefined) return;
+
+    it(`tells of ${first.title} before ${next.title}`, async () => {
+      const alone = await ask(first.apply(VALID));
+      const both = await ask(first.apply(next.apply(VALID)));
+      expectRefusal(both, first);
+      expect(both.problem.detail).to.equal(alone.problem.detail);
+    });
+
+    for (const last of later) {
+      it(`tells of ${first.title} before ${last.title}`, async () => {
+        expectRefusal(await ask(first.apply(last.apply(VALID))), first);
+      });
+    }
+  });
+
+  it('tells of what a body lacks before what its permission and digests are', async () => {
+    for (const missing of ['moduleReleaseDigest', 'uiArtifactDigest', 'permission', 'payload']) {
+      const body = { permission: 'crm.other', moduleReleaseDigest: 'none', [missing]: undefined };
+      const answer = await ask({ ...VALID, body });
+      expect(answer.status, answer.text).to.equal(400);
+      expect(answer.problem.errors.map(({ field }) => field)).to.include(missing);
+    }
+  });
+
+  it('tells of a limit that is none before any grant is looked at', async () => {
+    const payload = { operation: 'admin_data_list', entity: 'nothing', limit: 'many' };
+    const answer = await ask({
+      permission: READ,
+      payload,
+      module: 'nowhere',
+      token: 'dev-service:a',
+    });
+    expect(answer.status, answer.text).to.equal(400);
+    expect(JSON.stringify(answer.problem.errors)).to.include('limit');
+  });
+
+  for (const field of ['moduleReleaseDigest', 'uiArtifactDigest']) {
+    for (const [title, digest] of Object.entries({
+      'in upper case': RELEASE.toUpperCase(),
+      'with hex in upper case': `sha256:${RELEASE.slice(7).toUpperCase()}`,
+      'without its name': RELEASE.slice(7),
+      'one digit short': RELEASE.slice(0, -1),
+      'one digit long': `${RELEASE}0`,
+      'followed by a line end': `${RELEASE}\n`,
+      'of another hash': RELEASE.replace('sha256', 'sha512'),
+      empty: '',
+    })) {
+      it(`refuses a ${field} ${title}`, async () => {
+        const answer = await ask({ ...VALID, body: { [field]: digest } });
+        expect(answer.status, answer.text).to.equal(400);
+        expect(JSON.stringify(answer.problem.errors)).to.include(field);
+      });
+    }
+
+    for (const value of [null, 5, {}, []]) {
+      it(`refuses ${JSON.stringify(value)} as ${field}`, async () => {
+        const answer = await ask({ ...VALID, body: { [field]: value } });
+        expect(answer.status, answer.text).to.equal(400);
+      });
+    }
+  }
+
+  it('lets a system pass without scopes', async () => {
+    expect((await ask({ ...VALID, token: 'dev-system:tester' })).status).to.equal(200);
+  });
+
+  it('lets a user pass with the scope alone', async () => {
+    expect((await ask({ ...VALID, token: `dev-user:ada:${SYNC}` })).status).to.equal(200);
+  });
+
+  it('lets a user pass with console.admin alone', async () => {
+    expect((await ask({ ...VALID, token: 'dev-user:ada:console.admin' })).status).to.equal(200);
+  });
+
+  it('refuses a user with neither', async () => {
+    const answer = await ask({ ...VALID, token: `dev-user:ada:${READ}` });
+    expect(answer.status).to.equal(403);
+  });
+
+  it('gives a service nothing for console.admin', async () => {
+    const answer = await ask({ ...VALID, token: 'dev-service:tester:console.admin' });
+    expect(answer.status).to.equal(403);
+  });
+
+  for (const scope of ['crm.contacts', 'crm.*', 'crm.contacts.sync.all', 'CRM.CONTACTS.SYNC']) {
+    it(`takes the scope ${scope} for no other`, async () => {
+      expect((await ask({ ...VALID, token: `dev-service:tester:${scope}` })).status).to.equal(403);
+    });
+  }
+
+  it('refuses what a token does not stand for', async () => {
+    const answer = await ask({ ...VALID, token: 'nobody' });
+    expect(answer.status).to.equal(401);
+  });
+
+  describe('what is declared for a permission', () => {
+    const cases: readonly (readonly [title: string, permission: string, payload: object])[] = [
+      ['an entity of no module', READ, { operation: 'admin_data_list', entity: 'nothing' }],
+      ['an entity of another capability', READ, { operation: 'admin_data_list', entity: 'deals' }],
+      [
+        'an entity by a capability of an action',
+        SYNC,
+        { operation: 'admin_data_list', entity: 'contacts' },
+      ],
+      [
+        'an action of another capability',
+        SYNC,
+        { operation: 'admin_action_invoke', action: 'close' },
+      ],
+      [
+        'an action by a capability of an entity',
+        READ,
+        { operation: 'admin_action_invoke', action: 'ping' },
+      ],
+      [
+        'an entity named like a member of objects',
+        READ,
+        { operation: 'admin_data_list', entity: 'constructor' },
+      ],
+      [
+        'an action named like a member of objects',
+        SYNC,
+        { operation: 'admin_action_invoke', action: '__proto__' },
+      ],
+      [
+        'config values by a permission that is no capability',
+        UNDECLARED,
+        { operation: 'config_values' },
+      ],
+      [
+        'a write by a permission that is no capability',
+        UNDECLARED,
+        { operation: 'config_write', service: 'crm', key: 'page_size', value: 5 },
+      ],
+      [
+        'a write of a field that is not there',
+        CONFIG,
+        { operation: 'config_write', service: 'crm', key: 'nothing', value: 5 },
+      ],
+      [
+        'a write of a field of another service',
+        CONFIG,
+        { operation: 'config_write', service: 'cms', key: 'page_size', value: 5 },
+      ],
+      [
+        'a write of a field that is not editable',
+        CONFIG,
+        { operation: 'config_write', service: 'crm', key: 'fixed', value: 'x' },
+      ],
+      [
+        'contributions by a permission that is no capability',
+        UNDECLARED,
+        { operation: 'contributions_resolve', target: 'x' },
+      ],
+      [
+        'metadata by a permission that is no capability',
+        UNDECLARED,
+        { operation: 'modules_metadata' },
+      ],
+    ];
+    for (const [title, permission, payload] of cases) {
+      it(`refuses ${title}`, async () => {
+        const answer = await ask({ permission, payload });
+        expect(answer.status, answer.text).to.equal(403);
+        expect(answer.problem.code).to.equal('forbidden');
+        expect(setup.provider.requests).to.deep.equal([]);
+      });
+    }
+
+    it('says in its detail whether the grant or the declaration is missing', async () => {
+      const payload = { operation: 'modules_metadata' };
+      const ungranted = await ask({ permission: UNGRANTED, payload });
+      const undeclared = await ask({ permission: UNDECLARED, payload });
+      expect([ungranted.status, undeclared.status]).to.deep.equal([403, 403]);
+      expect(ungranted.problem.detail).to.not.equal(undeclared.problem.detail);
+    });
+
+    for (const operation of ['modules_metadata', 'config_values']) {
+      it(`takes any capability of the module for ${operation}`, async () => {
+        for (const permission of [READ, SYNC, CONFIG]) {
+          const answer = await ask({ permission, payload: { operation } });
+          expect(answer.status, answer.text).to.equal(200);
+        }
+      });
+    }
+  });
+});

@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import { headerValue, type RawHeader } from '../../../core/selftest/raw-http.js';
+import { call, JSON_TYPE } from '../../support/http/call.js';
+import { readCorpus } from '../../support/http/corpus.js';
+import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
+import { describeModule } from '../../support/http/modules.js';
+import { useHost } from '../../support/http/use-host.js';
+
+interface DetailVector {
+  readonly title: string;
+  readonly contentType?: string;
+  readonly body: string;
+  readonly detail?: string;
+}
+
+const PASSED = [400, 404, 409, 410, 412, 422, 429];
+const NOT_PASSED = [401, 402, 403, 405, 406, 408, 411, 413, 415, 418, 423, 451, 500, 502, 503];
+const MOST_CHARACTERS = 1_000;
+const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
+const TARGET = '/modules/through/http/items';
+
+describe('provider_errors: passthrough', () => {
+  const setup = useHost((provider) => ({
+    'through.json': describeModule('through', provider.url, ROUTES, {
+      provider_errors: 'passthrough',
+    }),
+    'plain.json': describeModule('plain', provider.url, ROUTES, { provider_errors: 'problem' }),
+  }));
+  const get = (target = TARGET) => call(setup.host, { target });
+
+  for (const status of PASSED) {
+    it(`hands a provider's ${status} through`, async () => {
+      setup.provider.answer({ status, body: `{"detail":"it is ${status}"}` });
+      const problem = expectProblem(await get(), status, 'provider_error');
+      expect(problem.detail).to.equal(`it is ${status}`);
+      expect(setup.provider.requests).to.have.length(1);
+    });
+  }
+
+  for (const status of NOT_PASSED) {
+    it(`answers 502 to a provider's ${status}`, async () => {
+      // A good answer in between, lest a breaker opens.
+      expect((await get()).status).to.equal(200);
+      setup.provider.answer({ status, headers: [JSON_TYPE, ['retry-after', '7']], body: '{}' });
+      const response = await get();
+      const problem = expectProblem(response, 502);
+      expect(reasonOf(problem, 'failure')).to.equal('status');
+      expect(reasonOf(problem, 'provider_status')).to.equal(`${status}`);
+      expect(headerValue(response.headers, 'retry-after')).to.equal(undefined);
+    });
+  }
+
+  it('answers 502 to a redirect', async () => {
+    setup.provider.answer({ status: 302, headers: [['location', '/b']], body: null });
+    expect(reasonOf(expectProblem(await get(), 502), 'failure')).to.equal('protocol');
+  });
+
+  it('answers 502 to each of these statuses where the option is problem', async () => {
+    for (const status of PASSED) {
+      setup.provider.answer({ status, headers: [['retry-after', '7']], body: '{"detail":"x"}' });
+      const response = await get('/modules/plain/http/items');
+      expect(reasonOf(expectProblem(response, 502), 'provider_status')).to.equal(`${status}`);
+      expect(headerValue(response.headers, 'retry-after')).to.equal(undefined);
+    }
+  });
+
+  for (const vector of readCorpus<DetailVector[]>('passthrough-details')) {
+    it(`takes the detail from ${vector.title}`, async () => {
+      const headers: RawHeader[] = [['content-type', vector.contentType ?? 'application/json']];
+      setup.provider.answer({ status: 409, headers, body: vector.body });
+      const problem = expectProblem(await get(), 409, 'provider_error');
+      expect(problem.detail).to.equal(vector.detail);
+    });
+  }
+
+  for (const vector of readCorpus<DetailVector[]>('passthrough-generic')) {
+    it(`has a detail of its own for ${vector.title}`, async () => {
+      const headers: RawHeader[] = [['content-type', vector.contentType ?? 'application/json']];
+      setup.provider.answer({ status: 422, headers, body: vector.body });
+      const problem = expectProblem(await get(), 422, 'provider_error');
+      expect(JSON.stringify(problem)).not.to.include('secret');
+    });
+  }
+
+  it('keeps the first 1,000 characters of a long detail', async () => {
+    setup.provider.answer({ status: 400, body: JSON.stringify({ detail: 'x'.repeat(5_000) }) });
+    const { detail } = expectProblem(await get(), 400, 'provider_error');
+    expect(detail.length).to.be.within(MOST_CHARACTERS - 1, MOST_CHARACTERS);
+  });
+
+  it('keeps a detail of 1,000 characters whole', async () => {
+    const detail = 'x'.repeat(MOST_CHARACTERS);
+    setup.provider.answer({ status: 400, body: JSON.stringify({ detail }) });
+    expect(expectProblem(await get(), 400, 'provider_error').detail).to.equal(detail);
+  });
+
+  it('never cuts a character in two', async () => {
+    for (const lead of [MOST_CHARACTERS - 1, MOST_CHARACTERS - 2]) {
+      const detail = `${'x'.repeat(lead)}😀😀`;
+      setup.provider.answer({ status: 400, body: JSON.stringify({ detail }) });
+      const got = expectProblem(await get(), 400, 'provider_error').detail;
+      expect(got.isWellFormed()).to.equal(true);
+      expect([...got].length).to.be.at.most(MOST_CHARACTERS);
+    }
+  });
+
+  it('hands no control character through', async () => {
+    const detail = 'a\u0000b\u0007c\r\nd\u001b[31me\u007ff\u0085g\u009fh\ti';
+    setup.provider.answer({ status: 400, body: JSON.stringify({ detail }) });
+    const got = expectProblem(await get(), 400, 'provider_error').detail;
+    expect(got).not.to.match(/\p{Cc}/u);
+    for (const letter of 'abcdefghi') expect(got).to.include(letter);
+  });
+
+  it('has a detail of its own where nothing but control characters came', async () => {
+    setup.provider.answer({ status: 400, body: '{"detail":"\\u0000\\u0001"}' });
+    expectProblem(await get(), 400, 'provider_error');
+  });
+
+  for (const value of ['0', '7', '120', 'Wed, 21 Oct 2026 07:28:00 GMT']) {
+    it(`hands the retry-after ${value} through`, async () => {
+      for (const status of [429, 409]) {
+        setup.provider.answer({ status, headers: [JSON_TYPE, ['retry-after', value]] });
+        expect(headerValue((await get()).headers, 'retry-after')).to.equal(value);
+      }
+    });
+  }
+
+  for (const value of ['', 'soon', '-1', '1.5', '+7', '1e3', '0x10', '7, 8', '7 s', 'Wed', '<b>']) {
+    it(`drops the retry-after ${JSON.stringify(value)}`, async () => {
+      setup.provider.answer({ status: 429, headers: [JSON_TYPE, ['retry-after', value]] });
+      const response = await get();
+      expect(response.status).to.equal(429);
+      expect(headerValue(response.headers, 'retry-after')).to.equal(undefined);
+    });
+  }
+
+  it('hands no other header through', async () => {
+    setup.provider.answer({
+      status: 404,
+      headers: [JSON_TYPE, ['set-cookie', 'a=evil'], ['etag', '"evil"'], ['x-request-id', 'evil']],
+    });
+    const response = await get();
+    expectProblem(response, 404, 'provider_error');
+    expect(JSON.stringify(response.headers)).not.to.include('evil');
+  });
+
+  it('hands a status to HEAD, without a body', async () => {
+    setup.provider.answer({ status: 404, body: '{"detail":"x"}' });
+    const response = await call(setup.host, { method: 'HEAD', target: TARGET });
+    expect(response.status).to.equal(404);
+    expect(setup.provider.only().method).to.equal('GET');
+  });
+});

@@ -1,0 +1,449 @@
+import { expect } from 'chai';
+import { headerValue, headerValues, type RawHeader } from '../../../core/selftest/raw-http.js';
+import { call, JSON_TYPE } from '../../support/http/call.js';
+import { readCorpus } from '../../support/http/corpus.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { describeModule, describeWideModule } from '../../support/http/modules.js';
+import { useHost } from '../../support/http/use-host.js';
+
+// Contract 1.6, and what HTTP/1.1 itself needs between the host and the provider.
+const ALLOWED = [
+  'accept',
+  'accept-encoding',
+  'content-type',
+  'x-request-id',
+  'x-correlation-id',
+  'traceparent',
+  'tracestate',
+  'modgate-deadline-ms',
+  'accept-language',
+  'idempotency-key',
+  'if-match',
+  'prefer',
+  'modgate-actor',
+  'modgate-call-id',
+  'host',
+  'connection',
+  'content-length',
+];
+const ALWAYS = [
+  'accept',
+  'accept-encoding',
+  'x-request-id',
+  'x-correlation-id',
+  'modgate-deadline-ms',
+  'modgate-actor',
+  'modgate-call-id',
+  'host',
+];
+const EVERYTHING: readonly RawHeader[] = [
+  ['accept', 'text/html, application/problem+json'],
+  ['accept-charset', 'utf-8'],
+  ['accept-encoding', 'gzip, br'],
+  ['accept-language', 'de-DE, de;q=0.9'],
+  ['cache-control', 'no-cache'],
+  ['content-language', 'de'],
+  ['content-md5', 'x'],
+  ['cookie', 'session=secret'],
+  ['cookie2', 'x'],
+  ['date', 'Thu, 01 Jan 1970 00:00:00 GMT'],
+  ['dnt', '1'],
+  ['forwarded', 'for=10.0.0.1'],
+  ['from', 'a@example.com'],
+  ['idempotency-key', 'key-1'],
+  ['if-match', '"abc"'],
+  ['if-modified-since', 'Thu, 01 Jan 1970 00:00:00 GMT'],
+  ['if-none-match', '"abc"'],
+  ['keep-alive', 'timeout=5'],
+  ['max-forwards', '1'],
+  ['origin', 'http://127.0.0.1'],
+  ['pragma', 'no-cache'],
+  ['prefer', 'return=minimal'],
+  ['proxy-authorization', 'Bearer secret'],
+  ['proxy-connection', 'keep-alive'],
+  ['range', 'bytes=0-1'],
+  ['referer', 'http://127.0.0.1/x'],
+  ['te', 'trailers'],
+  ['trailer', 'x-a'],
+  ['upgrade', 'h2c'],
+  ['user-agent', 'probe/1'],
+  ['via', '1.1 x'],
+  ['x-api-key', 'secret'],
+  ['x-forwarded-for', '10.0.0.1'],
+  ['x-forwarded-host', 'example.com'],
+  ['x-forwarded-proto', 'https'],
+  ['x-http-method-override', 'DELETE'],
+  ['x-original-url', '/b'],
+  ['x-real-ip', '10.0.0.1'],
+  ['x-tenant', 't1'],
+];
+const SPOOFED = [
+  'modgate-actor',
+  'Modgate-Actor',
+  'MODGATE-ACTOR',
+  'modgate_actor',
+  'Modgate_Actor',
+  'modgate-call-id',
+  'modgate_call_id',
+  'modgate-deadline-ms',
+  'modgate_deadline_ms',
+  'modgate-anything',
+  'modgate_x',
+  'modgate-',
+];
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT_ID = '00f067aa0ba902b7';
+const BAD_TRACEPARENTS = [
+  `00-${'0'.repeat(32)}-${PARENT_ID}-01`,
+  `00-${TRACE_ID}-${'0'.repeat(16)}-01`,
+  `ff-${TRACE_ID}-${PARENT_ID}-01`,
+  `00-${TRACE_ID.toUpperCase()}-${PARENT_ID}-01`,
+  `00-${TRACE_ID}-${PARENT_ID}`,
+  `00-${TRACE_ID}-${PARENT_ID}-01-extra`,
+  `00-${TRACE_ID}-${PARENT_ID}-1`,
+  `00-${TRACE_ID}x-${PARENT_ID}-01`,
+  `00_${TRACE_ID}_${PARENT_ID}_01`,
+  'nonsense',
+  '',
+];
+const VALID_TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+const TIMEOUT_MS = 1_500;
+const ROUTE_TIMEOUT_MS = 700;
+
+describe('what the provider gets', () => {
+  const setup = useHost(
+    (provider) => ({
+      'wide.json': describeWideModule('wide', provider.url),
+      'tenant.json': describeWideModule('tenant', provider.url, {
+        forward_headers: ['x-tenant', 'X-Mixed-Case'],
+        limits: { timeout_ms: TIMEOUT_MS },
+      }),
+      'own.json': describeWideModule('own', provider.url, {
+        provider: {
+          kind: 'http',
+          config: { endpoints: [provider.url], auth: { bearer: 'env:CRM_TOKEN' } },
+        },
+      }),
+      'own-file.json': describeWideModule('own-file', provider.url, {
+        provider: {
+          kind: 'http',
+          config: { endpoints: [provider.url], auth: { bearer: 'file:secrets/crm-token' } },
+        },
+      }),
+      'secrets/crm-token': 'own-secret-of-a-file',
+      'no-variable.json': describeWideModule('no-variable', provider.url, {
+        provider: {
+          kind: 'http',
+          config: { endpoints: [provider.url], auth: { bearer: 'env:CRM_TOKEN_THAT_IS_NOT_SET' } },
+        },
+      }),
+      'quick.json': describeModule('quick', provider.url, [
+        {
+          method: 'GET',
+          path: '/a',
+          capability: 'quick.use',
+          operation: { timeout_ms: ROUTE_TIMEOUT_MS },
+        },
+      ]),
+    }),
+    { env: { CRM_TOKEN: 'own-secret' } },
+  );
+  const get = (headers: readonly RawHeader[], module = 'wide') =>
+    call(setup.host, { target: `/modules/${module}/http/a`, headers });
+  const got = (name: string) => headerValue(setup.provider.only().headers, name);
+  const names = () => setup.provider.only().headers.map(([name]) => name.toLowerCase());
+
+  it('gets nothing that is not on the list, on GET', async () => {
+    expect((await get(EVERYTHING)).status).to.equal(200);
+    expect(ALLOWED).to.include.members(names());
+    expect(names()).to.include.members(ALWAYS);
+    expect(new Set(names()).size, 'each once').to.equal(names().length);
+  });
+
+  it('gets nothing that is not on the list, on POST', async () => {
+    const response = await call(setup.host, {
+      method: 'POST',
+      target: '/modules/wide/http/a',
+      headers: [...EVERYTHING, JSON_TYPE, ['content-encoding', 'identity']],
+      body: Buffer.from('{}'),
+    });
+    expect(response.status).to.equal(200);
+    expect(ALLOWED).to.include.members(names());
+    expect(names()).to.include.members([...ALWAYS, 'content-type', 'content-length']);
+    expect(new Set(names()).size, 'each once').to.equal(names().length);
+    expect(got('content-length')).to.equal('2');
+  });
+
+  it('gets the values that the host chooses, whatever the caller sent', async () => {
+    await get(EVERYTHING);
+    expect(got('accept')).to.equal('application/json');
+    expect(got('accept-encoding')).to.equal('identity');
+    expect(got('modgate-actor')).to.equal('system:root');
+    expect(got('host')).to.equal(`127.0.0.1:${setup.provider.port}`);
+  });
+
+  it('gets the values of the caller where the list takes them over', async () => {
+    await get(EVERYTHING);
+    expect(got('accept-language')).to.equal('de-DE, de;q=0.9');
+    expect(got('idempotency-key')).to.equal('key-1');
+    expect(got('if-match')).to.equal('"abc"');
+    expect(got('prefer')).to.equal('return=minimal');
+  });
+
+  it('gets no framing of a body with GET, also where the caller sent one', async () => {
+    const body = Buffer.from('{"a":1}');
+    await call(setup.host, { target: '/modules/wide/http/a', headers: [JSON_TYPE], body });
+    expect(names()).not.to.include('content-length');
+    expect(names()).not.to.include('transfer-encoding');
+    expect(setup.provider.only().body).to.have.length(0);
+  });
+
+  it('gets the ids of the request', async () => {
+    const response = await get([
+      ['x-request-id', 'r-1'],
+      ['x-correlation-id', 'c:1'],
+    ]);
+    expect(got('x-request-id')).to.equal('r-1');
+    expect(got('x-correlation-id')).to.equal('c:1');
+    expect(headerValue(response.headers, 'x-request-id')).to.equal('r-1');
+  });
+
+  it('gets the ids that the host made where the caller sent none, or bad ones', async () => {
+    const response = await get([['x-request-id', 'a b']]);
+    expect(got('x-request-id')).to.match(/^req_/);
+    expect(got('x-correlation-id')).to.match(/^corr_/);
+    expect(headerValue(response.headers, 'x-request-id')).to.equal(got('x-request-id'));
+  });
+
+  it('gets a new modgate-call-id with each call, whatever the ids of the request', async () => {
+    await get([['x-request-id', 'r-1']]);
+    await get([['x-request-id', 'r-1']]);
+    const ids = setup.provider.requests.map(({ headers }) =>
+      headerValue(headers, 'modgate-call-id'),
+    );
+    expect(new Set(ids).size).to.equal(2);
+    for (const id of ids) expect(id).to.be.a('string').and.not.oneOf(['', 'r-1']);
+  });
+
+  for (const [as, actor] of [
+    ['dev-service:probe-1:wide.use', 'service:probe-1'],
+    ['dev-user:ann@example.com:console.admin,wide.use', 'user:ann@example.com'],
+    ['dev-system:root', 'system:root'],
+  ] as const) {
+    it(`gets ${actor} as modgate-actor of ${as}`, async () => {
+      await call(setup.host, { target: '/modules/wide/http/a', as });
+      expect(got('modgate-actor')).to.equal(actor);
+    });
+  }
+
+  for (const name of SPOOFED) {
+    it(`gets nothing of a ${name} that the caller sent`, async () => {
+      const headers: RawHeader[] = [[name, 'system:evil']];
+      const as = 'dev-service:probe:wide.use';
+      const response = await call(setup.host, { target: '/modules/wide/http/a', as, headers });
+      expect(response.status).to.equal(200);
+      const sent = setup.provider.only().headers;
+      expect(JSON.stringify(sent)).not.to.include('evil');
+      expect(headerValues(sent, 'modgate-actor')).to.deep.equal(['service:probe']);
+      expect(names().filter((one) => /^modgate[-_]/.test(one))).to.have.members([
+        'modgate-actor',
+        'modgate-call-id',
+        'modgate-deadline-ms',
+      ]);
+    });
+  }
+
+  it('gets what forward_headers names, in any case', async () => {
+    await get(
+      [
+        ['X-TENANT', 't1'],
+        ['x-mixed-case', 'm1'],
+      ],
+      'tenant',
+    );
+    expect(got('x-tenant')).to.equal('t1');
+    expect(got('x-mixed-case')).to.equal('m1');
+  });
+
+  it('gets the bytes of a header as they came', async () => {
+    await get([['x-tenant', 'caf\u00e9 "x"; y=\\']], 'tenant');
+    expect(got('x-tenant')).to.equal('caf\u00e9 "x"; y=\\');
+  });
+
+  it('gets no header that forward_headers of another module names', async () => {
+    await get([['x-tenant', 't1']], 'wide');
+    expect(got('x-tenant')).to.equal(undefined);
+  });
+
+  for (const connection of [
+    'x-tenant',
+    'X-TENANT',
+    'close, X-Tenant',
+    'close,x-tenant',
+    'keep-alive ,\tx-TENANT , te',
+    ',,x-tenant,',
+  ]) {
+    it(`gets no header that connection names: ${JSON.stringify(connection)}`, async () => {
+      const headers: RawHeader[] = [
+        ['connection', connection],
+        ['x-tenant', 't1'],
+      ];
+      expect((await get(headers, 'tenant')).status).to.equal(200);
+      expect(got('x-tenant')).to.equal(undefined);
+    });
+  }
+
+  it('gets no header that a second connection header names', async () => {
+    await get(
+      [
+        ['connection', 'close'],
+        ['Connection', 'x-tenant'],
+        ['x-tenant', 't1'],
+      ],
+      'tenant',
+    );
+    expect(got('x-tenant')).to.equal(undefined);
+  });
+
+  it('gets no header of the list either when connection names it', async () => {
+    const headers: RawHeader[] = [
+      ['connection', 'Accept-Language, prefer, IF-MATCH, idempotency-key'],
+    ];
+    await get([...EVERYTHING, ...headers]);
+    for (const name of ['accept-language', 'prefer', 'if-match', 'idempotency-key']) {
+      expect(got(name), name).to.equal(undefined);
+    }
+  });
+
+  it('gets the headers of the host also when connection names them', async () => {
+    const connection =
+      'close, modgate-actor, modgate-call-id, modgate-deadline-ms, accept, accept-encoding';
+    expect((await get([['connection', connection]])).status).to.equal(200);
+    expect(names()).to.include.members(ALWAYS);
+    expect(got('modgate-actor')).to.equal('system:root');
+  });
+
+  it('gets its own credentials also when connection names them', async () => {
+    await get([['connection', 'close, authorization']], 'own');
+    expect(got('authorization')).to.equal('Bearer own-secret');
+  });
+
+  it('serves a request to upgrade as the request that it is', async () => {
+    const response = await get([
+      ['connection', 'upgrade'],
+      ['upgrade', 'websocket'],
+      ['sec-websocket-key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+    ]);
+    expect(response.status).to.equal(200);
+    expect(ALLOWED).to.include.members(names());
+  });
+
+  it('gets no authorization or cookie of the caller', async () => {
+    await get([['cookie', 'a=b']]);
+    expect(names()).not.to.include('authorization');
+    expect(names()).not.to.include('cookie');
+  });
+
+  it('gets its own credentials from the environment, once', async () => {
+    await get([], 'own');
+    expect(got('authorization')).to.equal('Bearer own-secret');
+  });
+
+  it('gets its own credentials from a file', async () => {
+    await get([], 'own-file');
+    expect(got('authorization')).to.equal('Bearer own-secret-of-a-file');
+  });
+
+  it('is not called when its credentials cannot be resolved', async () => {
+    expectProblem(await get([], 'no-variable'), 404);
+    expect(setup.provider.requests).to.have.length(0);
+  });
+
+  it('gets a child of the traceparent of the caller, and its tracestate', async () => {
+    await get([
+      ['traceparent', `00-${TRACE_ID}-${PARENT_ID}-01`],
+      ['tracestate', 'vendor=1,other=x'],
+    ]);
+    const sent = got('traceparent') ?? '';
+    expect(sent).to.match(VALID_TRACEPARENT);
+    expect(sent.slice(3, 35)).to.equal(TRACE_ID);
+    expect(sent.slice(36, 52)).not.to.equal(PARENT_ID);
+    expect(sent.slice(53)).to.equal('01');
+    expect(got('tracestate')).to.equal('vendor=1,other=x');
+  });
+
+  it('gets another child with each call', async () => {
+    const headers: RawHeader[] = [['traceparent', `00-${TRACE_ID}-${PARENT_ID}-00`]];
+    await get(headers);
+    await get(headers);
+    const sent = setup.provider.requests.map((one) => headerValue(one.headers, 'traceparent'));
+    expect(new Set(sent).size).to.equal(2);
+  });
+
+  for (const traceparent of BAD_TRACEPARENTS) {
+    it(`gets no tracestate with the traceparent ${JSON.stringify(traceparent)}`, async () => {
+      await get([
+        ['traceparent', traceparent],
+        ['tracestate', 'vendor=1'],
+      ]);
+      expect(got('tracestate')).to.equal(undefined);
+      const sent = got('traceparent');
+      if (sent === undefined) return;
+      expect(sent).to.match(VALID_TRACEPARENT);
+      expect(sent).not.to.include(TRACE_ID);
+    });
+  }
+
+  it('gets no tracestate without a traceparent', async () => {
+    await get([['tracestate', 'vendor=1']]);
+    expect(got('tracestate')).to.equal(undefined);
+  });
+
+  it('gets no tracestate with two traceparents', async () => {
+    await get([
+      ['traceparent', `00-${TRACE_ID}-${PARENT_ID}-01`],
+      ['traceparent', `00-${TRACE_ID}-${PARENT_ID}-01`],
+      ['tracestate', 'vendor=1'],
+    ]);
+    expect(got('tracestate')).to.equal(undefined);
+  });
+
+  for (const [module, most] of [
+    ['wide', 5_000],
+    ['tenant', TIMEOUT_MS],
+    ['quick', ROUTE_TIMEOUT_MS],
+  ] as const) {
+    it(`gets the milliseconds that are left, at most ${most}, from ${module}`, async () => {
+      await get([['modgate-deadline-ms', '999999']], module);
+      expect(got('modgate-deadline-ms')).to.match(/^[1-9][0-9]*$/);
+      // More than half has to be left when the call leaves at once.
+      expect(Number(got('modgate-deadline-ms'))).to.be.within(most / 2, most);
+    });
+  }
+});
+
+describe('names refused in forward_headers', () => {
+  const refused = readCorpus<string[]>('forward-headers-refused');
+  const setup = useHost((provider) => {
+    const files: Record<string, object> = {
+      'good.json': describeWideModule('good', provider.url, { forward_headers: ['x-a', 'x-b'] }),
+    };
+    refused.forEach((name, index) => {
+      const more = { forward_headers: ['x-tenant', name] };
+      files[`bad-${index}.json`] = describeWideModule(`bad-${index}`, provider.url, more);
+    });
+    return files;
+  });
+
+  refused.forEach((name, index) => {
+    it(`refuses the descriptor for ${name}`, async () => {
+      const target = `/modules/bad-${index}/http/a`;
+      expectProblem(await call(setup.host, { target }), 404);
+    });
+  });
+
+  it('keeps a descriptor that names none of them', async () => {
+    const response = await call(setup.host, { target: '/modules/good/http/a' });
+    expect(response.status).to.equal(200);
+  });
+});

@@ -1,0 +1,134 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { readPlugins } from '../../core/plugin-loader/registry.js';
+import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+
+const MANIFEST = { version: '1.0.0', contract: 1, entry: './index.mjs' };
+const named = (name: string, more: object = {}) =>
+  JSON.stringify({ ...MANIFEST, name, kinds: [name], ...more });
+
+/** An entry with one adapter of this kind, without an import. */
+const entryOf = (kind: string) => `export default { adapters: [{
+  kind: '${kind}', contract: 1, supports: {}, open() {}, config: { validate() {} },
+  [Symbol.for('modgate.adapter')]: true,
+}] };`;
+
+describe('where plugins come from', () => {
+  removeFoldersAfterEach();
+
+  const aPackage = (name: string, ...directories: string[]) =>
+    ({ kind: 'package', name, directories }) as const;
+
+  it('finds a package in the folder of the configuration, else where the host runs', async () => {
+    const [first, second] = [1, 2].map(() =>
+      createFolder({
+        'node_modules/@acme/modgate-mqtt/plugin.json': named('acme-mqtt'),
+        'node_modules/@acme/modgate-mqtt/index.mjs': entryOf('acme-mqtt'),
+      }),
+    ) as [string, string];
+    const name = '@acme/modgate-mqtt';
+    const registry = await readPlugins([aPackage(name, join(first, 'etc/deep'), second)]);
+    const [status] = registry.list();
+    expect(status).to.include({ name: 'acme-mqtt', origin: 'package', state: 'known' });
+    expect(status?.folder).to.equal(join(first, 'node_modules', name));
+    expect((await registry.adapter('acme-mqtt')).kind).to.equal('acme-mqtt');
+    rmSync(join(first, 'node_modules'), { recursive: true });
+    const [later] = (await readPlugins([aPackage(name, first, second)])).list();
+    expect(later?.folder).to.equal(join(second, 'node_modules', name));
+  });
+
+  it('refuses a package that is not installed, and tells so who looks for a kind', async () => {
+    const folder = createFolder();
+    const registry = await readPlugins([aPackage('modgate-mqtt', folder)]);
+    expect(registry.list()).to.have.length(1);
+    expect(registry.list()[0]).to.include({
+      state: 'refused',
+      stage: 'find',
+      reason: `plugin 'modgate-mqtt' is no package that is installed under ${folder}`,
+      hint: 'npm install modgate-mqtt',
+    });
+    const error = await registry.adapter('mqtt').catch((reason: Error) => reason);
+    expect(String(error)).to.include("plugin 'modgate-mqtt' is no package that is installed");
+  });
+
+  it('refuses a package that is no plugin', async () => {
+    const folder = createFolder({ 'node_modules/left-pad/package.json': '{}' });
+    const [status] = (await readPlugins([aPackage('left-pad', folder)])).list();
+    expect(status?.reason).to.equal("plugin 'left-pad' has a plugin.json that cannot be read");
+  });
+
+  it('takes a package that is linked, with its entry in its real folder', async () => {
+    const real = createFolder({ 'plugin.json': named('linked'), 'index.mjs': entryOf('linked') });
+    const folder = createFolder();
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(real, join(folder, 'node_modules/modgate-linked'));
+    const registry = await readPlugins([aPackage('modgate-linked', folder)]);
+    expect((await registry.adapter('linked')).kind).to.equal('linked');
+  });
+
+  it('takes a folder that is named twice for one', async () => {
+    const folder = createFolder({ 'a/plugin.json': named('a'), 'a/index.mjs': entryOf('a') });
+    const registry = await readPlugins([folder, folder]);
+    expect(registry.list().map(({ state }) => state)).to.deep.equal(['known']);
+  });
+
+  describe('when they are looked for again', () => {
+    it('finds what is new, and says whether anything is', async () => {
+      const folder = createFolder({ 'a/plugin.json': named('a'), 'a/index.mjs': entryOf('a') });
+      const registry = await readPlugins([folder]);
+      expect(await registry.refresh()).to.equal(false);
+      mkdirSync(join(folder, 'b'));
+      writeFileSync(join(folder, 'b/index.mjs'), entryOf('b'));
+      writeFileSync(join(folder, 'b/plugin.json'), named('b'));
+      expect(await registry.refresh()).to.equal(true);
+      expect(registry.kinds()).to.deep.equal(['a', 'b']);
+      rmSync(join(folder, 'b'), { recursive: true });
+      expect(await registry.refresh()).to.equal(true);
+      expect(registry.kinds()).to.deep.equal(['a']);
+    });
+
+    it('takes a plugin that was refused and has been mended since', async () => {
+      const folder = createFolder({
+        'a/plugin.json': named('a'),
+        'a/index.mjs': `import 'modgate-no-such-package';`,
+      });
+      const registry = await readPlugins([folder]);
+      const error = await registry.adapter('a').catch((reason: Error) => reason);
+      expect(String(error)).to.include('cannot be imported');
+      expect(await registry.refresh()).to.equal(false);
+      writeFileSync(join(folder, 'a/index.mjs'), `${entryOf('a')} // mended`);
+      expect(await registry.refresh()).to.equal(true);
+      expect(registry.list()[0]?.state).to.equal('known');
+      expect((await registry.adapter('a')).kind).to.equal('a');
+    });
+
+    it('keeps what has been imported, also when its folder is gone or changed', async () => {
+      const folder = createFolder({ 'a/plugin.json': named('a'), 'a/index.mjs': entryOf('a') });
+      const registry = await readPlugins([folder]);
+      const adapter = await registry.adapter('a');
+      writeFileSync(join(folder, 'a/plugin.json'), '{');
+      await registry.refresh();
+      expect(registry.list().map(({ state }) => state)).to.deep.equal(['loaded']);
+      rmSync(join(folder, 'a'), { recursive: true });
+      await registry.refresh();
+      expect(await registry.adapter('a')).to.equal(adapter);
+      expect(registry.list().map(({ state }) => state)).to.deep.equal(['loaded']);
+    });
+
+    it('lets no newcomer take the kind of what has been imported', async () => {
+      const folder = createFolder({ 'b/plugin.json': named('b'), 'b/index.mjs': entryOf('b') });
+      const registry = await readPlugins([folder]);
+      const adapter = await registry.adapter('b');
+      mkdirSync(join(folder, 'a'));
+      writeFileSync(join(folder, 'a/index.mjs'), entryOf('b'));
+      writeFileSync(join(folder, 'a/plugin.json'), named('a', { kinds: ['b'] }));
+      await registry.refresh();
+      expect(registry.list().map(({ name, state }) => `${name} ${state}`)).to.deep.equal([
+        'a refused',
+        'b loaded',
+      ]);
+      expect(await registry.adapter('b')).to.equal(adapter);
+    });
+  });
+});

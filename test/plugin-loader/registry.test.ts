@@ -1,0 +1,311 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { expect } from 'chai';
+import { PluginError, type PluginStage } from '../../core/plugin-loader/plugin-error.js';
+import { type PluginRegistry, readPlugins } from '../../core/plugin-loader/registry.js';
+import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+
+const SHIPPED = fileURLToPath(new URL('../../plugins', import.meta.url));
+const CONTRACT = pathToFileURL(
+  fileURLToPath(new URL('../../core/contract/index.js', import.meta.url)),
+).href;
+
+/** The source of an entry with an adapter for each kind. */
+function entryOf(...kinds: readonly string[]): string {
+  return `import { defineAdapter } from ${JSON.stringify(CONTRACT)};
+    globalThis.imported = (globalThis.imported ?? 0) + 1;
+    const config = { validate: (value) => [undefined, value] };
+    const adapters = ${JSON.stringify(kinds)}.map((kind) =>
+      defineAdapter({ kind, config, supports: {}, open: () => ({}) }));
+    export default { adapters };`;
+}
+
+const VALID = {
+  name: 'echo',
+  version: '1.0.0',
+  contract: 1,
+  kinds: ['echo'],
+  entry: './index.mjs',
+};
+
+describe('plugins', () => {
+  removeFoldersAfterEach();
+
+  const importedCount = () => (globalThis as { imported?: number }).imported ?? 0;
+
+  /** One plugin, `echo`, with these members of its plugin.json changed. */
+  const read = (changes: object, entry = entryOf('echo'), others = {}): Promise<PluginRegistry> =>
+    readPlugins([
+      createFolder({
+        'echo/plugin.json': JSON.stringify({ ...VALID, ...changes }),
+        'echo/index.mjs': entry,
+        ...others,
+      }),
+    ]);
+
+  const refusalOf = async (registry: PluginRegistry, kind = 'echo'): Promise<PluginError> => {
+    try {
+      await registry.adapter(kind);
+    } catch (error) {
+      if (error instanceof PluginError) return error;
+      throw error;
+    }
+    return expect.fail('expected the plugin to be refused');
+  };
+
+  const expectRefusal = async (registry: PluginRegistry, stage: PluginStage, message: string) => {
+    const error = await refusalOf(registry);
+    expect([error.stage, error.message]).to.deep.equal([stage, message]);
+    const status = registry.list().find(({ name }) => name === error.plugin);
+    expect(status?.state).to.equal('refused');
+    expect(status?.reason).to.equal(error.reason);
+  };
+
+  it('knows the shipped kinds without running their code, and loads them', async () => {
+    const registry = await readPlugins([SHIPPED]);
+    expect(registry.kinds()).to.include.members(['http', 'unix', 'local']);
+    expect(registry.list().map(({ state }) => state)).to.not.include('refused');
+    for (const kind of ['http', 'unix', 'local']) {
+      expect((await registry.adapter(kind)).kind).to.equal(kind);
+    }
+    const loaded = registry.list().filter(({ state }) => state === 'loaded');
+    expect(loaded.map(({ name }) => name)).to.include.members(['http', 'local']);
+  });
+
+  it('imports a plugin once, when one of its kinds is first asked for', async () => {
+    const before = importedCount();
+    const registry = await read({ kinds: ['echo', 'other'] }, entryOf('echo', 'other'));
+    expect(registry.kinds()).to.deep.equal(['echo', 'other']);
+    expect(registry.list().map(({ state }) => state)).to.deep.equal(['known']);
+    expect(importedCount()).to.equal(before);
+    const [one, two, other] = await Promise.all(
+      ['echo', 'echo', 'other'].map((kind) => registry.adapter(kind)),
+    );
+    expect(one).to.equal(two);
+    expect(other?.kind).to.equal('other');
+    expect(importedCount()).to.equal(before + 1);
+    expect(registry.list().map(({ state }) => state)).to.deep.equal(['loaded']);
+  });
+
+  it('lists plugins in the order of the folders and of their names, and skips all else', async () => {
+    const plugin = (name: string) => JSON.stringify({ ...VALID, name, kinds: [name] });
+    const first = createFolder({
+      'b/plugin.json': plugin('b'),
+      'b/index.mjs': '',
+      'a/plugin.json': plugin('a'),
+      'a/index.mjs': '',
+      'README.md': 'no plugin',
+      'no-plugin/index.mjs': '',
+    });
+    const second = createFolder({ 'a0/plugin.json': plugin('c'), 'a0/index.mjs': '' });
+    symlinkSync(join(second, 'a0'), join(second, 'linked'));
+    const registry = await readPlugins([first, second]);
+    expect(registry.list().map(({ name, state }) => `${name} ${state}`)).to.deep.equal([
+      'a known',
+      'b known',
+      'c known',
+      'c refused',
+    ]);
+  });
+
+  it('says which kinds there are when asked for another', async () => {
+    const registry = await read({});
+    const messages: string[] = [];
+    for (const kind of ['ecco', 'carrier-pigeon']) {
+      await registry.adapter(kind).catch((error: Error) => messages.push(error.message));
+    }
+    expect(messages).to.deep.equal([
+      "no plugin has that kind of provider (did you mean 'echo'?)",
+      'no plugin has that kind of provider (known here: echo)',
+    ]);
+  });
+
+  it('throws for a folder that is not there', async () => {
+    const error = await readPlugins([join(createFolder(), 'gone')]).then(
+      () => expect.fail('expected it to throw'),
+      (reason: NodeJS.ErrnoException) => reason,
+    );
+    expect(error.code).to.equal('ENOENT');
+  });
+
+  const BAD_FILES: Readonly<Record<string, [changes: object, message: string]>> = {
+    'an unknown key': [{ entri: 1 }, "unknown key 'entri' (did you mean 'entry'?)"],
+    'no version': [{ version: undefined }, "missing key 'version'"],
+    'a version that is none': [{ version: 'v1' }, "'version' must be a version such as 1.0.0"],
+    'a contract that is text': [
+      { contract: '1' },
+      "'contract' must be a whole number (remove the quotes)",
+    ],
+    'no kinds': [{ kinds: [] }, "'kinds' must be a list with a length between 1 and 64"],
+    'a kind twice': [{ kinds: ['echo', 'echo'] }, "'kinds' must be a list of kinds that differ"],
+    'a bad kind': [{ kinds: ['echo', 'Echo'] }, "'kinds[1]' must be a kind of a-z, 0-9 and -"],
+    'an absolute entry': [
+      { entry: '/index.mjs' },
+      "'entry' must be a path in the plugin's folder, such as './index.js'",
+    ],
+  };
+  for (const [what, [changes, message]] of Object.entries(BAD_FILES)) {
+    it(`refuses a plugin.json with ${what}`, async () => {
+      const [status] = (await read(changes)).list();
+      const hint = status?.hint == null ? '' : ` (${status.hint})`;
+      const [, text] =
+        /^plugin 'echo' has a bad plugin\.json:1:\d+: (.*)$/.exec(status?.reason ?? '') ?? [];
+      expect(`${text}${hint}`).to.equal(message);
+    });
+  }
+
+  it('calls a plugin without a proper name by its folder', async () => {
+    const message =
+      "plugin 'echo' has a bad plugin.json:1:9: 'name' must be a name of a-z, 0-9 and -";
+    await expectRefusal(await read({ name: 'The Echo' }), 'manifest', message);
+  });
+
+  it('refuses a plugin.json that is no JSON, with its place', async () => {
+    const registry = await readPlugins([
+      createFolder({ 'echo/plugin.json': '{\n  "name": echo }' }),
+    ]);
+    const [status] = registry.list();
+    expect(status?.name).to.equal('echo');
+    expect(status?.reason).to.match(/^plugin 'echo' has a bad plugin\.json:2:11: /);
+  });
+
+  it('refuses a plugin.json that cannot be read', async () => {
+    const registry = await readPlugins([
+      createFolder({ 'folder/plugin.json/x': '', 'latin/plugin.json': Buffer.from([0x7b, 0xff]) }),
+    ]);
+    expect(registry.list().map(({ reason }) => reason)).to.deep.equal([
+      "plugin 'folder' has a plugin.json that cannot be read",
+      "plugin 'latin' has a plugin.json that is not valid UTF-8",
+    ]);
+  });
+
+  it('refuses another contract before it looks at anything else', async () => {
+    const later = await read({ contract: 2, stars: [] });
+    const message = "plugin 'echo' is written for contract 2, this host has 1 (update the host)";
+    await expectRefusal(later, 'contract', message);
+  });
+
+  it('refuses an entry that is missing, a folder or outside', async () => {
+    const missing = "plugin 'echo' has no file './gone.mjs' (is it built?)";
+    await expectRefusal(await read({ entry: './gone.mjs' }), 'entry', missing);
+    const folder = "plugin 'echo' has no file './sub' (is it built?)";
+    const registry = await read({ entry: './sub' }, '', { 'echo/sub/x': '' });
+    await expectRefusal(registry, 'entry', folder);
+    const outside = "plugin 'echo' has an entry outside of its folder";
+    const escaping = await read({ entry: './../other.mjs' }, '', { 'other.mjs': '' });
+    await expectRefusal(escaping, 'entry', outside);
+  });
+
+  it('refuses an entry that a symbolic link leads outside', async () => {
+    const folder = createFolder({ 'echo/plugin.json': JSON.stringify(VALID), 'other.mjs': '' });
+    symlinkSync(join(folder, 'other.mjs'), join(folder, 'echo/index.mjs'));
+    const message = "plugin 'echo' has an entry outside of its folder";
+    await expectRefusal(await readPlugins([folder]), 'entry', message);
+  });
+
+  it('refuses an import that throws, and stays with it', async () => {
+    const registry = await read({}, `throw new Error('no licence');`);
+    const message = "plugin 'echo' cannot be imported: no licence (its author has to mend it)";
+    await expectRefusal(registry, 'import', message);
+    await expectRefusal(registry, 'import', message);
+    const missing = await read({}, `import 'modgate-no-such-package';`);
+    expect((await refusalOf(missing)).hint).to.equal('install its dependencies in its folder');
+  });
+
+  it('refuses an import that does not end', async () => {
+    const registry = await read({}, 'await new Promise(() => {});');
+    const error = await refusalOf(registry);
+    expect(error.stage).to.equal('import');
+    expect(error.message).to.include("plugin 'echo' did not end its import within 5000 ms");
+  });
+
+  const BAD_EXPORTS: Readonly<Record<string, [entry: string, stage: PluginStage, reason: string]>> =
+    {
+      'no default': ['export const a = 1;', 'export', 'has no default export'],
+      'a default without adapters': [
+        'export default {};',
+        'export',
+        "has a default export without 'adapters'",
+      ],
+      'a default of null': [
+        'export default null;',
+        'export',
+        "has a default export without 'adapters'",
+      ],
+      'an adapter that is not branded': [
+        `export default { adapters: [{ kind: 'echo', contract: 1 }] };`,
+        'export',
+        'exports an adapter that is not branded',
+      ],
+      'an adapter for another contract': [
+        `export default { adapters: [{ kind: 'echo', contract: 2, [Symbol.for('modgate.adapter')]: true }] };`,
+        'contract',
+        'exports an adapter for another contract, this host has 1',
+      ],
+      'an adapter that cannot open': [
+        `export default { adapters: [{ kind: 'echo', contract: 1, [Symbol.for('modgate.adapter')]: true }] };`,
+        'export',
+        "exports an adapter without 'open' or 'config'",
+      ],
+      'another kind': [
+        entryOf('ecco'),
+        'kinds',
+        "has no adapter for the kind 'echo' of its plugin.json",
+      ],
+    };
+  for (const [what, [entry, stage, reason]] of Object.entries(BAD_EXPORTS)) {
+    it(`refuses an entry with ${what}`, async () => {
+      const error = await refusalOf(await read({}, entry));
+      expect([error.stage, error.reason]).to.deep.equal([stage, `plugin 'echo' ${reason}`]);
+    });
+  }
+
+  it('lets the first of two plugins keep a kind, and names both to the other', async () => {
+    const first = createFolder({
+      'echo/plugin.json': JSON.stringify(VALID),
+      'echo/index.mjs': entryOf('echo'),
+    });
+    const second = createFolder({
+      'a/plugin.json': JSON.stringify({ ...VALID, name: 'a', kinds: ['alone', 'echo'] }),
+      'a/index.mjs': entryOf('alone', 'echo'),
+    });
+    const registry = await readPlugins([first, second]);
+    expect((await registry.adapter('echo')).kind).to.equal('echo');
+    const error = await refusalOf(registry, 'alone');
+    expect([error.plugin, error.stage, error.reason]).to.deep.equal([
+      'a',
+      'clash',
+      "plugin 'a' has the kind 'echo' of plugin 'echo', which keeps it",
+    ]);
+  });
+
+  it('lets a good plugin have the kind that a refused one claims', async () => {
+    const folder = createFolder({
+      'a/plugin.json': JSON.stringify({ ...VALID, name: 'a', contract: 9 }),
+      'b/plugin.json': JSON.stringify({ ...VALID, name: 'b' }),
+      'b/index.mjs': entryOf('echo'),
+    });
+    const registry = await readPlugins([folder]);
+    expect(registry.kinds()).to.deep.equal(['echo']);
+    expect((await registry.adapter('echo')).kind).to.equal('echo');
+  });
+
+  it('keeps the trouble of one plugin from the others', async () => {
+    const folder = createFolder({
+      'bad/plugin.json': '{',
+      'worse/plugin.json': JSON.stringify({ ...VALID, name: 'worse', kinds: ['worse'] }),
+      'worse/index.mjs': 'throw null;',
+      'good/plugin.json': JSON.stringify({ ...VALID, name: 'good' }),
+      'good/index.mjs': entryOf('echo'),
+    });
+    const registry = await readPlugins([folder]);
+    expect((await refusalOf(registry, 'worse')).stage).to.equal('import');
+    expect((await registry.adapter('echo')).kind).to.equal('echo');
+    expect(registry.list().map(({ name, state }) => `${name} ${state}`)).to.deep.equal([
+      'bad refused',
+      'good loaded',
+      'worse refused',
+    ]);
+  });
+});

@@ -1,0 +1,177 @@
+import { expect } from 'chai';
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { callItems, describeItems, findLine } from '../support/provider/routes.js';
+import { answerJson, type ScriptedProvider, startProvider } from '../support/provider.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+
+const TIMEOUT_MS = 500;
+/** A busy machine is late, but a hang would be far later. */
+const LATE_MS = 1_000;
+/** Of an answer of Node with `date` and `connection`: inside its body. */
+const IN_BODY = 200;
+const ANSWER = { items: 'x'.repeat(400) };
+
+interface Case {
+  readonly title: string;
+  readonly fault: Fault;
+  readonly failure: string;
+  /** Of a GET with two retries. */
+  readonly attempts: number;
+  readonly providerStatus?: string;
+  /** Whether it takes the whole time-out to know. */
+  readonly isSlow?: boolean;
+}
+
+const CASES: readonly Case[] = [
+  { title: 'is refused', fault: { kind: 'refuse' }, failure: 'unavailable', attempts: 3 },
+  {
+    title: 'is reset before the request is through',
+    fault: { kind: 'hang_up' },
+    failure: 'unavailable',
+    attempts: 3,
+  },
+  {
+    title: 'is reset before the status line',
+    fault: { kind: 'reset' },
+    failure: 'unavailable',
+    attempts: 3,
+  },
+  {
+    title: 'is closed before the status line',
+    fault: { kind: 'half_close' },
+    failure: 'unavailable',
+    attempts: 3,
+  },
+  {
+    title: 'is reset inside the status line',
+    fault: { kind: 'reset', afterBytes: 6 },
+    failure: 'protocol',
+    attempts: 1,
+  },
+  {
+    title: 'is reset inside the body',
+    fault: { kind: 'reset', afterBytes: IN_BODY },
+    failure: 'protocol',
+    attempts: 1,
+    providerStatus: '200',
+  },
+  {
+    title: 'is closed inside the body',
+    fault: { kind: 'half_close', afterBytes: IN_BODY },
+    failure: 'protocol',
+    attempts: 1,
+    providerStatus: '200',
+  },
+  {
+    title: 'garbles the status line',
+    fault: { kind: 'corrupt', atByte: 0 },
+    failure: 'protocol',
+    attempts: 1,
+  },
+  {
+    title: 'swallows everything',
+    fault: { kind: 'blackhole' },
+    failure: 'timeout',
+    attempts: 1,
+    isSlow: true,
+  },
+  {
+    title: 'is slower than the time-out',
+    fault: { kind: 'latency', ms: 2 * TIMEOUT_MS },
+    failure: 'timeout',
+    attempts: 1,
+    isSlow: true,
+  },
+  {
+    title: 'drips past the time-out, from its first byte on',
+    fault: { kind: 'trickle', bytes: 2, everyMs: 10 },
+    failure: 'timeout',
+    attempts: 1,
+    isSlow: true,
+  },
+];
+
+describe('a way to the provider that', () => {
+  let provider: ScriptedProvider;
+  let proxy: FaultProxy;
+  let host: RunningHost;
+
+  before(async () => {
+    provider = await startProvider(answerJson(ANSWER));
+    proxy = await startFaultProxy(provider.port);
+    const more = { limits: { timeout_ms: TIMEOUT_MS }, breaker: { failures: 1000 } };
+    const files = { 'm.json': describeItems('m', { endpoints: [proxy.url] }, more) };
+    host = await startHost({ files });
+  });
+
+  after(async () => {
+    await proxy.stop();
+    await provider.stop();
+    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
+  });
+
+  afterEach(async () => {
+    await proxy.set({ kind: 'none' });
+    const { status } = await callItems(host, 'm');
+    expect(status, 'the first call after the fault').to.equal(200);
+  });
+
+  const fault = async (method: string, { failure, isSlow, providerStatus }: Case) => {
+    const from = performance.now();
+    const response = await callItems(host, 'm', { method });
+    const took = performance.now() - from;
+    const problem = expectProblem(response, 502);
+    expect(reasonOf(problem, 'failure')).to.equal(failure);
+    expect(reasonOf(problem, 'provider_status')).to.equal(providerStatus);
+    if (isSlow) expect(took).to.be.within(TIMEOUT_MS - 20, TIMEOUT_MS + LATE_MS);
+    else expect(took).to.be.below(TIMEOUT_MS);
+    return problem.request_id;
+  };
+  const expectAttempts = async (requestId: string, attempts: number) => {
+    await waitUntil('the log line', () => findLine(host, requestId) !== undefined);
+    expect(findLine(host, requestId)).to.include({ attempts });
+  };
+
+  for (const one of CASES) {
+    it(`${one.title} is a 502 with ${one.failure} for a GET, ${one.attempts} attempts`, async () => {
+      // On a connection that is open already, and on those that must be made.
+      await callItems(host, 'm');
+      await proxy.set(one.fault);
+      await expectAttempts(await fault('GET', one), one.attempts);
+    });
+
+    it(`${one.title} is a 502 with ${one.failure} for a POST, 1 attempt`, async () => {
+      await proxy.set(one.fault);
+      await expectAttempts(await fault('POST', one), 1);
+    });
+  }
+
+  it('is slow, but not too slow, is none to worry about', async () => {
+    await proxy.set({ kind: 'latency', ms: TIMEOUT_MS / 4 });
+    expect((await callItems(host, 'm')).status).to.equal(200);
+    await proxy.set({ kind: 'trickle', bytes: 200, everyMs: 10 });
+    expect((await callItems(host, 'm')).status).to.equal(200);
+  });
+
+  it('flaps gives each caller an answer, and leaves nothing behind', async () => {
+    proxy.flap({ kind: 'refuse' }, 30);
+    const statuses = new Map<number, number>();
+    const end = performance.now() + 1_500;
+    const caller = async () => {
+      while (performance.now() < end) {
+        const { status } = await callItems(host, 'm');
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    };
+    await Promise.all([caller(), caller(), caller()]);
+    await proxy.set({ kind: 'none' });
+    expect([...statuses.keys()]).to.have.members(
+      [200, 502].filter((status) => statuses.has(status)),
+    );
+    expect(statuses.get(200)).to.be.greaterThan(statuses.get(502) ?? 0);
+    // Those that are idle close after the keep-alive time of the host (4 s).
+    await waitUntil('only idle connections', () => proxy.connections <= 3);
+  });
+});

@@ -1,0 +1,207 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Balancing } from '../../core/contract/index.js';
+import { Endpoint } from '../../core/provider/endpoint.js';
+import { EndpointSet } from '../../core/provider/endpoint-pool.js';
+import { SILENT_LOG } from '../support/provider/fake-module.js';
+
+const FAR_MS = 3_600_000;
+
+function createEndpoints(weights: Readonly<Record<string, number>>): Endpoint[] {
+  return Object.entries(weights).map(
+    ([id, weight]) =>
+      new Endpoint({
+        id,
+        weight,
+        name: id,
+        breaker: { failures: 1, openMs: FAR_MS, maxOpenMs: FAR_MS },
+        log: SILENT_LOG,
+      }),
+  );
+}
+
+function createSet(
+  strategy: Balancing['strategy'],
+  weights: Readonly<Record<string, number>>,
+): EndpointSet {
+  return new EndpointSet(createEndpoints(weights), strategy);
+}
+
+const find = (set: EndpointSet, id: string): Endpoint => {
+  const endpoint = set.all.find((one) => one.id === id);
+  return endpoint ?? expect.fail(`there is no endpoint ${id}`);
+};
+const open = (endpoint: Endpoint) => endpoint.end(endpoint.begin(), 'failure');
+const choose = (set: EndpointSet, key: string | null = null, tried: readonly Endpoint[] = []) =>
+  set.choose(key, tried)?.id ?? null;
+const chooseMany = (set: EndpointSet, times: number) =>
+  Array.from({ length: times }, () => choose(set));
+const countOf = (chosen: readonly (string | null)[], id: string) =>
+  chosen.filter((one) => one === id).length;
+
+describe('the choice of an endpoint', () => {
+  describe('by round robin', () => {
+    it('takes turns', () => {
+      const set = createSet('round_robin', { a: 1, b: 1, c: 1 });
+      expect(chooseMany(set, 6).join('')).to.equal('abcabc');
+    });
+
+    it('gives each its weight, spread out', () => {
+      const set = createSet('round_robin', { a: 5, b: 1, c: 1 });
+      expect(chooseMany(set, 14).join('')).to.equal('aabacaaaabacaa');
+    });
+
+    it('is exact over each round, whatever the weights', () => {
+      const weights = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 8 });
+      fc.assert(
+        fc.property(weights, (given) => {
+          const named = Object.fromEntries(given.map((weight, index) => [`e${index}`, weight]));
+          const set = createSet('round_robin', named);
+          const total = given.reduce((sum, weight) => sum + weight, 0);
+          const chosen = chooseMany(set, total);
+          for (const [id, weight] of Object.entries(named)) {
+            expect(countOf(chosen, id)).to.equal(weight);
+          }
+        }),
+      );
+    });
+  });
+
+  describe('by least in flight', () => {
+    it('takes the one with the fewest calls', () => {
+      const set = createSet('least_in_flight', { a: 1, b: 1, c: 1 });
+      find(set, 'a').inFlight = 2;
+      find(set, 'c').inFlight = 1;
+      expect(choose(set)).to.equal('b');
+    });
+
+    it('weighs the calls', () => {
+      const set = createSet('least_in_flight', { small: 1, big: 4 });
+      find(set, 'small').inFlight = 1;
+      find(set, 'big').inFlight = 3;
+      expect(choose(set)).to.equal('big');
+      find(set, 'big').inFlight = 5;
+      expect(choose(set)).to.equal('small');
+    });
+
+    it('takes turns by weight among those that are equal', () => {
+      const set = createSet('least_in_flight', { a: 3, b: 1 });
+      expect(countOf(chooseMany(set, 40), 'a')).to.equal(30);
+    });
+
+    it('fills them in proportion to their weights when the calls stay', () => {
+      const set = createSet('least_in_flight', { a: 1, b: 2, c: 5 });
+      for (let call = 0; call < 80; call += 1) set.choose(null, [])?.begin();
+      expect(set.all.map(({ inFlight }) => inFlight)).to.deep.equal([10, 20, 50]);
+    });
+  });
+
+  describe('by consistent hash', () => {
+    const ids = Array.from({ length: 8 }, (_, index) => `http://10.0.0.${index}:8080`);
+    const even = Object.fromEntries(ids.map((id) => [id, 1]));
+    const keys = Array.from({ length: 20_000 }, (_, index) => `tenant-${index}`);
+
+    it('gives one key to one endpoint', () => {
+      const set = createSet('consistent_hash', even);
+      const again = createSet('consistent_hash', even);
+      for (const key of keys.slice(0, 200)) expect(choose(set, key)).to.equal(choose(again, key));
+    });
+
+    it('spreads keys by weight', () => {
+      const weights = Object.fromEntries(ids.map((id, index) => [id, 1 + (index % 4)]));
+      const set = createSet('consistent_hash', weights);
+      const chosen = keys.map((key) => choose(set, key));
+      const total = Object.values(weights).reduce((sum, weight) => sum + weight, 0);
+      for (const [id, weight] of Object.entries(weights)) {
+        // Four standard deviations of a share of 1/20 of 20,000 keys are about 12 % of it.
+        const expected = (keys.length * weight) / total;
+        expect(countOf(chosen, id)).to.be.within(expected * 0.85, expected * 1.15);
+      }
+    });
+
+    it('moves the keys of an endpoint that goes, and no others, and spreads them', () => {
+      const set = createSet('consistent_hash', even);
+      const before = keys.map((key) => choose(set, key));
+      const [gone = ''] = ids;
+      open(find(set, gone));
+      const after = keys.map((key) => choose(set, key));
+      const moved = after.filter((id, index) => {
+        if (before[index] !== gone) expect(id).to.equal(before[index]);
+        return before[index] === gone;
+      });
+      for (const id of ids.slice(1)) {
+        expect(countOf(moved, id)).to.be.within(moved.length / 14, moved.length / 3.5);
+      }
+    });
+
+    it('takes turns for calls without a key', () => {
+      const set = createSet('consistent_hash', { a: 1, b: 1 });
+      expect(chooseMany(set, 4).join('')).to.equal('abab');
+    });
+
+    it('goes to the next of the key when its endpoint has been tried', () => {
+      const set = createSet('consistent_hash', even);
+      for (const key of keys.slice(0, 50)) {
+        const first = set.choose(key, []) ?? expect.fail();
+        const second = choose(set, key, [first]);
+        expect(second).not.to.equal(first.id);
+        expect(choose(set, key, [first])).to.equal(second);
+      }
+    });
+  });
+
+  it('is by a strategy that there is, or the module is not opened', () => {
+    const unknown = 'by_lot' as Balancing['strategy'];
+    expect(() => createSet(unknown, { a: 1 })).to.throw('must be one of round_robin, least_in_');
+  });
+
+  for (const strategy of ['round_robin', 'least_in_flight', 'consistent_hash'] as const) {
+    describe(`among some that are out of order, by ${strategy}`, () => {
+      const key = 'tenant-1';
+
+      it('leaves out those with an open breaker', () => {
+        const set = createSet(strategy, { a: 1, b: 1, c: 1 });
+        open(find(set, 'b'));
+        expect(chooseMany(set, 6)).not.to.include('b');
+        expect(choose(set, key)).not.to.equal('b');
+      });
+
+      it('is none when every breaker is open', () => {
+        const set = createSet(strategy, { a: 1, b: 1 });
+        for (const endpoint of set.all) open(endpoint);
+        expect(choose(set, key)).to.equal(null);
+        expect(set.isAdmitting).to.equal(false);
+        expect(set.waitMs).to.be.within(1, FAR_MS);
+      });
+
+      it('leaves out those that are down by their checks', () => {
+        const set = createSet(strategy, { a: 1, b: 1, c: 1 });
+        find(set, 'a').isUp = false;
+        expect(chooseMany(set, 6)).not.to.include('a');
+      });
+
+      it('tries all when all are down by their checks', () => {
+        const set = createSet(strategy, { a: 1, b: 1, c: 1 });
+        for (const endpoint of set.all) endpoint.isUp = false;
+        expect(new Set(chooseMany(set, 6))).to.have.property('size', 3);
+      });
+
+      it('tries one that is down rather than none, when the others are open', () => {
+        const set = createSet(strategy, { a: 1, b: 1 });
+        find(set, 'a').isUp = false;
+        open(find(set, 'b'));
+        expect(choose(set, key)).to.equal('a');
+      });
+
+      it('goes to another one for a retry, and back only if there is no other', () => {
+        const set = createSet(strategy, { a: 1, b: 1 });
+        const [a, b] = [find(set, 'a'), find(set, 'b')];
+        expect(choose(set, key, [a])).to.equal('b');
+        expect(choose(set, key, [b])).to.equal('a');
+        expect(choose(set, key, [a, b])).to.be.oneOf(['a', 'b']);
+        open(b);
+        expect(choose(set, key, [a])).to.equal('a');
+      });
+    });
+  }
+});

@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import { headerValue } from '../../core/selftest/raw-http.js';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { callItems, describeItems, readModule } from '../support/provider/routes.js';
+import { type ScriptedProvider, startProvider } from '../support/provider.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+
+const OPEN_MS = 300;
+/** Contract 9. */
+const AT_ONCE_MS = 5;
+const BREAKER = { failures: 3, open_ms: OPEN_MS, max_open_ms: 4 * OPEN_MS };
+
+describe('an open breaker', () => {
+  let provider: ScriptedProvider;
+  let proxy: FaultProxy;
+  let host: RunningHost;
+  let status = 200;
+
+  /** Open for 10 s, which is longer than any test. */
+  const describeLong = () =>
+    describeItems('long', { endpoints: [proxy.url] }, { breaker: { failures: BREAKER.failures } });
+
+  beforeEach(async () => {
+    status = 200;
+    provider = await startProvider((_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
+    });
+    proxy = await startFaultProxy(provider.port);
+    const short = describeItems('m', { endpoints: [proxy.url] }, { breaker: BREAKER });
+    host = await startHost({ files: { 'm.json': short, 'long.json': describeLong() } });
+  });
+
+  afterEach(async () => {
+    await proxy.stop();
+    await provider.stop();
+    await host.kill();
+  });
+
+  const stateOf = async () => (await readModule(host, 'm')).endpoints[0]?.state;
+  const callPost = (module = 'm') => callItems(host, module, { method: 'POST' });
+  const open = async (module = 'm') => {
+    await proxy.set({ kind: 'refuse' });
+    for (let call = 0; call < BREAKER.failures; call += 1) await callPost(module);
+  };
+
+  it('is shown with its time', async () => {
+    expect((await readModule(host, 'm')).endpoints).to.deep.equal([
+      { endpoint: proxy.url, state: 'up', in_flight: 0, calls: 0, failures: 0, until: null },
+    ]);
+    const from = Date.now();
+    await open();
+    const [endpoint] = (await readModule(host, 'm')).endpoints;
+    expect(endpoint).to.include({ state: 'open', calls: 3, failures: 3 });
+    const until = new Date(endpoint?.until ?? '');
+    expect(endpoint?.until).to.equal(until.toISOString());
+    expect(until.getTime()).to.be.within(from, Date.now() + OPEN_MS);
+  });
+
+  it('answers 502 at once, says so, and asks nobody', async () => {
+    await open('long');
+    await proxy.set({ kind: 'none' });
+    const took: number[] = [];
+    for (let round = 0; round < 20; round += 1) {
+      const response = await callPost('long');
+      const problem = expectProblem(response, 502);
+      expect(reasonOf(problem, 'breaker')).to.equal('open');
+      expect(reasonOf(problem, 'failure')).to.equal('unavailable');
+      expect(Number(headerValue(response.headers, 'retry-after'))).to.be.within(9, 10);
+    }
+    await waitUntil('the log lines', () => {
+      const lines = host.logs().filter((line) => line['msg'] === 'request');
+      took.splice(0, took.length, ...lines.slice(-20).map((line) => Number(line['duration_ms'])));
+      return lines.length >= 23;
+    });
+    took.sort((one, other) => one - other);
+    // The quick ones, since a machine that is busy with other tests pauses the host at times.
+    expect(took[4]).to.be.below(AT_ONCE_MS);
+    expect(provider.requests).to.have.length(0);
+  });
+
+  it('closes with a probe once the provider is back, without a restart', async () => {
+    await open();
+    await proxy.set({ kind: 'none' });
+    await waitUntil('a good answer', async () => (await callPost()).status === 200);
+    expect(await stateOf()).to.equal('up');
+    expect((await callPost()).status).to.equal(200);
+  });
+
+  it('lets one probe at a time through to a provider that hangs', async () => {
+    await open();
+    await proxy.set({ kind: 'blackhole' });
+    await waitUntil('half open', async () => (await stateOf()) === 'half_open');
+    const before = proxy.accepted;
+    // It hangs until its connection is cut at the end.
+    const probe = callPost().catch(() => null);
+    await waitUntil('the probe', () => proxy.accepted > before);
+    for (let round = 0; round < 5; round += 1) {
+      const problem = expectProblem(await callPost(), 502);
+      expect(reasonOf(problem, 'breaker')).to.equal('open');
+    }
+    expect(proxy.accepted).to.equal(before + 1);
+    await proxy.set({ kind: 'refuse' });
+    await probe;
+  });
+
+  it('stays open twice as long after a probe that fails', async () => {
+    await open();
+    await waitUntil('half open', async () => (await stateOf()) === 'half_open');
+    const from = Date.now();
+    await callPost();
+    const [endpoint] = (await readModule(host, 'm')).endpoints;
+    expect(endpoint?.state).to.equal('open');
+    const until = new Date(endpoint?.until ?? '').getTime();
+    expect(until - from).to.be.within(OPEN_MS * 1.5, OPEN_MS * 2.5);
+  });
+
+  it('opens by answers from 500 on, and not by others', async () => {
+    status = 404;
+    for (let call = 0; call < 10; call += 1) await callPost();
+    expect(await stateOf()).to.equal('up');
+    status = 500;
+    for (let call = 0; call < BREAKER.failures; call += 1) {
+      const problem = expectProblem(await callPost(), 502);
+      expect(reasonOf(problem, 'failure')).to.equal('status');
+    }
+    expect(await stateOf()).to.equal('open');
+  });
+
+  it('stays open when the descriptor is written anew with the same content', async () => {
+    await open('long');
+    const before = await readModule(host, 'long');
+    host.drop('long.json', JSON.stringify(describeLong(), null, 4));
+    host.drop('other.json', describeItems('other', { endpoints: [provider.url] }));
+    await waitUntil('the other file', async () => {
+      const { status: answered } = await callItems(host, 'other');
+      return answered === 200;
+    });
+    // The digest of the file itself is of its bytes.
+    const after = { ...(await readModule(host, 'long')), file_digest: null };
+    expect(after).to.deep.equal({ ...before, file_digest: null });
+  });
+
+  it('is forgotten when the descriptor says something else', async () => {
+    await open('long');
+    await proxy.set({ kind: 'none' });
+    host.drop('long.json', describeItems('long', { endpoints: [proxy.url] }));
+    await waitUntil('a good answer', async () => (await callPost('long')).status === 200);
+  });
+
+  it('of one module is none of another with the same provider', async () => {
+    host.drop('twin.json', describeItems('twin', { endpoints: [proxy.url] }));
+    await waitUntil('the twin', async () => (await callItems(host, 'twin')).status === 200);
+    await open();
+    await proxy.set({ kind: 'none' });
+    expect((await callItems(host, 'twin')).status).to.equal(200);
+    expect((await callPost()).status).to.equal(502);
+  });
+});

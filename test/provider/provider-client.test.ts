@@ -1,0 +1,435 @@
+import { expect } from 'chai';
+import type { Invocation } from '../../core/contract/index.js';
+import { ProviderStatus } from '../../core/provider/outcome.js';
+import type { CallTrace } from '../../core/provider/provider-call.js';
+import { GuardFailure } from '../../core/provider/rejected-call.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import {
+  answerStatus,
+  createFakeModule,
+  fail,
+  failureOf,
+  hang,
+  ok,
+} from '../support/provider/fake-module.js';
+
+/** Node's timers may fire this much early. */
+const EARLY_MS = 2;
+
+const deadlineOf = (invocation: { readonly headers: Readonly<Record<string, string>> }) =>
+  Number(invocation.headers['modgate-deadline-ms']);
+
+describe('the guard of a module', () => {
+  describe('keeps one deadline', () => {
+    it('and tells the provider how much of it is left', async () => {
+      const module = createFakeModule();
+      await module.call({ timeoutMs: 800 });
+      const [invocation = expect.fail()] = module.invocations;
+      expect(invocation.headers['modgate-deadline-ms']).to.match(/^[1-9][0-9]*$/);
+      expect(deadlineOf(invocation)).to.be.within(700, 800);
+    });
+
+    it('and never says less than 1, or a fraction', async () => {
+      const module = createFakeModule();
+      await module.call({ timeoutMs: 1 }).catch(() => {});
+      expect(module.invocations[0]?.headers['modgate-deadline-ms']).to.equal('1');
+    });
+
+    it('for an adapter that heeds the signal, and for one that does not', async () => {
+      for (const invoke of [hang, () => new Promise<never>(() => {})]) {
+        const module = createFakeModule({ invoke });
+        const from = performance.now();
+        expect((await failureOf(module.call({ timeoutMs: 30 }))).failure).to.equal('timeout');
+        expect(performance.now() - from).to.be.within(30 - EARLY_MS, 1000);
+        expect(module.guard.counts()).to.include({ inFlight: 0, failed: 1, ended: 1 });
+      }
+    });
+
+    it('over the wait for a turn', async () => {
+      const module = createFakeModule({
+        limits: { concurrency: 1, queueMs: 5000 },
+        invoke: hang,
+      });
+      const first = failureOf(module.call({ timeoutMs: 60 }));
+      const second = failureOf(module.call({ timeoutMs: 30 }));
+      expect((await second).failure).to.equal('timeout');
+      expect(module.invocations).to.have.length(1);
+      expect((await first).failure).to.equal('timeout');
+    });
+
+    it('and has less of it left after the wait for a turn', async () => {
+      const module = createFakeModule({ limits: { concurrency: 1 }, invoke: hang });
+      const from = performance.now();
+      const first = failureOf(module.call({ timeoutMs: 100 }));
+      const second = failureOf(module.call({ timeoutMs: 200 }));
+      // On a busy machine the second begins some milliseconds after the first, and waits so much less.
+      const laterMs = performance.now() - from;
+      await first;
+      await second;
+      const leftMs = deadlineOf(module.invocations[1] ?? expect.fail());
+      expect(leftMs).to.be.within(1, 100 + laterMs + EARLY_MS);
+    });
+
+    it('over all attempts', async () => {
+      const module = createFakeModule({ endpoints: ['a', 'b'] });
+      module.answer(() => (module.invocations.length === 1 ? fail() : hangLast()));
+      const hangLast = () => hang(module.invocations.at(-1) ?? expect.fail());
+      const failure = await failureOf(module.call({ timeoutMs: 100, isRepeatable: true }));
+      expect(failure.failure).to.equal('timeout');
+      const [first, second] = module.invocations.map(deadlineOf);
+      expect(second)
+        .to.be.at.least(1)
+        .and.below(first ?? 0);
+    });
+
+    it('and gives adapters a signal, also in a copy that one hands on', async () => {
+      const copies: Invocation[] = [];
+      const module = createFakeModule({
+        invoke: (invocation) => {
+          copies.push({ ...invocation });
+          return hang(invocation);
+        },
+      });
+      expect((await failureOf(module.call({ timeoutMs: 30 }))).failure).to.equal('timeout');
+      const [copy] = copies;
+      expect(copy?.signal).to.be.instanceOf(AbortSignal);
+      expect(copy?.signal.aborted).to.equal(true);
+      // With it, another signal in the copy would not be heeded by those who listen here.
+      expect(copy).not.to.have.property('cancellation');
+    });
+
+    it('and takes the call back when the caller has gone', async () => {
+      const module = createFakeModule({ invoke: hang });
+      const caller = new AbortController();
+      const call = failureOf(module.call({ signal: caller.signal, isRepeatable: true }));
+      caller.abort();
+      expect((await call).failure).to.equal('cancelled');
+      expect(module.invocations).to.have.length(1);
+      expect(module.guard.counts()).to.include({ failed: 0, ended: 1 });
+    });
+
+    it('and asks nobody for a caller who had gone before', async () => {
+      const module = createFakeModule();
+      const failure = await failureOf(module.call({ signal: AbortSignal.abort() }));
+      expect(failure.failure).to.equal('cancelled');
+      expect(module.invocations).to.have.length(0);
+    });
+  });
+
+  describe('repeats a call', () => {
+    it('that may be repeated, on another endpoint, until it succeeds', async () => {
+      const module = createFakeModule({ endpoints: ['a', 'b', 'c'] });
+      module.answer(async ({ endpoint }) => (endpoint === 'c' ? ok() : fail()));
+      const answer = await module.call({ isRepeatable: true });
+      expect(answer).to.deep.equal({ value: '"fine"', attempts: 3 });
+      expect(module.invocations.map(({ endpoint }) => endpoint)).to.deep.equal(['a', 'b', 'c']);
+      expect(module.guard.counts()).to.include({ calls: 1, failed: 0, retries: 2 });
+    });
+
+    it('on the same endpoint when there is no other', async () => {
+      const module = createFakeModule();
+      module.answer(async () => (module.invocations.length === 1 ? fail() : ok()));
+      expect(await module.call({ isRepeatable: true })).to.have.property('attempts', 2);
+    });
+
+    it('as often as `retry.attempts` says, and no more', async () => {
+      for (const attempts of [0, 1, 2, 4]) {
+        const module = createFakeModule({ retry: { attempts }, invoke: () => fail() });
+        expect((await failureOf(module.call({ isRepeatable: true }))).failure).to.equal(
+          'unavailable',
+        );
+        expect(module.invocations).to.have.length(1 + attempts);
+      }
+    });
+
+    it('under one id, with a new span and less time for each attempt', async () => {
+      const module = createFakeModule({ invoke: () => fail() });
+      await failureOf(module.call({ isRepeatable: true }));
+      const headers = module.invocations.map((invocation) => invocation.headers);
+      expect(headers).to.have.length(3);
+      expect(new Set(headers.map((sent) => sent['modgate-call-id']))).to.have.property('size', 1);
+      expect(new Set(headers.map((sent) => sent['traceparent']))).to.have.property('size', 3);
+      const left = module.invocations.map(deadlineOf);
+      expect(left).to.deep.equal(left.toSorted((one, other) => other - one));
+      await failureOf(module.call());
+      expect(module.invocations.at(-1)?.id).not.to.equal(module.invocations[0]?.id);
+    });
+
+    it('and says how often and where it tried, also when it fails', async () => {
+      const module = createFakeModule({ endpoints: ['a', 'b'], invoke: () => fail() });
+      const trace: CallTrace = { attempts: 0, endpoint: null };
+      await failureOf(module.call({ isRepeatable: true, trace, headers: {} }));
+      expect(trace.attempts).to.equal(3);
+      expect(trace.endpoint).to.be.oneOf(['a', 'b']);
+    });
+
+    it('only inside the budget of the module', async () => {
+      const module = createFakeModule({ retry: { budget: 0.2 }, invoke: () => fail() });
+      for (let call = 0; call < 50; call += 1) {
+        await failureOf(module.call({ isRepeatable: true }));
+      }
+      // 10 to start with, and 49 calls of 0.2: what the first one adds does not fit in.
+      expect(module.guard.counts()).to.include({ calls: 50, retries: 19 });
+    });
+
+    it('not when there is no time left for it', async () => {
+      const module = createFakeModule({ invoke: () => fail() });
+      const failure = await failureOf(module.call({ isRepeatable: true, timeoutMs: 5 }));
+      expect(failure.failure).to.equal('unavailable');
+      expect(module.invocations).to.have.length(1);
+    });
+
+    it('not when the caller goes in between', async () => {
+      const module = createFakeModule({ invoke: () => fail() });
+      const caller = new AbortController();
+      module.answer(async () => {
+        setImmediate(() => caller.abort());
+        return fail();
+      });
+      const call = module.call({ isRepeatable: true, signal: caller.signal });
+      expect((await failureOf(call)).failure).to.equal('cancelled');
+      expect(module.invocations).to.have.length(1);
+    });
+
+    for (const failure of ['timeout', 'protocol', 'refused', 'overloaded'] as const) {
+      it(`not after the failure ${failure}`, async () => {
+        const module = createFakeModule({ invoke: () => fail(failure) });
+        expect((await failureOf(module.call({ isRepeatable: true }))).failure).to.equal(failure);
+        expect(module.invocations).to.have.length(1);
+      });
+    }
+
+    it('not after a status: that is an answer', async () => {
+      const module = createFakeModule({ invoke: () => answerStatus(503) });
+      const error = await module.call({ isRepeatable: true }).catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(ProviderStatus);
+      module.answer(() => fail('unavailable', 503));
+      await failureOf(module.call({ isRepeatable: true }));
+      expect(module.invocations).to.have.length(2);
+    });
+
+    it('not when that might do harm', async () => {
+      const module = createFakeModule({ invoke: () => fail() });
+      await failureOf(module.call());
+      expect(module.invocations).to.have.length(1);
+    });
+  });
+
+  describe('breaks the circuit', () => {
+    const breaker = { failures: 3, openMs: 50, maxOpenMs: 100 };
+
+    for (const failure of ['unavailable', 'timeout', 'protocol'] as const) {
+      it(`after failures of the kind ${failure}`, async () => {
+        const module = createFakeModule({ breaker, invoke: () => fail(failure) });
+        for (let call = 0; call < 3; call += 1) await failureOf(module.call());
+        const refusal = await failureOf(module.call());
+        expect(refusal).to.be.instanceOf(GuardFailure);
+        expect(refusal.failure).to.equal('unavailable');
+        expect((refusal as GuardFailure).evidence).to.deep.equal({
+          field: 'breaker',
+          reason: 'open',
+        });
+        expect(module.invocations).to.have.length(3);
+      });
+    }
+
+    for (const status of [500, 502, 503, 599]) {
+      it(`after answers with ${status}`, async () => {
+        const module = createFakeModule({ breaker, invoke: () => answerStatus(status) });
+        for (let call = 0; call < 3; call += 1) await module.call().catch(() => {});
+        expect(module.guard.endpoints()[0]).to.include({ state: 'open', failures: 3, calls: 3 });
+      });
+    }
+
+    for (const status of [400, 404, 429, 499]) {
+      it(`not after answers with ${status}`, async () => {
+        const module = createFakeModule({ breaker, invoke: () => answerStatus(status) });
+        for (let call = 0; call < 9; call += 1) await module.call().catch(() => {});
+        expect(module.guard.endpoints()[0]).to.include({ state: 'up', failures: 0, calls: 9 });
+      });
+    }
+
+    for (const failure of ['refused', 'overloaded'] as const) {
+      it(`not after failures of the kind ${failure}`, async () => {
+        const module = createFakeModule({ breaker, invoke: () => fail(failure) });
+        for (let call = 0; call < 9; call += 1) await failureOf(module.call());
+        expect(module.guard.endpoints()[0]).to.include({ state: 'up', failures: 0 });
+      });
+    }
+
+    it('not for callers who go', async () => {
+      const module = createFakeModule({ breaker, invoke: hang });
+      for (let call = 0; call < 9; call += 1) {
+        const caller = new AbortController();
+        const gone = failureOf(module.call({ signal: caller.signal }));
+        caller.abort();
+        await gone;
+      }
+      expect(module.guard.endpoints()[0]).to.include({ state: 'up', failures: 0, inFlight: 0 });
+    });
+
+    it('of one endpoint, and goes on with the others', async () => {
+      const module = createFakeModule({
+        breaker,
+        endpoints: ['bad', 'good'],
+        invoke: async ({ endpoint }) => (endpoint === 'bad' ? fail() : ok()),
+      });
+      for (let call = 0; call < 20; call += 1) await module.call().catch(() => {});
+      const sent = module.invocations.map(({ endpoint }) => endpoint);
+      expect(sent.filter((endpoint) => endpoint === 'bad')).to.have.length(3);
+      expect(module.guard.endpoints().map(({ state }) => state)).to.deep.equal(['open', 'up']);
+    });
+
+    it('and mends it with one probe', async () => {
+      const module = createFakeModule({ breaker, invoke: () => fail() });
+      for (let call = 0; call < 3; call += 1) await failureOf(module.call());
+      const [open] = module.guard.endpoints();
+      expect(open?.until?.getTime()).to.be.within(Date.now() - 100, Date.now() + 60);
+      await waitUntil('half open', () => module.guard.endpoints()[0]?.state === 'half_open');
+      let release = () => {};
+      module.answer(async () => {
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        return ok();
+      });
+      const probe = module.call();
+      const beside = await failureOf(module.call());
+      expect(beside).to.be.instanceOf(GuardFailure);
+      release();
+      expect(await probe).to.have.property('value', '"fine"');
+      expect(module.guard.endpoints()[0]).to.include({ state: 'up', until: null });
+    });
+
+    it('and says for how long, in whole seconds', async () => {
+      const module = createFakeModule({
+        breaker: { failures: 1, openMs: 2500, maxOpenMs: 2500 },
+        endpoints: ['a', 'b'],
+        invoke: () => fail(),
+      });
+      await failureOf(module.call());
+      await failureOf(module.call());
+      const refusal = (await failureOf(module.call())) as GuardFailure;
+      expect(refusal.retryAfterSeconds).to.equal(3);
+    });
+
+    it('without making anybody wait for a turn', async () => {
+      const module = createFakeModule({
+        breaker: { failures: 1, openMs: 20, maxOpenMs: 20 },
+        limits: { concurrency: 2, queueMs: 5000 },
+        invoke: hang,
+      });
+      const callers = new AbortController();
+      const old = failureOf(module.call({ signal: callers.signal }));
+      module.answer(() => fail());
+      await failureOf(module.call());
+      await waitUntil('half open', () => module.guard.endpoints()[0]?.state === 'half_open');
+      module.answer(hang);
+      const probe = failureOf(module.call({ signal: callers.signal }));
+      expect(module.guard.counts()).to.include({ inFlight: 2 });
+      const refused = failureOf(module.call({ timeoutMs: 1000 }));
+      expect(module.guard.counts()).to.include({ queued: 0 });
+      expect(await refused).to.have.deep.property('evidence', { field: 'breaker', reason: 'open' });
+      callers.abort();
+      await Promise.all([old, probe]);
+    });
+
+    it('and leaves the failure that opened it what it is', async () => {
+      const module = createFakeModule({
+        breaker: { failures: 2, openMs: 10_000, maxOpenMs: 10_000 },
+        invoke: () => fail(),
+      });
+      const first = failureOf(module.call({ isRepeatable: true }));
+      await new Promise(setImmediate);
+      // Now it waits for its retry, and the second one opens the breaker.
+      const second = failureOf(module.call({ isRepeatable: true }));
+      for (const failure of await Promise.all([first, second])) {
+        expect(failure).not.to.be.instanceOf(GuardFailure);
+        expect(failure.failure).to.equal('unavailable');
+      }
+      expect(module.invocations).to.have.length(2);
+    });
+
+    it('and does not wait for a retry that cannot be', async () => {
+      const took: number[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        const module = createFakeModule({ breaker: { failures: 1 }, invoke: () => fail() });
+        const from = performance.now();
+        await failureOf(module.call({ isRepeatable: true }));
+        took.push(performance.now() - from);
+      }
+      // Half of 25 ms is the least that a retry waits.
+      expect(Math.min(...took)).to.be.below(10);
+    });
+  });
+
+  describe('counts', () => {
+    it('the endpoint of a provider that names none by its kind, and does not name it', async () => {
+      const module = createFakeModule();
+      await module.call();
+      expect(module.invocations[0]).not.to.have.property('endpoint');
+      expect(module.guard.endpoints()).to.deep.equal([
+        { endpoint: 'fake', state: 'up', inFlight: 0, calls: 1, failures: 0, until: null },
+      ]);
+    });
+
+    it('what is in flight and what waits', async () => {
+      const module = createFakeModule({ limits: { concurrency: 2 }, invoke: hang });
+      const calls = [1, 2, 3].map(() => failureOf(module.call({ timeoutMs: 50 })));
+      expect(module.guard.counts()).to.include({ calls: 3, inFlight: 2, queued: 1, ended: 0 });
+      expect(module.guard.endpoints()[0]).to.include({ inFlight: 2 });
+      await Promise.all(calls);
+      expect(module.guard.counts()).to.include({ calls: 3, inFlight: 0, queued: 0, ended: 3 });
+    });
+
+    it('a status that is passed on as no failure', async () => {
+      const module = createFakeModule({
+        providerErrors: 'passthrough',
+        invoke: () => answerStatus(404),
+      });
+      await module.call().catch(() => {});
+      module.answer(() => answerStatus(500));
+      await module.call().catch(() => {});
+      expect(module.guard.counts()).to.include({ calls: 2, failed: 1 });
+    });
+  });
+
+  describe('drains', () => {
+    it('at once when nothing is in flight any more', async () => {
+      const module = createFakeModule();
+      await module.call();
+      const from = performance.now();
+      await module.guard.drain(2000);
+      expect(performance.now() - from).to.be.below(1000);
+    });
+
+    it('when the last call has ended, those that wait for a turn too', async () => {
+      const module = createFakeModule({ limits: { concurrency: 1 } });
+      const release: (() => void)[] = [];
+      module.answer(async () => {
+        await new Promise<void>((resolve) => release.push(resolve));
+        return ok();
+      });
+      const calls = [module.call(), module.call()];
+      let isDrained = false;
+      const drained = module.guard.drain(5000).then(() => {
+        isDrained = true;
+      });
+      release.shift()?.();
+      await calls[0];
+      await waitUntil('the second call', () => release.length === 1);
+      expect(isDrained).to.equal(false);
+      release.shift()?.();
+      await drained;
+      expect(await calls[1]).to.have.property('value', '"fine"');
+    });
+
+    it('by cutting what takes too long, without a retry', async () => {
+      const module = createFakeModule({ invoke: hang });
+      const call = failureOf(module.call({ isRepeatable: true }));
+      await module.guard.drain(20);
+      expect((await call).failure).to.equal('unavailable');
+      expect(module.invocations).to.have.length(1);
+    });
+  });
+});

@@ -1,0 +1,154 @@
+import type { ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { headerValue, type RawResponse } from '../../core/selftest/raw-http.js';
+import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { callItems, describeItems, findLine, readModule } from '../support/provider/routes.js';
+import { type ScriptedProvider, startProvider } from '../support/provider.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+
+const QUEUE_MS = 400;
+
+describe('pressure', () => {
+  let provider: ScriptedProvider;
+  let host: RunningHost;
+  const held: ServerResponse[] = [];
+  let isHolding = true;
+
+  const start = async (limits: object, args: readonly string[] = []) => {
+    const config = { endpoints: [provider.url] };
+    host = await startHost({
+      args,
+      files: {
+        'm.json': describeItems('m', config, { limits }),
+        'other.json': describeItems('other', config),
+      },
+    });
+  };
+
+  beforeEach(async () => {
+    isHolding = true;
+    provider = await startProvider((_request, response) => {
+      response.setHeader('content-type', 'application/json');
+      if (isHolding) held.push(response);
+      else response.end('{}');
+    });
+  });
+
+  afterEach(async () => {
+    await provider.stop();
+    await host.kill();
+    held.length = 0;
+  });
+
+  const release = () => {
+    for (const response of held.splice(0)) response.end('{}');
+  };
+  const expectOverload = (response: RawResponse, limit: string) => {
+    const problem = expectProblem(response, 502);
+    expect(reasonOf(problem, 'failure')).to.equal('overloaded');
+    expect(reasonOf(problem, 'limit')).to.equal(limit);
+    expect(headerValue(response.headers, 'retry-after')).to.match(/^[1-9][0-9]*$/);
+    return problem;
+  };
+
+  it('of a module that is full is told to the caller at once, and not to the provider', async () => {
+    await start({ concurrency: 2, queue: 0 });
+    const calls = [callItems(host, 'm'), callItems(host, 'm')];
+    await waitUntil('two calls', () => held.length === 2);
+    const { request_id } = expectOverload(await callItems(host, 'm'), 'limits.concurrency');
+    expect(provider.requests).to.have.length(2);
+    release();
+    for (const call of calls) expect((await call).status).to.equal(200);
+    await waitUntil('the log line', () => findLine(host, request_id) !== undefined);
+    expect(findLine(host, request_id)).to.include({ failure: 'overloaded', attempts: 0 });
+    isHolding = false;
+    expect((await callItems(host, 'm')).status).to.equal(200);
+    expect((await readModule(host, 'm')).endpoints[0]).to.include({ state: 'up', failures: 0 });
+  });
+
+  it('is shared with a queue that is served in turn', async () => {
+    await start({ concurrency: 1, queue: 2, queue_ms: 5_000 });
+    const order: number[] = [];
+    const calls = [];
+    for (const number of [1, 2, 3]) {
+      calls.push(callItems(host, 'm').then(() => order.push(number)));
+      await waitUntil('its place', async () => {
+        const { in_flight, queued } = (await readModule(host, 'm')).counts;
+        return in_flight + queued === number;
+      });
+    }
+    expect((await readModule(host, 'm')).counts).to.include({ in_flight: 1, queued: 2 });
+    expectOverload(await callItems(host, 'm'), 'limits.concurrency');
+    for (const served of [1, 2, 3]) {
+      await waitUntil('the call', () => held.length === 1);
+      expect(provider.requests).to.have.length(served);
+      release();
+      await waitUntil('the answer', () => order.length === served);
+    }
+    await Promise.all(calls);
+    expect(order).to.deep.equal([1, 2, 3]);
+    expect((await readModule(host, 'm')).counts).to.include({ in_flight: 0, queued: 0, failed: 1 });
+  });
+
+  it('ends for who has waited for queue_ms', async () => {
+    await start({ concurrency: 1, queue: 8, queue_ms: QUEUE_MS });
+    const first = callItems(host, 'm');
+    await waitUntil('the first call', () => held.length === 1);
+    const from = performance.now();
+    expectOverload(await callItems(host, 'm'), 'limits.concurrency');
+    expect(performance.now() - from).to.be.within(QUEUE_MS - 20, QUEUE_MS + 1_000);
+    release();
+    expect((await first).status).to.equal(200);
+  });
+
+  it('of the whole host holds back every module', async () => {
+    await start({}, ['--max-in-flight', '2']);
+    const calls = [callItems(host, 'm'), callItems(host, 'other')];
+    await waitUntil('two calls', () => held.length === 2);
+    expectOverload(await callItems(host, 'm'), 'max-in-flight');
+    expectOverload(await callItems(host, 'other'), 'max-in-flight');
+    expect(provider.requests).to.have.length(2);
+    release();
+    for (const call of calls) expect((await call).status).to.equal(200);
+  });
+
+  it('on the event loop sheds calls, and takes them again when it has passed', async () => {
+    await start({}, ['--shed-delay-ms', '20']);
+    isHolding = false;
+    const calm = await callItems(host, 'm');
+    expect(calm.status).to.equal(200);
+    const ease = makeLate(host.pid);
+    try {
+      await waitUntil('a call that is shed', async () => {
+        const response = await callItems(host, 'm');
+        if (response.status === 200) return false;
+        expectOverload(response, 'shed-delay-ms');
+        return true;
+      });
+    } finally {
+      ease();
+    }
+    await waitUntil('a good answer', async () => (await callItems(host, 'm')).status === 200);
+  });
+});
+
+/** Stops a process again and again for longer than it runs: its event loop is late, and all else is well. */
+function makeLate(pid: number): () => void {
+  const STOPPED_MS = 60;
+  const RUNNING_MS = 10;
+  let timer: NodeJS.Timeout;
+  const stop = () => {
+    process.kill(pid, 'SIGSTOP');
+    timer = setTimeout(go, STOPPED_MS);
+  };
+  const go = () => {
+    process.kill(pid, 'SIGCONT');
+    timer = setTimeout(stop, RUNNING_MS);
+  };
+  stop();
+  return () => {
+    clearTimeout(timer);
+    process.kill(pid, 'SIGCONT');
+  };
+}

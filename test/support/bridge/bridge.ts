@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import type { Manifest } from '../../../core/contract/index.js';
+import { type RawHeader, type RawResponse, sendRequest } from '../../../core/selftest/raw-http.js';
+import type { Problem } from '../http/expect-problem.js';
+
+export function digestOf(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/** What the grants of the descriptors here are given for. */
+export const RELEASE = digestOf('release 1');
+export const UI = digestOf('console 1');
+
+// A host that is busy with a body of 1 MiB on a slow machine.
+const ANSWER_DEADLINE_MS = 15_000;
+
+/** Well-formed, and known to no descriptor. */
+export const STRANGE = digestOf('nobody knows this');
+
+/** A host by what a request needs of it. */
+export interface Listening {
+  readonly port: number;
+}
+
+export interface BridgeAnswer {
+  readonly response: RawResponse;
+  readonly status: number;
+  readonly text: string;
+  /** The body parsed; what a 200 holds under `data`. */
+  readonly data: unknown;
+  /** The body parsed, of an answer that is no 200. */
+  readonly problem: Problem;
+}
+
+export interface BridgeCall {
+  /** As it stands in the path, default `crm`. */
+  readonly module?: string;
+  readonly permission: string;
+  readonly payload: unknown;
+  /** Default a service with the permission as its scope; `null` is none. */
+  readonly token?: string | null;
+  readonly release?: unknown;
+  readonly ui?: unknown;
+  /** Laid over the body. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** Default `content-type: application/json` alone. */
+  readonly headers?: readonly RawHeader[];
+}
+
+export function bridgeTarget(module: string, permission: string): string {
+  return `/modules/${module}/http/console-bridge/${permission}`;
+}
+
+export function bridgeBody({ permission, payload, release, ui, body }: BridgeCall): object {
+  return {
+    moduleReleaseDigest: release ?? RELEASE,
+    uiArtifactDigest: ui ?? UI,
+    permission,
+    payload,
+    ...body,
+  };
+}
+
+export function askBridge(host: Listening, call: BridgeCall): Promise<BridgeAnswer> {
+  return sendBridge(host, call, JSON.stringify(bridgeBody(call)));
+}
+
+/** Sends these bytes as the body. */
+export async function sendBridge(
+  host: Listening,
+  call: Omit<BridgeCall, 'payload'>,
+  body: string | Uint8Array | null,
+  method = 'POST',
+): Promise<BridgeAnswer> {
+  const response = await sendRequest(
+    host.port,
+    {
+      method,
+      target: bridgeTarget(call.module ?? 'crm', call.permission),
+      headers: bridgeHeaders(call, host.port),
+      ...(body === null ? {} : { body: Buffer.from(body) }),
+    },
+    ANSWER_DEADLINE_MS,
+  );
+  return readAnswer(response);
+}
+
+function bridgeHeaders(call: Omit<BridgeCall, 'payload'>, port: number): RawHeader[] {
+  const token = call.token === undefined ? serviceToken(call.permission) : call.token;
+  return [
+    ['host', `127.0.0.1:${port}`],
+    ...(token === null ? [] : [['authorization', `Bearer ${token}`] as const]),
+    ...(call.headers ?? [['content-type', 'application/json'] as const]),
+  ];
+}
+
+export function serviceToken(...scopes: string[]): string {
+  return `dev-service:tester:${scopes.join(',')}`;
+}
+
+function readAnswer(response: RawResponse): BridgeAnswer {
+  const text = response.body.toString();
+  const json: unknown = text === '' ? null : JSON.parse(text);
+  return {
+    response,
+    status: response.status,
+    text,
+    data: (json as { data?: unknown } | null)?.data,
+    problem: json as Problem,
+  };
+}
+
+export function createManifest(moduleId: string, members: Partial<Manifest> = {}): Manifest {
+  return {
+    protocol: 'modgate.manifest.v1',
+    module_id: moduleId,
+    capabilities: [],
+    http_routes: [],
+    ...members,
+  };
+}
+
+export interface DescriptorMembers {
+  readonly provider?: object;
+  readonly manifest?: unknown;
+  readonly [member: string]: unknown;
+}
+
+/** A descriptor whose grants are for {@link RELEASE} and {@link UI}. */
+export function createDescriptor(
+  module: string,
+  manifest: Manifest,
+  grants: readonly string[],
+  members: DescriptorMembers = {},
+): object {
+  return {
+    module,
+    // Nothing listens there: for tests that ask no provider.
+    provider: { kind: 'http', config: { endpoints: ['http://127.0.0.1:1'] } },
+    manifest: { inline: manifest },
+    console: { release: RELEASE, ui: [UI], grants },
+    ...members,
+  };
+}
+
+export function httpProvider(url: string): object {
+  return { kind: 'http', config: { endpoints: [url] } };
+}

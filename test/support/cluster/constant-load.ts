@@ -1,0 +1,63 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RunningHost } from '../start-host.js';
+
+export interface LoadResult {
+  readonly answered: number;
+  /** What went wrong: the status of an answer, or the code of an error. */
+  readonly failures: readonly string[];
+}
+
+export interface Load {
+  readonly answered: number;
+  /** Lets what is under way finish. */
+  stop(): Promise<LoadResult>;
+}
+
+const CALLERS = 4;
+/** Between two calls of a caller: the workers that are to come must get a share of a busy machine. */
+const PAUSE_MS = 2;
+const ANSWER_MS = 15_000;
+
+/** Callers that call again and again, each on a connection that it keeps. */
+export function startLoad(host: Pick<RunningHost, 'port'>, path: string): Load {
+  const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
+  const failures: string[] = [];
+  let answered = 0;
+  let isStopped = false;
+  const callInTurn = async () => {
+    while (!isStopped) {
+      const outcome = await call(host.port, path, agent);
+      if (outcome === '200') answered += 1;
+      else failures.push(outcome);
+      await pause(PAUSE_MS);
+    }
+  };
+  const callers = Array.from({ length: CALLERS }, callInTurn);
+  return {
+    get answered() {
+      return answered;
+    },
+    stop: async () => {
+      isStopped = true;
+      await Promise.all(callers);
+      agent.destroy();
+      return { answered, failures };
+    },
+  };
+}
+
+function call(port: number, path: string, agent: Agent): Promise<string> {
+  return new Promise((resolve) => {
+    const headers = { authorization: 'Bearer dev-system:load' };
+    const sent = request({ port, host: '127.0.0.1', path, headers, agent }, (response) => {
+      response.resume();
+      response.once('end', () => resolve(String(response.statusCode)));
+      response.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'));
+    });
+    // A connection that was being handed to a worker when it died is answered by nobody.
+    sent.setTimeout(ANSWER_MS, () => sent.destroy(new Error('no answer')));
+    sent.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'));
+    sent.end();
+  });
+}

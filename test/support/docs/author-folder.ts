@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+const MAIN = fileURLToPath(new URL('../../../core/main.js', import.meta.url));
+/** What npm says when it cannot get at its registry. */
+const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH/;
+const INSTALL_FLAGS = '--prefer-offline --no-audit --no-fund';
+const MAX_OUTPUT_BYTES = 16 * 1_048_576;
+
+export interface ShellResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A folder far from this repository, with `modgate` as a packed tarball, as an author has it. */
+export interface AuthorFolder {
+  readonly folder: string;
+  /** Runs a script in bash, where the one before has left off. */
+  run(script: string): Promise<ShellResult>;
+  remove(): void;
+}
+
+/** Packs what would be published. The build must be there: it is what is under test. */
+export async function createAuthorFolder(): Promise<AuthorFolder> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'modgate-author-')));
+  const { stdout } = await execute('npm', ['pack', '--silent', '--pack-destination', folder]);
+  const tarball = join(folder, stdout.trim().split('\n').at(-1) ?? '');
+  let directory = join(folder, 'work');
+  mkdirSync(directory);
+  const env = createEnvironment(folder);
+  return {
+    folder,
+    run: async (script) => {
+      const left = join(folder, 'left-off');
+      const result = await runBash(
+        `set -e\ncd '${directory}'\n${fromTarball(script, tarball)}\npwd > '${left}'`,
+        env,
+      );
+      if (result.code === 0) directory = (await execute('cat', [left])).stdout.trim();
+      return result;
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+export function isRegistryUnreachable({ code, stderr }: ShellResult): boolean {
+  return code !== 0 && UNREACHABLE.test(stderr);
+}
+
+/**
+ * What the page takes from the registry, from the tarball: it is not published yet. Before a package is
+ * installed, `npx` would download all of modgate once more.
+ */
+function fromTarball(script: string, tarball: string): string {
+  return script
+    .replace(/^npx modgate@latest /gm, 'modgate ')
+    .replace(/^npm install$/gm, `npm install ${INSTALL_FLAGS} --save-dev '${tarball}'`);
+}
+
+/** As of a shell of its own: nothing of the npm and the test runner that run this. */
+function createEnvironment(folder: string): NodeJS.ProcessEnv {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  const file = join(bin, 'modgate');
+  writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  chmodSync(file, 0o755);
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(?:MODGATE_|NODE_OPTIONS$|NODE_TEST_CONTEXT$|npm_(?!config_))/.test(name),
+  );
+  const environment = Object.fromEntries(kept);
+  return { ...environment, PATH: `${bin}${delimiter}${environment['PATH']}` };
+}
+
+async function runBash(script: string, env: NodeJS.ProcessEnv): Promise<ShellResult> {
+  try {
+    const options = { env, maxBuffer: MAX_OUTPUT_BYTES };
+    return { code: 0, ...(await execute('bash', ['-c', script], options)) };
+  } catch (error) {
+    const { code, stdout, stderr } = error as ShellResult;
+    return { code, stdout, stderr };
+  }
+}

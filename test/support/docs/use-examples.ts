@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { copyExamples } from '../copy-examples.js';
+import { type RunningModgate, startModgate } from '../start-host.js';
+import { installModgate } from './install-modgate.js';
+
+export interface Examples {
+  /** @throws before the hooks have run. */
+  readonly host: RunningModgate;
+  /** Where the host keeps its state. */
+  readonly stateDir: string;
+}
+
+/**
+ * A host over the examples of the package, as `npm start` has it, for all tests of a `describe`.
+ * `isInstalled`: `modgate` is a command meanwhile.
+ */
+export function useExamples({ isInstalled = false } = {}): Examples {
+  let host: RunningModgate | undefined;
+  let stateDir = '';
+  let directory: string;
+  let uninstall = () => {};
+
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
+    stateDir = join(directory, 'state');
+    host = await startModgate([
+      ...['serve', '--env', 'development', '--port', '0'],
+      ...['--modules', copyExamples(directory), '--state', stateDir],
+    ]);
+    if (isInstalled) uninstall = installModgate(join(directory, 'bin'));
+  });
+
+  after(async () => {
+    uninstall();
+    const exit = await host?.stop('SIGTERM');
+    rmSync(directory, { recursive: true, force: true });
+    if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
+  });
+
+  return {
+    get host() {
+      if (host === undefined) throw new Error('used before it was started');
+      return host;
+    },
+    get stateDir() {
+      return stateDir;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { object } from 'superstruct';
+import type { DescriptorAdapter } from '../../../core/descriptor/descriptor.js';
+import type { DescriptorAdapters } from '../../../core/descriptor/parse-descriptor.js';
+import { httpConfig, unixConfig } from '../../../plugins/http/config.js';
+import { localConfig } from '../../../plugins/local/config.js';
+import { natsConfig } from '../../../plugins/nats/config.js';
+import { processConfig } from '../../../plugins/process/config.js';
+
+const KNOWN: readonly DescriptorAdapter[] = [
+  { kind: 'http', config: httpConfig, supports: { manifest: true } },
+  { kind: 'unix', config: unixConfig, supports: { manifest: true } },
+  { kind: 'local', config: localConfig, supports: { manifest: true } },
+  { kind: 'process', config: processConfig, supports: { manifest: true } },
+  { kind: 'nats', config: natsConfig, supports: { manifest: true } },
+  { kind: 'mute', config: object({}), supports: {} },
+];
+
+export function createAdapters(adapters: readonly DescriptorAdapter[]): DescriptorAdapters {
+  return {
+    kinds: () => adapters.map(({ kind }) => kind),
+    adapter: async (kind) => {
+      const found = adapters.find((one) => one.kind === kind);
+      if (found === undefined) throw new Error('no plugin provides this kind');
+      return found;
+    },
+  };
+}
+
+/** The adapters of the repository, and `mute`, which takes no config and has no manifest. */
+export const knownAdapters = createAdapters(KNOWN);

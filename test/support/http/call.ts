@@ -1,0 +1,40 @@
+import {
+  headerValues,
+  type RawHeader,
+  type RawResponse,
+  sendRequest,
+} from '../../../core/selftest/raw-http.js';
+
+export interface Call {
+  readonly method?: string;
+  /** Latin-1: each character is one byte. */
+  readonly target: string;
+  /** The dev token of the caller; `null` sends no `authorization`. */
+  readonly as?: string | null;
+  readonly headers?: readonly RawHeader[];
+  readonly body?: Uint8Array;
+  readonly framing?: 'length' | 'chunked' | 'none';
+  readonly deadlineMs?: number;
+}
+
+/** Passes every check of the actor and of capabilities. */
+export const ROOT = 'dev-system:root';
+export const JSON_TYPE: RawHeader = ['content-type', 'application/json'];
+
+/** Sends the call as it is, with `host`, `authorization` and `connection` where it names none itself. */
+export function call(host: { readonly port: number }, given: Call): Promise<RawResponse> {
+  const { as = ROOT, headers = [], deadlineMs, ...rest } = given;
+  const sent: RawHeader[] = [];
+  if (!has(headers, 'host')) sent.push(['host', `127.0.0.1:${host.port}`]);
+  if (as !== null) sent.push(['authorization', `Bearer ${as}`]);
+  if (!has(headers, 'connection')) sent.push(['connection', 'close']);
+  return sendRequest(host.port, { ...rest, headers: [...sent, ...headers] }, deadlineMs);
+}
+
+export function parseJson(response: RawResponse): Record<string, unknown> {
+  return JSON.parse(response.body.toString('utf8')) as Record<string, unknown>;
+}
+
+function has(headers: readonly RawHeader[], name: string): boolean {
+  return headerValues(headers, name).length > 0;
+}

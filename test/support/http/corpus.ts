@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+
+// From dist/test/http: vectors are data and are not compiled.
+const FOLDER = new URL('../../../../test/corpus/requests/', import.meta.url);
+
+/** The vectors of `test/corpus/requests/<name>.json`. */
+export function readCorpus<T>(name: string): T {
+  return JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as T;
+}
+
+/**
+ * Bytes as JSON can hold them: text (UTF-8), `{latin1}` (one character a byte), or `{parts}`, text
+ * repeated, for what is too long to write out.
+ */
+export type CorpusBytes =
+  | string
+  | { readonly latin1: string }
+  | { readonly parts: readonly (readonly [text: string, times: number])[] };
+
+export function toBytes(bytes: CorpusBytes): Buffer {
+  if (typeof bytes === 'string') return Buffer.from(bytes);
+  if ('latin1' in bytes) return Buffer.from(bytes.latin1, 'latin1');
+  return Buffer.from(bytes.parts.map(([text, times]) => text.repeat(times)).join(''));
+}

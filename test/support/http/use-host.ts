@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
+import { type HostOptions, type RunningHost, startHost } from '../start-host.js';
+
+export interface Setup {
+  /** @throws before the hooks have run. */
+  readonly host: RunningHost;
+  readonly provider: EchoProvider;
+}
+
+/**
+ * One host and one provider for all tests of a `describe`; the provider forgets after each test. That
+ * the host ends with 0 is judged too: nothing that a test did may have broken it.
+ */
+export function useHost(
+  files: (provider: EchoProvider) => Readonly<Record<string, string | object>>,
+  options: Omit<HostOptions, 'files'> = {},
+): Setup {
+  let host: RunningHost | undefined;
+  let provider: EchoProvider | undefined;
+
+  before(async () => {
+    provider = await startEchoProvider();
+    host = await startHost({ ...options, files: files(provider) });
+  });
+
+  beforeEach(() => provider?.reset());
+
+  after(async () => {
+    const exit = await host?.stop();
+    await provider?.close();
+    if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
+  });
+
+  return {
+    get host() {
+      return started(host);
+    },
+    get provider() {
+      return started(provider);
+    },
+  };
+}
+
+function started<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('used before it was started');
+  return value;
+}

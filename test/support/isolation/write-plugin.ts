@@ -1,0 +1,108 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** The contract as a plugin outside of this repository would import it, by its URL. */
+export const CONTRACT_URL = new URL('../../../core/contract/index.js', import.meta.url).href;
+
+export const SUPERSTRUCT_URL = import.meta.resolve('superstruct');
+
+export interface PluginFixture {
+  /** Its folder's name; `plugin.json` says the same unless `manifest` does not. */
+  readonly name: string;
+  /** Merged into a `plugin.json` that is good; a text stands for the whole file. */
+  readonly manifest?: object | string;
+  /** The source of `index.mjs`; `null` writes none. */
+  readonly entry: string | null;
+  readonly files?: Readonly<Record<string, string | Buffer>>;
+}
+
+/** Writes `<folder>/<name>/`, the `plugin.json` last, and answers its path. */
+export function writePlugin(folder: string, fixture: PluginFixture): string {
+  const { name, manifest = {}, entry, files = {} } = fixture;
+  const own = join(folder, name);
+  mkdirSync(own, { recursive: true });
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(own, path)), { recursive: true });
+    writeFileSync(join(own, path), content);
+  }
+  if (entry !== null) writeFileSync(join(own, 'index.mjs'), entry);
+  const good = { name, version: '1.0.0', contract: 1, kinds: [name], entry: './index.mjs' };
+  const text = typeof manifest === 'string' ? manifest : JSON.stringify({ ...good, ...manifest });
+  writeFileSync(join(own, 'plugin.json'), text);
+  return own;
+}
+
+/**
+ * The source of an entry with one adapter of this kind. Every part is the source of an expression or of
+ * statements; what is left out is good.
+ */
+export function adapterSource(
+  kind: string,
+  parts: {
+    readonly before?: string;
+    /** Statements of `open`, which sees `config` and `context`. */
+    readonly open?: string;
+    /** Statements of `invoke`, which sees `invocation` as well. */
+    readonly invoke?: string;
+    /** More members of the provider. */
+    readonly provider?: string;
+  } = {},
+): string {
+  const { before = '', open = '', invoke = '', provider = '' } = parts;
+  return `import { defineAdapter, ProviderFailure } from ${JSON.stringify(CONTRACT_URL)};
+import { any } from ${JSON.stringify(SUPERSTRUCT_URL)};
+import { EventEmitter } from 'node:events';
+import net from 'node:net';
+const later = (work) => setTimeout(work, 5);
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const answer = () => ({
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from('{"ok":true}'),
+});
+${before}
+export default {
+  adapters: [
+    defineAdapter({
+      kind: ${JSON.stringify(kind)},
+      config: any(),
+      supports: { manifest: true },
+      open: async (config, context) => {
+        ${open}
+        return {
+          manifest: async () => ({
+            protocol: 'modgate.manifest.v1',
+            module_id: 'any',
+            capabilities: ['any.use'],
+            http_routes: [{ method: 'GET', path: '/{rest...}', capability: 'any.use' }],
+          }),
+          check: async () => {},
+          invoke: async (invocation) => {
+            ${invoke}
+            return answer();
+          },
+          ${provider}
+        };
+      },
+    }),
+  ],
+};
+`;
+}
+
+/** A descriptor of that kind whose manifest declares `GET /{rest...}`. */
+export function describeKind(module: string, kind: string, more: object = {}): object {
+  return {
+    module,
+    provider: { kind, config: {} },
+    manifest: {
+      inline: {
+        protocol: 'modgate.manifest.v1',
+        module_id: module,
+        capabilities: ['any.use'],
+        http_routes: [{ method: 'GET', path: '/{rest...}', capability: 'any.use' }],
+      },
+    },
+    ...more,
+  };
+}

@@ -1,0 +1,18 @@
+import type { EndedRequest } from '../../../core/observability/completed-request.js';
+import { createRequestTrace } from '../../../core/operations/request.js';
+
+/** A forwarded request that has ended, by its id. */
+export function createEnded(id: number, status = 200): EndedRequest {
+  const trace = createRequestTrace();
+  trace.isForwarded = true;
+  return {
+    requestId: String(id),
+    correlationId: '',
+    actor: null,
+    trace,
+    method: 'GET',
+    status,
+    bytesOut: 0,
+    durationMs: 1,
+  };
+}

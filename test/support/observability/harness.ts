@@ -1,0 +1,128 @@
+// What a request pays for being counted and recorded: node dist/test/support/observability/harness.js
+import { Counter, Registry } from 'prom-client';
+import type { EndedRequest } from '../../../core/observability/completed-request.js';
+import { createObservability } from '../../../core/observability/observability.js';
+import { createRequestTrace } from '../../../core/operations/request.js';
+import { callId } from '../../../core/store/call-log.js';
+import type { StoredCall } from '../../../core/store/store.js';
+import { createSqliteBackend } from '../../store/backend.js';
+
+const ROUNDS = 500_000;
+const MICROSECONDS_PER_MS = 1000;
+const BATCHES = 300;
+const BATCH = 100;
+
+const ended = createEnded();
+const host = {
+  list: () => [],
+  refusedActors: () => 0,
+  reloads: { success: 0, failure: 0, lastAt: new Date() },
+};
+const { observe, metrics, calls } = createObservability(host, null);
+const counter = new Counter({
+  name: 'requests_total',
+  help: 'For comparison.',
+  labelNames: ['module', 'method', 'route', 'status'],
+  registers: [new Registry()],
+});
+const child = counter.labels('shop', 'GET', '/items/{id}', '200');
+
+for (const round of ['warm-up', 'measured']) {
+  measure(`${round}: metrics`, () => metrics.count(ended));
+  measure(`${round}: call record`, () => calls.add(ended));
+  measure(`${round}: both, as the host does`, () => observe(ended));
+  measure(`${round}: one counter of prom-client, for comparison`, () => child.inc());
+}
+await measureArchive();
+
+/** How long a batch of calls holds the event loop: SQLite is called synchronously. */
+async function measureArchive(): Promise<void> {
+  const backend = createSqliteBackend();
+  const store = await backend.open();
+  const holds: number[] = [];
+  const startedAt = performance.now();
+  let turnedAt = startedAt;
+  const turn = () => {
+    const now = performance.now();
+    holds.push(now - turnedAt);
+    turnedAt = now;
+  };
+  for (let batch = 0; batch < BATCHES; batch += 1) {
+    const calls = Array.from({ length: BATCH }, (_, index) => createCall(batch * BATCH + index));
+    const timer = setImmediate(function again() {
+      turn();
+      immediate = setImmediate(again);
+    });
+    let immediate = timer;
+    turnedAt = performance.now();
+    await store.appendCalls(calls);
+    turn();
+    clearImmediate(immediate);
+  }
+  const total = performance.now() - startedAt;
+  const longest = holds.filter((ms) => ms > 1).toSorted((a, b) => a - b);
+  const at = (share: number) => longest[Math.floor(longest.length * share)]?.toFixed(1) ?? '-';
+  const rate = Math.round((BATCHES * BATCH * MICROSECONDS_PER_MS) / total);
+  process.stdout.write(
+    `archive: ${rate} calls a second; a batch of ${BATCH} holds the loop ${at(0.5)} ms, p99 ${at(0.99)} ms\n`,
+  );
+  const prunedAt = performance.now();
+  await store.pruneCalls({ maxCalls: (BATCHES * BATCH) / 2, since: 0 });
+  process.stdout.write(
+    `archive: half removed in ${(performance.now() - prunedAt).toFixed(0)} ms\n`,
+  );
+  await backend.dispose();
+}
+
+function createCall(number: number): StoredCall {
+  const at = Date.now();
+  return {
+    id: callId(at, '00000000', number),
+    at: new Date(at).toISOString(),
+    request_id: `req_${number}`,
+    correlation_id: `corr_${number}`,
+    trace_id: 'a'.repeat(32),
+    module: 'shop',
+    method: 'GET',
+    route: '/items/{id}',
+    status: 200,
+    failure: null,
+    actor: 'service:crm',
+    duration_ms: 1.5,
+    provider_ms: 1.234,
+    attempts: 1,
+    endpoint: 'http://127.0.0.1:4100',
+  };
+}
+
+function measure(name: string, work: () => void): void {
+  const { user, system } = process.cpuUsage();
+  const startedAt = performance.now();
+  for (let round = 0; round < ROUNDS; round += 1) work();
+  const wall = ((performance.now() - startedAt) * MICROSECONDS_PER_MS) / ROUNDS;
+  const spent = process.cpuUsage({ user, system });
+  const cpu = (spent.user + spent.system) / ROUNDS;
+  process.stdout.write(`${name}: ${wall.toFixed(3)} µs, CPU ${cpu.toFixed(3)} µs\n`);
+}
+
+function createEnded(): EndedRequest {
+  const trace = createRequestTrace();
+  Object.assign(trace, {
+    isForwarded: true,
+    module: 'shop',
+    route: '/items/{id}',
+    providerMs: 1.234,
+    attempts: 1,
+    endpoint: 'http://127.0.0.1:4100',
+  });
+  return {
+    requestId: 'req_1',
+    correlationId: 'corr_1',
+    actor: { kind: 'service', id: 'crm', scopes: new Set() },
+    trace,
+    method: 'GET',
+    status: 200,
+    bytesOut: 100,
+    durationMs: 1.5,
+  };
+}

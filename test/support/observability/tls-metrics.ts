@@ -1,0 +1,22 @@
+import { describeListenerMetrics } from '../../../core/observability/metrics/listener-metrics.js';
+
+export interface DescribedMetric {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+}
+
+/** The metrics that only a host with TLS has. */
+export function describeTlsMetrics(): DescribedMetric[] {
+  const certificate = {
+    current: { certificate: { validTo: 'Jan 31 12:00:00 2027 GMT' } },
+    reloads: { success: 0, failure: 0 },
+  };
+  const connections = { open: 0, dropped: 0, failedHandshakes: 0 };
+  return describeListenerMetrics({ connections, certificate })
+    .filter(({ name }) => name.startsWith('modgate_tls_'))
+    .map(({ name, type, read }) => {
+      const labels = new Set(read().flatMap((sample) => Object.keys(sample.labels)));
+      return { name, type, labels: [...labels].sort() };
+    });
+}

@@ -1,0 +1,88 @@
+import { headerValue, type RawHeader, type RawResponse } from '../../../core/selftest/raw-http.js';
+import { call } from '../http/call.js';
+import { buildManifest, describeModule } from '../http/modules.js';
+import { waitUntil } from '../http/wait-until.js';
+import { type HostOptions, type RunningHost, startHost } from '../start-host.js';
+import type { OtlpReceiver, ReceivedSpan } from './otlp-receiver.js';
+
+/** Nothing listens there. */
+export const NOBODY = 'http://127.0.0.1:1';
+/** A span of the caller's. */
+export const CALLER = 'b'.repeat(16);
+export const RELEASE = `sha256:${'1'.repeat(64)}`;
+export const UI = `sha256:${'2'.repeat(64)}`;
+
+const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
+const SERVER = 2;
+const CLIENT = 3;
+const DEADLINE_MS = 15_000;
+
+export interface Trace {
+  readonly server: ReceivedSpan;
+  /** In the order in which they began. */
+  readonly clients: readonly ReceivedSpan[];
+}
+
+/** Modules `shop`, `down` (nobody answers) and `half` (of two endpoints one answers); batches leave fast. */
+export function startTracedHost(provider: string, env: HostOptions['env']): Promise<RunningHost> {
+  const admin = {
+    entities: [{ name: 'items', read_capability: 'shop.read', list_path: '/admin/items' }],
+  };
+  return startHost({
+    files: {
+      'shop.json': describeModule('shop', provider, ROUTES, {
+        manifest: { inline: { ...buildManifest('shop', ROUTES), admin } },
+        console: { release: RELEASE, ui: [UI], grants: ['shop.read'] },
+      }),
+      'down.json': describeModule('down', NOBODY, ROUTES),
+      'half.json': describeModule('half', NOBODY, ROUTES, {
+        provider: { kind: 'http', config: { endpoints: [NOBODY, provider] } },
+      }),
+    },
+    env: { OTEL_BSP_SCHEDULE_DELAY: '50', ...env },
+  });
+}
+
+export function traceparent(traceId: string, flags = '01'): RawHeader {
+  return ['traceparent', `00-${traceId}-${CALLER}-${flags}`];
+}
+
+export function callItem(
+  host: { readonly port: number },
+  headers: readonly RawHeader[] = [],
+  module = 'shop',
+): Promise<RawResponse> {
+  return call(host, { target: `/modules/${module}/http/items/1?q=hunter2`, headers });
+}
+
+export function spansOf(receiver: OtlpReceiver, traceId: string): ReceivedSpan[] {
+  return receiver.spans.filter((span) => span.traceId === traceId);
+}
+
+/** Waits for so many spans of a trace, one of them the server's. @throws when others come. */
+export async function waitForTrace(
+  receiver: OtlpReceiver,
+  traceId: string,
+  count: number,
+): Promise<Trace> {
+  await waitUntil('spans', () => spansOf(receiver, traceId).length >= count, DEADLINE_MS);
+  const spans = spansOf(receiver, traceId);
+  const servers = spans.filter(({ kind }) => kind === SERVER);
+  const clients = spans.filter(({ kind }) => kind === CLIENT);
+  const [server] = servers;
+  if (server === undefined || servers.length > 1 || 1 + clients.length !== count) {
+    throw new Error(`expected ${count} spans, got ${spans.map(({ name }) => name).join('; ')}`);
+  }
+  return { server, clients: clients.toSorted((a, b) => Number(a.startedAt - b.startedAt)) };
+}
+
+/** Trace, span and flags that a provider was told. @throws when it was told none. */
+export function readTraceparent(headers: readonly RawHeader[]): readonly [string, string, string] {
+  const text = headerValue(headers, 'traceparent') ?? '';
+  const [, trace, span, flags] =
+    /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(text) ?? [];
+  if (trace === undefined || span === undefined || flags === undefined) {
+    throw new Error(`no traceparent: '${text}'`);
+  }
+  return [trace, span, flags];
+}

@@ -1,0 +1,189 @@
+import { expect } from 'chai';
+import {
+  type Balancing,
+  type Invocation,
+  isProviderFailure,
+  type Log,
+  type Endpoint as NamedEndpoint,
+  type Outcome,
+  type Provider,
+  ProviderFailure,
+} from '../../../core/contract/index.js';
+import type { Descriptor } from '../../../core/descriptor/descriptor.js';
+import { ModuleScope } from '../../../core/isolation/scope.js';
+import type { HostPressure } from '../../../core/provider/load-shedding.js';
+import { type CheckedOutcome, ProviderStatus } from '../../../core/provider/outcome.js';
+import type { GuardedAnswer, GuardedCall } from '../../../core/provider/provider-call.js';
+import { Guard } from '../../../core/provider/provider-client.js';
+
+export const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+export interface FakeModuleOptions {
+  readonly endpoints?: readonly (string | NamedEndpoint)[];
+  readonly balancing?: Partial<Balancing>;
+  readonly limits?: Partial<Descriptor['limits']>;
+  readonly retry?: Partial<Descriptor['retry']>;
+  readonly breaker?: Partial<Descriptor['breaker']>;
+  readonly providerErrors?: Descriptor['providerErrors'];
+  readonly pressure?: HostPressure;
+  readonly invoke?: (invocation: Invocation) => Promise<Outcome>;
+  /** Keeps no invocations: for benchmarks. */
+  readonly isForgetful?: boolean;
+  readonly check?: (signal: AbortSignal, endpoint: string | undefined) => Promise<void>;
+}
+
+export interface FakeModule {
+  readonly guard: Guard;
+  readonly scope: ModuleScope;
+  readonly invocations: readonly Invocation[];
+  /** What the next calls do. */
+  answer(invoke: (invocation: Invocation) => Promise<Outcome>): void;
+  call(more?: Partial<GuardedCall>): Promise<GuardedAnswer<string>>;
+}
+
+/** A guard over a provider that does what the test says. */
+export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
+  const invocations: Invocation[] = [];
+  let invoke = options.invoke ?? (async () => ok());
+  const { endpoints, balancing } = options;
+  const named = endpoints?.map((endpoint) =>
+    typeof endpoint === 'string' ? { id: endpoint, weight: 1 } : endpoint,
+  );
+  const provider: Provider = {
+    manifest: async () => ({}),
+    check: async (signal, endpoint) => options.check?.(signal, endpoint),
+    invoke: (invocation) => {
+      if (options.isForgetful !== true) {
+        invocations.push({ ...invocation, headers: { ...invocation.headers } });
+      }
+      return invoke(invocation);
+    },
+    ...(named && { endpoints: () => named }),
+    ...(balancing && {
+      balancing: () => ({
+        strategy: 'round_robin' as const,
+        hashHeader: null,
+        health: null,
+        ...balancing,
+      }),
+    }),
+  };
+  const scope = new ModuleScope(SILENT_LOG);
+  const guard = new Guard({
+    provider,
+    descriptor: createDescriptor(options),
+    log: SILENT_LOG,
+    scope,
+    pressure: options.pressure ?? null,
+    identity: null,
+  });
+  return {
+    guard,
+    scope,
+    invocations,
+    answer: (next) => {
+      invoke = next;
+    },
+    call: (more) => guard.call(createCall(more), readText),
+  };
+}
+
+/** Two retries and breakers that never open, unless told otherwise. */
+function createDescriptor(options: FakeModuleOptions): Descriptor {
+  return {
+    module: 'fake',
+    enabled: true,
+    provider: { kind: 'fake', config: {} },
+    manifest: { kind: 'provider' },
+    manifestDigest: null,
+    limits: {
+      timeoutMs: 5000,
+      requestBytes: 1024,
+      responseBytes: 1024,
+      concurrency: 256,
+      queue: 32,
+      queueMs: 250,
+      ...options.limits,
+    },
+    rate: { perSecond: 0, burst: 0, actorPerSecond: 0, actorBurst: 0 },
+    identity: false,
+    forwardHeaders: [],
+    providerErrors: options.providerErrors ?? 'problem',
+    retry: { attempts: 2, budget: 1, ...options.retry },
+    breaker: { failures: 1000, openMs: 10_000, maxOpenMs: 60_000, ...options.breaker },
+    records: { captureBytes: 0 },
+    probation: null,
+    console: { release: null, ui: [], grants: [] },
+  };
+}
+
+let spans = 0;
+
+export function createCall(more: Partial<GuardedCall> = {}): GuardedCall {
+  return {
+    operation: {
+      kind: 'http_route',
+      method: 'GET',
+      declaredPath: '/a',
+      target: '/a',
+      providerPath: '/a',
+      pathParams: {},
+      body: null,
+    },
+    context: { module: 'fake', actor: null, requestId: 'req_1', correlationId: 'corr_1' },
+    headers: { accept: 'application/json' },
+    nextTraceparent: () => {
+      spans += 1;
+      return `span-${spans}`;
+    },
+    timeoutMs: 5000,
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+export function ok(text = '"fine"'): Outcome {
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(text),
+  };
+}
+
+export async function answerStatus(status: number): Promise<Outcome> {
+  return { ...ok(), status };
+}
+
+export async function fail(
+  failure: ConstructorParameters<typeof ProviderFailure>[0] = 'unavailable',
+  status?: number,
+): Promise<never> {
+  throw new ProviderFailure(
+    failure,
+    'as the test wants it',
+    status === undefined ? {} : { status },
+  );
+}
+
+/** Never answers, and heeds the signal. */
+export function hang({ signal }: Pick<Invocation, 'signal'>): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
+}
+
+/** The failure of a call that must not succeed. */
+export async function failureOf(call: Promise<unknown>): Promise<ProviderFailure> {
+  try {
+    await call;
+  } catch (error) {
+    if (isProviderFailure(error)) return error;
+    throw error;
+  }
+  return expect.fail('expected a failure, got an answer');
+}
+
+function readText(outcome: CheckedOutcome): string {
+  if (outcome.status < 200 || outcome.status > 299) throw new ProviderStatus(outcome);
+  return Buffer.concat(outcome.pieces).toString();
+}

@@ -1,0 +1,132 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
+import { waitUntil } from '../http/wait-until.js';
+import { type RunningModgate, startModgate } from '../start-host.js';
+
+export interface ModuleEntry {
+  readonly name: string | null;
+  readonly file: string;
+  readonly state: string;
+  readonly digest: string | null;
+  readonly config_digest: string | null;
+  readonly file_digest: string | null;
+  readonly since: string;
+  readonly reason: string | null;
+  readonly hint: string | null;
+  readonly counts: { readonly calls: number };
+}
+
+/** A host whose folders outlive it, so that it can be restarted over them. */
+export interface ReloadHost {
+  readonly provider: EchoProvider;
+  readonly modules: string;
+  readonly state: string;
+  readonly running: RunningModgate;
+  write(name: string, content: string | object): void;
+  /** Written beside and renamed, as editors do. */
+  replace(name: string, content: string | object): void;
+  rename(from: string, to: string): void;
+  remove(name: string): void;
+  link(target: string, name: string): void;
+  list(): Promise<ModuleEntry[]>;
+  entry(file: string): Promise<ModuleEntry | undefined>;
+  /** Waits until the descriptor is in the state. */
+  waitFor(file: string, state: string, deadlineMs?: number): Promise<ModuleEntry>;
+  /** The status of a GET as a system. */
+  get(module: string, path: string): Promise<number>;
+  restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Far beyond the second, or three, that the host needs: a machine may be busy. */
+export const FOLLOW_MS = 15_000;
+
+export async function startReloadHost(
+  files: (provider: EchoProvider) => Readonly<Record<string, string | object>>,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<ReloadHost> {
+  const provider = await startEchoProvider();
+  const directory = mkdtempSync(join(tmpdir(), 'modgate-reload-'));
+  const modules = join(directory, 'modules.d');
+  const state = join(directory, 'state');
+  mkdirSync(modules);
+  const write = (name: string, content: string | object) => writeAt(join(modules, name), content);
+  for (const [name, content] of Object.entries(files(provider))) write(name, content);
+  const start = () =>
+    startModgate(
+      [
+        ...['serve', '--env', 'development', '--modules', modules, '--state', state],
+        ...['--port', '0', '--host', '127.0.0.1', ...args],
+      ],
+      env,
+    );
+  let running = await start();
+
+  const list = async () => {
+    const response = await fetch(`${running.url}/modules`, {
+      headers: { authorization: 'Bearer dev-system:ops' },
+    });
+    const { modules } = (await response.json()) as { modules: ModuleEntry[] };
+    return modules;
+  };
+  const entry = async (file: string) => (await list()).find((one) => one.file === file);
+  return {
+    provider,
+    modules,
+    state,
+    get running() {
+      return running;
+    },
+    write,
+    replace: (name, content) => {
+      writeAt(join(modules, `${name}.tmp`), content);
+      renameSync(join(modules, `${name}.tmp`), join(modules, name));
+    },
+    rename: (from, to) => renameSync(join(modules, from), join(modules, to)),
+    remove: (name) => rmSync(join(modules, name), { recursive: true }),
+    link: (target, name) => {
+      rmSync(join(modules, `${name}.new`), { force: true });
+      symlinkSync(target, join(modules, `${name}.new`));
+      renameSync(join(modules, `${name}.new`), join(modules, name));
+    },
+    list,
+    entry,
+    waitFor: async (file, wanted, deadlineMs = FOLLOW_MS) => {
+      let last: ModuleEntry | undefined;
+      await waitUntil(
+        `${file} is ${wanted}`,
+        async () => {
+          last = await entry(file);
+          return last?.state === wanted;
+        },
+        deadlineMs,
+      );
+      return last as ModuleEntry;
+    },
+    get: async (module, path) => {
+      const response = await fetch(
+        `${running.url}/modules/${encodeURIComponent(module)}/http${path}`,
+        { headers: { authorization: 'Bearer dev-system:caller' } },
+      );
+      await response.arrayBuffer();
+      return response.status;
+    },
+    restart: async (signal) => {
+      await running.stop(signal);
+      running = await start();
+    },
+    close: async () => {
+      await running.kill();
+      await provider.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function writeAt(path: string, content: string | object): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+}

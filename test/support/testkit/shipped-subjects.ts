@@ -1,0 +1,22 @@
+import { spawnSync } from 'node:child_process';
+import type { AdapterSubject } from '../../../core/testkit/index.js';
+import { subjects as http } from '../../../plugins/http/testkit.js';
+import { subjects as local } from '../../../plugins/local/testkit.js';
+import { natsAdapter } from '../../../plugins/nats/nats-adapter.js';
+import { subjects as process } from '../../../plugins/process/testkit.js';
+import { startNatsReference } from '../../plugins/nats/nats-reference.js';
+
+const nats: AdapterSubject = { adapter: natsAdapter, start: startNatsReference, cycles: 200 };
+
+/** In CI a missing server fails each clause; elsewhere they are left out, and a test says so. */
+export const HAS_NATS_SERVER =
+  globalThis.process.env['CI'] === 'true' ||
+  spawnSync('nats-server', ['--version']).error === undefined;
+
+/** Every adapter that modgate ships. */
+export const SHIPPED: readonly AdapterSubject[] = [
+  ...http,
+  ...local,
+  ...process,
+  ...(HAS_NATS_SERVER ? [nats] : []),
+];

@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import { textOf } from '../../../core/testkit/adapter-harness.js';
+import {
+  adapterSuite,
+  createFakeOpenContext,
+  createInvocation,
+  createReferenceModule,
+  REFERENCE_SECRET,
+} from '../../../core/testkit/index.js';
+import { type RunningHost, startHost } from '../start-host.js';
+import { SHIPPED } from './shipped-subjects.js';
+import { askThroughHost } from './through-host.js';
+
+/** The subjects of these kinds, called through a host; a file a kind, so that they run beside each other. */
+export function throughHostSuite(...kinds: readonly string[]): void {
+  const subjects = SHIPPED.filter(({ adapter }) => kinds.includes(adapter.kind));
+  describe(`through a running host: ${kinds.join(', ')}`, () => {
+    let host: RunningHost;
+
+    before(async () => {
+      const name = REFERENCE_SECRET.reference.slice('env:'.length);
+      host = await startHost({ env: { [name]: REFERENCE_SECRET.value } });
+    });
+
+    after(async () => {
+      const output = host.output();
+      await host.stop();
+      expect(output)
+        .to.match(/reference-\d/)
+        .and.not.include(REFERENCE_SECRET.value);
+    });
+
+    for (const subject of subjects) {
+      adapterSuite(askThroughHost(subject, () => host));
+
+      it(`delivers the configuration over ${subject.adapter.kind}`, async () => {
+        const { adapter, start } = askThroughHost(subject, () => host);
+        const reference = await start(createReferenceModule());
+        const context = createFakeOpenContext();
+        const provider = await adapter.open(reference.config, context);
+        const readConfig = async () => {
+          return textOf(await provider.invoke(createInvocation({ target: '/config' })));
+        };
+        const end = Date.now() + 10_000;
+        let delivered = await readConfig();
+        while (delivered === '' && Date.now() < end) delivered = await readConfig();
+        await context.scope.close();
+        await reference.stop();
+        expect(JSON.parse(delivered)).to.deep.equal({
+          revision: 0,
+          values: { 'reference/size': 1 },
+        });
+      });
+    }
+  });
+}

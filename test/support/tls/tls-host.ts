@@ -1,0 +1,93 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import { authority, server } from '../certificates.js';
+import { type RunningModgate, startModgate } from '../start-host.js';
+
+/** A host that listens with TLS, and the files that it follows. Stop it in `after`. */
+export interface TlsHost extends RunningModgate {
+  readonly folder: string;
+  write(name: string, text: string | object): string;
+  stopAll(): Promise<void>;
+}
+
+export interface TlsAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+export async function startTlsHost(
+  files: Readonly<Record<string, string | object>>,
+  args: (path: (name: string) => string) => readonly string[],
+): Promise<TlsHost> {
+  const folder = mkdtempSync(join(tmpdir(), 'modgate-tls-'));
+  const write = (name: string, text: string | object) => {
+    const path = join(folder, name);
+    writeFileSync(path, typeof text === 'string' ? text : JSON.stringify(text), { mode: 0o600 });
+    return path;
+  };
+  mkdirSync(join(folder, 'modules.d'));
+  const cert = write('server.pem', server.cert);
+  const key = write('server.key', server.key);
+  for (const [name, text] of Object.entries(files)) write(name, text);
+  try {
+    const host = await startModgate([
+      ...['serve', '--env', 'development', '--port', '0', '--modules', join(folder, 'modules.d')],
+      ...['--state', join(folder, 'state'), '--tls-cert', cert, '--tls-key', key],
+      ...args((name) => join(folder, name)),
+    ]);
+    const stopAll = async () => {
+      await host.stop();
+      rmSync(folder, { recursive: true });
+    };
+    return { ...host, folder, write, stopAll };
+  } catch (error) {
+    rmSync(folder, { recursive: true });
+    throw error;
+  }
+}
+
+/** One request over a connection of its own. @throws when there is no answer. */
+export function ask(
+  host: { readonly port: number },
+  path: string,
+  options: ConnectionOptions & { readonly token?: string } = {},
+): Promise<TlsAnswer> {
+  const { token, ...tls } = options;
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      // Of tls.connect's options, all that a request takes as well.
+      {
+        host: '127.0.0.1',
+        port: host.port,
+        path,
+        headers,
+        agent: false,
+        ca: authority,
+        ...(tls as object),
+      },
+      (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (text) => {
+          body += text;
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+      },
+    );
+    sent.on('error', reject).end();
+  });
+}
+
+/** A connection after its handshake. @throws when that fails. */
+export function shakeHands(
+  host: { readonly port: number },
+  options: ConnectionOptions = {},
+): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port: host.port, ca: authority, ...options });
+    socket.once('secureConnect', () => resolve(socket)).once('error', reject);
+  });
+}

@@ -1,0 +1,155 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import {
+  type DirectoryFile,
+  readDirectory,
+  UnreadableDirectory,
+} from '../../core/watch/directory.js';
+import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+
+const FOUR_MIB = 4 * 1024 * 1024;
+
+async function rejectionOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => expect.fail('nothing was refused'),
+    (error: unknown) => error,
+  );
+}
+
+function ruleOf(entry: DirectoryFile | undefined): string | null {
+  return entry !== undefined && 'finding' in entry ? entry.finding.rule : null;
+}
+
+describe('readDirectory', () => {
+  removeFoldersAfterEach();
+
+  it('reads what is a descriptor, sorted by name', async () => {
+    const folder = createFolder({ 'b.yml': 'b', 'a.yaml': 'a', 'B.json': '{}', 'a-1.yaml': 'ä' });
+    const { files, ignored } = await readDirectory(folder);
+    expect(files).to.deep.equal([
+      { file: 'B.json', path: join(folder, 'B.json'), text: '{}' },
+      { file: 'a-1.yaml', path: join(folder, 'a-1.yaml'), text: 'ä' },
+      { file: 'a.yaml', path: join(folder, 'a.yaml'), text: 'a' },
+      { file: 'b.yml', path: join(folder, 'b.yml'), text: 'b' },
+    ]);
+    expect(ignored).to.deep.equal([]);
+  });
+
+  it('ignores everything else, and says why', async () => {
+    const folder = createFolder({
+      '.hidden.yaml': '',
+      'a.yaml~': '',
+      'a.yaml.tmp': '',
+      'a.yaml.bak': '',
+      'a.yaml.swp': '',
+      'a.yaml.disabled': '',
+      'crm.manifest.json': '{}',
+      'crm.manifest.yaml': '',
+      'crm.manifest.yml': '',
+      'README.md': '',
+      'crm.mjs': '',
+      'sub.yaml/a.yaml': '',
+    });
+    const { files, ignored } = await readDirectory(folder);
+    expect(files).to.deep.equal([]);
+    expect(Object.fromEntries(ignored.map(({ file, reason }) => [file, reason]))).to.deep.equal({
+      '.hidden.yaml': 'starts with a dot',
+      'README.md': 'does not end in .yaml, .yml or .json',
+      'a.yaml.bak': 'ends in .bak',
+      'a.yaml.disabled': 'ends in .disabled',
+      'a.yaml.swp': 'ends in .swp',
+      'a.yaml.tmp': 'ends in .tmp',
+      'a.yaml~': 'ends in ~',
+      'crm.manifest.json': 'is a manifest',
+      'crm.manifest.yaml': 'is a manifest',
+      'crm.manifest.yml': 'is a manifest',
+      'crm.mjs': 'does not end in .yaml, .yml or .json',
+      'sub.yaml': 'is a sub-folder',
+    });
+  });
+
+  it('follows links, as a ConfigMap has them', async () => {
+    const folder = createFolder({ '..2026/crm.yaml': 'module: crm' });
+    symlinkSync('..2026', join(folder, '..data'));
+    symlinkSync('..data/crm.yaml', join(folder, 'crm.yaml'));
+    symlinkSync('..data', join(folder, 'more.yaml'));
+    const { files, ignored } = await readDirectory(folder);
+    expect(files).to.deep.equal([
+      { file: 'crm.yaml', path: join(folder, 'crm.yaml'), text: 'module: crm' },
+    ]);
+    expect(ignored.map(({ file }) => file)).to.deep.equal(['..2026', '..data', 'more.yaml']);
+  });
+
+  it('reports a link that leads nowhere, and one that leads to itself', async () => {
+    const folder = createFolder({ 'good.yaml': '' });
+    symlinkSync('nowhere', join(folder, 'a.yaml'));
+    symlinkSync('b.yaml', join(folder, 'b.yaml'));
+    const { files } = await readDirectory(folder);
+    expect(files.map(ruleOf)).to.deep.equal(['file-missing', 'file-unreadable', null]);
+    expect(files[0]).to.deep.include({
+      finding: {
+        rule: 'file-missing',
+        severity: 'error',
+        message: 'the file is a link that leads nowhere, or has just been removed',
+        hint: null,
+        path: [],
+        file: 'a.yaml',
+        line: null,
+        column: null,
+      },
+    });
+  });
+
+  it('takes 4 MiB and no more', async () => {
+    const folder = createFolder({
+      'a.yaml': Buffer.alloc(FOUR_MIB, 'a'),
+      'b.yaml': Buffer.alloc(FOUR_MIB + 1, 'a'),
+    });
+    const { files } = await readDirectory(folder);
+    expect(files.map(ruleOf)).to.deep.equal([null, 'file-too-large']);
+  });
+
+  it('reports what is not UTF-8, and keeps a byte-order mark for the parser', async () => {
+    const folder = createFolder({
+      'a.yaml': Buffer.from([0x61, 0xff]),
+      'b.yaml': Buffer.from([0xef, 0xbb, 0xbf, 0x61]),
+    });
+    const { files } = await readDirectory(folder);
+    expect(ruleOf(files[0])).to.equal('invalid-utf8');
+    expect(files[1]).to.include({ text: '\uFEFFa' });
+  });
+
+  it('does not wait for somebody to write to a pipe', async function () {
+    if (process.platform === 'win32') this.skip();
+    const folder = createFolder();
+    spawnSync('mkfifo', [join(folder, 'pipe.yaml')]);
+    const { files, ignored } = await readDirectory(folder);
+    expect(files).to.deep.equal([]);
+    expect(ignored).to.deep.equal([{ file: 'pipe.yaml', reason: 'is not a regular file' }]);
+  });
+
+  it('reports a file that it may not read', async function () {
+    // root may read everything.
+    if (process.getuid?.() === 0) this.skip();
+    const folder = createFolder({ 'a.yaml': '' });
+    chmodSync(join(folder, 'a.yaml'), 0);
+    const { files } = await readDirectory(folder);
+    expect(files.map(ruleOf)).to.deep.equal(['file-unreadable']);
+  });
+
+  it('tells a folder that is missing from an empty one', async () => {
+    const folder = createFolder({ file: '' });
+    expect(await readDirectory(createFolder())).to.deep.equal({ files: [], ignored: [] });
+    for (const [name, reason] of [
+      ['nowhere', 'does not exist'],
+      ['file', 'is not a folder'],
+    ] as const) {
+      const path = join(folder, name);
+      const error = await rejectionOf(readDirectory(path));
+      expect(error).to.be.instanceOf(UnreadableDirectory);
+      expect(error).to.have.property('message', `the modules folder '${path}' ${reason}`);
+    }
+  });
+});
