@@ -11,12 +11,12 @@ import { createRequestLog } from './http/request-log.js';
 import { closeGently, createServer, type HostServer } from './http/server/server.js';
 import { openTls } from './http/tls/open-tls.js';
 import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
-import { resolveOperation } from './injection.js';
+import { resolveHandler } from './injection.js';
 import { isLoopbackAddress } from './lib/loopback.js';
 import { readModuleDocument } from './modules/module-documents.js';
-import { Host } from './modules/module-registry.js';
+import { ModuleRegistry } from './modules/module-registry.js';
 import { CallHistory } from './observability/calls/call-history.js';
-import { CallArchive } from './observability/calls/stored-calls.js';
+import { StoredCalls } from './observability/calls/stored-calls.js';
 import { describeListenerMetrics } from './observability/metrics/listener-metrics.js';
 import { describeEventLoop } from './observability/metrics/module-metrics.js';
 import { createObservability } from './observability/observability.js';
@@ -31,15 +31,15 @@ import { ActorRate } from './operations/rate-limit.js';
 import { CALL_RECORDS } from './operations/status/call-record.js';
 import { ListCalls } from './operations/status/list-calls.js';
 import { ListManifests } from './operations/status/list-manifests.js';
-import { createModuleOverview, ModuleStatus } from './operations/status/list-modules.js';
+import { createModuleOverview, ListModules } from './operations/status/list-modules.js';
 import { ListPlugins, PLUGINS } from './operations/status/list-plugins.js';
 import { MODULE_OVERVIEW, MODULE_RECORDS } from './operations/status/module-list.js';
 import { METRICS, ReadMetrics } from './operations/status/read-metrics.js';
 import { AUTHENTICATORS, GENERATIONS, STORE } from './operations/tokens.js';
 import { openPlugins } from './plugin-loader/open-plugins.js';
 import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
-import { LoopDelay } from './provider/event-loop-delay.js';
-import { HostPressure } from './provider/load-shedding.js';
+import { EventLoopDelay } from './provider/event-loop-delay.js';
+import { LoadShedder } from './provider/load-shedding.js';
 import { parseStoreKeys, STORE_KEY_VARIABLE } from './store/encryption-keys.js';
 import { createLazyStore } from './store/lazy-store.js';
 import { parsePostgresUrl } from './store/postgres-url.js';
@@ -75,13 +75,13 @@ export async function composeHost(
   log: Log,
   own: HostProcess = createSoleProcess(config, log),
 ): Promise<ComposedHost> {
-  refuseUnfitTimeouts(config);
+  assertTimeoutsFit(config);
   const plugins = await openPlugins(config, settingFlag('plugins'), log);
   const authentication = await createAuthenticators(config, log, plugins);
   const tls = await openTls(config, log);
   const actorRate = ActorRate.create(config.actorRate, config.actorBurst);
   const tracing = await openTracing(process.env, readVersion(), log);
-  const loopDelay = new LoopDelay();
+  const loopDelay = new EventLoopDelay();
   const store = createStore(config, log);
   const identity = await IdentityKeys.open({
     stateDir: config.state,
@@ -92,7 +92,7 @@ export async function composeHost(
       overlapMs: PUBLISH_OVERLAP_MS,
     },
   });
-  const host = new Host({
+  const host = new ModuleRegistry({
     store,
     modulesDir: config.modules,
     stateDir: config.state,
@@ -103,7 +103,7 @@ export async function composeHost(
     ...(own.holders && { holders: own.holders }),
     plugins,
     environment: process.env,
-    pressure: new HostPressure(config, loopDelay),
+    pressure: new LoadShedder(config, loopDelay),
     identity,
     log,
   });
@@ -114,7 +114,7 @@ export async function composeHost(
   const archive =
     config.keepCalls === 0
       ? null
-      : new CallArchive({
+      : new StoredCalls({
           store,
           maxCalls: config.keepCalls,
           maxHours: config.keepCallsHours,
@@ -157,14 +157,14 @@ export async function composeHost(
     answerTimeoutMs: config.answerTimeoutMs,
     maxHeaders: config.maxHeaders,
     loopbackOnly: authentication.hasDevTokens && !config.allowDevAuthAnywhere,
-    forward: resolveOperation(container, Forward),
-    bridge: resolveOperation(container, ConsoleBridge),
-    moduleStatus: resolveOperation(container, ModuleStatus),
-    listManifests: resolveOperation(container, ListManifests),
-    listPlugins: resolveOperation(container, ListPlugins),
-    explain: resolveOperation(container, Explain),
-    listCalls: resolveOperation(container, ListCalls),
-    readMetrics: resolveOperation(container, ReadMetrics),
+    forward: resolveHandler(container, Forward),
+    bridge: resolveHandler(container, ConsoleBridge),
+    moduleStatus: resolveHandler(container, ListModules),
+    listManifests: resolveHandler(container, ListManifests),
+    listPlugins: resolveHandler(container, ListPlugins),
+    explain: resolveHandler(container, Explain),
+    listCalls: resolveHandler(container, ListCalls),
+    readMetrics: resolveHandler(container, ReadMetrics),
     identityKeys: () => identity.publish(),
     hasPublicMetrics: isLoopbackAddress(config.host),
     unreadyReason: () => (isDraining ? 'the host is draining' : own.unreadyReason()),
@@ -185,7 +185,7 @@ export async function composeHost(
   observability.metrics.add([...describeListenerMetrics(listener), describeEventLoop(loopDelay)]);
   return {
     // First, so that what lacked a plugin finds the one that is there now.
-    reload: () => void pluginWatcher.look(true).then(() => host.rescan()),
+    reload: () => void pluginWatcher.scan(true).then(() => host.rescan()),
     listen: (port = config.port) => listen(server, config, port),
     drain: async () => {
       isDraining = true;
@@ -222,7 +222,7 @@ function createStore(config: HostConfig, log: Log): Store {
 }
 
 /** Node would say so in a stack. */
-function refuseUnfitTimeouts({ headTimeoutMs, requestTimeoutMs }: HostConfig): void {
+function assertTimeoutsFit({ headTimeoutMs, requestTimeoutMs }: HostConfig): void {
   if (headTimeoutMs <= requestTimeoutMs) return;
   throw new ConfigError('--head-timeout-ms must be at most --request-timeout-ms');
 }

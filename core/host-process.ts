@@ -2,9 +2,9 @@ import type { HostConfig } from './config/read-config.js';
 import type { Log } from './contract/index.js';
 import { LastGoodStore } from './modules/last-good.js';
 import { SOLE_PROCESS } from './modules/leadership.js';
-import type { HostOptions } from './modules/module-registry.js';
+import type { ModuleRegistryOptions } from './modules/module-registry.js';
 import { StatusFiles } from './modules/status-files.js';
-import type { CallRing } from './observability/calls/recent-calls.js';
+import type { RecentCallBuffer } from './observability/calls/recent-calls.js';
 import type { Metrics } from './observability/metrics/metrics.js';
 import type { CallRecords } from './operations/status/call-record.js';
 import type { ModuleOverview } from './operations/status/module-list.js';
@@ -13,7 +13,7 @@ import type { MetricsSource } from './operations/status/read-metrics.js';
 /** What one process knows of itself. */
 export interface ProcessParts {
   readonly overview: ModuleOverview;
-  readonly calls: CallRing;
+  readonly calls: RecentCallBuffer;
   readonly metrics: Metrics;
 }
 
@@ -27,7 +27,7 @@ export interface HostView {
 /** What differs between a host that is one process and a worker of a host of several. */
 export interface HostProcess
   extends Pick<
-    HostOptions,
+    ModuleRegistryOptions,
     'leadership' | 'sharedProbation' | 'statusSink' | 'lastGood' | 'holders'
   > {
   /** For the line of each request, whose fields are those of the contract and no other. */

@@ -15,17 +15,14 @@ export function inject<T>(token: Token<T>) {
   ): void => injectUntyped(token)(target, propertyKey, index);
 }
 
-type OperationClass<T> = new (...args: never[]) => T;
+type HandlerClass<T> = new (...args: never[]) => T;
 
 /**
  * Resolves an operation at boot. A forgotten `@inject` would pass `undefined` without a word, so the
  * tokens are counted against the constructor's parameters first.
  * @throws Error that names the class.
  */
-export function resolveOperation<T>(
-  container: DependencyContainer,
-  operation: OperationClass<T>,
-): T {
+export function resolveHandler<T>(container: DependencyContainer, operation: HandlerClass<T>): T {
   // Where tsyringe's `inject` keeps the tokens, by index of the parameter.
   const tokens: object = Reflect.getOwnMetadata('injectionTokens', operation) ?? {};
   const injected = Object.keys(tokens).length;

@@ -8,7 +8,7 @@ import { HostError } from '../errors.js';
  * @throws HostError 503 when one of them could not say, and no other knows the credentials: they may be
  * good, so the caller must not be told to throw them away.
  */
-export async function askAuthenticators(
+export async function authenticateWith(
   chain: readonly Authenticator[],
   credentials: Credentials,
 ): Promise<Actor | null> {

@@ -1,10 +1,10 @@
 import type { AuthenticatorChoice } from '../config/authenticator-list.js';
 import type { HostConfig } from '../config/settings.js';
 import type { Authenticator, Log } from '../contract/index.js';
-import { refuseInvalidFile } from '../document/parse-file.js';
+import { assertValidFile } from '../document/parse-file.js';
 import { ConfigError } from '../errors.js';
 import { isLoopbackAddress } from '../lib/loopback.js';
-import { guardAuthenticator } from './checked-authenticator.js';
+import { createCheckedAuthenticator } from './checked-authenticator.js';
 import { createDevAuthenticator } from './dev-tokens.js';
 import { type AuthenticatorSource, openPluginAuthenticator } from './plugin-authenticator.js';
 import { openTokensAuthenticator } from './static-tokens.js';
@@ -84,7 +84,7 @@ export async function createAuthenticators(
 ): Promise<Authenticators> {
   const choices = chooseAuthenticators(config);
   const hasDevTokens = choices.some(({ name }) => name === 'dev');
-  if (hasDevTokens) refuseOpenDoor(config);
+  if (hasDevTokens) assertCredentialsRequired(config);
   const links: Link[] = [];
   const close = async () => {
     for (const link of links.toReversed()) await link.close();
@@ -101,7 +101,8 @@ export async function createAuthenticators(
 function chooseAuthenticators(config: HostConfig): readonly AuthenticatorChoice[] {
   const configured = [...BUILT_IN].filter(([, builtIn]) => builtIn.isConfigured(config));
   if (config.authenticators === null) {
-    if (configured.length === 0 && config.tlsClients === null) throw refuseNone();
+    if (configured.length === 0 && config.tlsClients === null)
+      throw assertAuthenticatorConfigured();
     return configured.map(([name]) => ({ name, config: {}, directory: '.' }));
   }
   for (const [name, { isExplicit }] of configured) {
@@ -130,10 +131,10 @@ async function openLink(
     throw new ConfigError(`authenticator '${name}' cannot be used: ${builtIn.missing}`);
   }
   const link = await builtIn.open(config, log);
-  return { ...link, chain: link.chain.map((one) => guardAuthenticator(one, log)) };
+  return { ...link, chain: link.chain.map((one) => createCheckedAuthenticator(one, log)) };
 }
 
-function refuseOpenDoor(config: HostConfig): void {
+function assertCredentialsRequired(config: HostConfig): void {
   if (config.allowDevAuthAnywhere || isLoopbackAddress(config.host)) return;
   throw new ConfigError(
     'with --env development the host listens on loopback only, since anybody can make a dev token: ' +
@@ -141,7 +142,7 @@ function refuseOpenDoor(config: HostConfig): void {
   );
 }
 
-function refuseNone(): ConfigError {
+function assertAuthenticatorConfigured(): ConfigError {
   return new ConfigError(
     'no authenticator is configured, so nobody could call: name a tokens file with --tokens FILE ' +
       '(or MODGATE_TOKENS), the issuers of tokens with --issuers FILE, or the certificates of callers ' +
@@ -154,7 +155,7 @@ async function openTokens({ tokens }: HostConfig, log: Log): Promise<Link> {
     const authenticator = await openTokensAuthenticator(tokens ?? '', { log });
     return { chain: [authenticator], close: () => authenticator.close() };
   } catch (error) {
-    throw refuseInvalidFile(error);
+    throw assertValidFile(error);
   }
 }
 
@@ -164,6 +165,6 @@ async function openIssuers({ issuers }: HostConfig, log: Log): Promise<Link> {
   try {
     return await openIssuersAuthenticators(issuers ?? '', { log, environment: process.env });
   } catch (error) {
-    throw refuseInvalidFile(error);
+    throw assertValidFile(error);
   }
 }

@@ -1,6 +1,6 @@
 import { ACTOR_KINDS, type Actor, type Authenticator, type Log } from '../contract/index.js';
-import { type ErrorOwner, runOwned } from '../isolation/error-owner.js';
-import { StrayErrors } from '../isolation/uncaught-errors.js';
+import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
+import { UncaughtErrors } from '../isolation/uncaught-errors.js';
 import { withTimeout } from '../lib/promises.js';
 import { withFields } from '../log/logger.js';
 import { ACTOR_ID, SCOPE } from './actor-syntax.js';
@@ -15,13 +15,13 @@ const MAX_WAITING = 1024;
  * Whatever else it does is a throw of this one, and logged at most once a second.
  * @param owner who answers for its code; `null`: the host
  */
-export function guardAuthenticator(
+export function createCheckedAuthenticator(
   authenticator: Authenticator,
   log: Log,
   owner: ErrorOwner | null = null,
 ): Authenticator {
   const { name } = authenticator;
-  const failures = new StrayErrors(
+  const failures = new UncaughtErrors(
     withFields(log, { authenticator: name }),
     'an authenticator failed',
   );
@@ -32,9 +32,9 @@ export function guardAuthenticator(
   const wait = async (answer: Promise<unknown>): Promise<Actor | null> => {
     waiting += 1;
     try {
-      return judgeActor(await withTimeout(answer, ANSWER_TIMEOUT_MS, createLateError), name);
+      return validateActor(await withTimeout(answer, ANSWER_TIMEOUT_MS, createLateError), name);
     } catch (error) {
-      failures.onStray(error);
+      failures.report(error);
       throw error;
     } finally {
       waiting -= 1;
@@ -47,10 +47,10 @@ export function guardAuthenticator(
         if (waiting >= MAX_WAITING) {
           throw new Error(`authenticator '${name}' has left ${MAX_WAITING} requests waiting`);
         }
-        const answer: unknown = runOwned(owner, () => authenticator.authenticate(credentials));
-        return isThenable(answer) ? wait(Promise.resolve(answer)) : judgeActor(answer, name);
+        const answer: unknown = runAs(owner, () => authenticator.authenticate(credentials));
+        return isThenable(answer) ? wait(Promise.resolve(answer)) : validateActor(answer, name);
       } catch (error) {
-        failures.onStray(error);
+        failures.report(error);
         throw error;
       }
     },
@@ -58,8 +58,8 @@ export function guardAuthenticator(
 }
 
 /** The errors that an authenticator of a plugin leaves uncaught. */
-export function createAuthenticatorOwner(log: Log, name: string): StrayErrors {
-  return new StrayErrors(
+export function createAuthenticatorOwner(log: Log, name: string): UncaughtErrors {
+  return new UncaughtErrors(
     withFields(log, { authenticator: name }),
     'the code of an authenticator left an error uncaught',
   );
@@ -70,18 +70,18 @@ function isThenable(answer: unknown): answer is PromiseLike<unknown> {
 }
 
 /** Only `null` says that nobody is known: any other answer must be an actor. */
-function judgeActor(answer: unknown, name: string): Actor | null {
+function validateActor(answer: unknown, name: string): Actor | null {
   if (answer === null) return null;
   const { kind, id, scopes } = (answer ?? {}) as Partial<Actor>;
-  if (!ACTOR_KINDS.some((known) => known === kind)) throw refuse(name, 'kind');
-  if (typeof id !== 'string' || !ACTOR_ID.test(id)) throw refuse(name, 'id');
-  if (!(scopes instanceof Set)) throw refuse(name, 'scopes');
+  if (!ACTOR_KINDS.some((known) => known === kind)) throw invalidActor(name, 'kind');
+  if (typeof id !== 'string' || !ACTOR_ID.test(id)) throw invalidActor(name, 'id');
+  if (!(scopes instanceof Set)) throw invalidActor(name, 'scopes');
   for (const scope of scopes as ReadonlySet<unknown>) {
-    if (typeof scope !== 'string' || !SCOPE.test(scope)) throw refuse(name, 'scopes');
+    if (typeof scope !== 'string' || !SCOPE.test(scope)) throw invalidActor(name, 'scopes');
   }
   return answer as Actor;
 }
 
-function refuse(name: string, member: string): Error {
+function invalidActor(name: string, member: string): Error {
   return new Error(`authenticator '${name}' answered with an actor without valid '${member}'`);
 }

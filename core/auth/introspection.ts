@@ -1,12 +1,12 @@
 import type { Actor, Secret } from '../contract/index.js';
-import { BoundedCache } from '../lib/expiring-cache.js';
-import { AskingTurns, NoTurn } from '../lib/semaphore.js';
+import { ExpiringCache } from '../lib/expiring-cache.js';
+import { QueueFull, Semaphore } from '../lib/semaphore.js';
 import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
-import { askIssuer, IssuerTrouble } from './issuer-request.js';
+import { IssuerError, requestIssuer } from './issuer-request.js';
 import { type IntrospectionConfig, ISSUER_DEFAULTS } from './issuers-file.js';
 import { type Claims, createActor, UnmappedClaims } from './map-claims.js';
-import type { TroubleLog } from './rejection-log.js';
-import { RefusedToken, UnjudgedToken, type VerifiedToken } from './verify-jwt.js';
+import type { RejectionLog } from './rejection-log.js';
+import { RejectedToken, UnverifiableToken, type VerifiedToken } from './verify-jwt.js';
 
 const MS_PER_SECOND = 1000;
 
@@ -21,7 +21,7 @@ export async function introspect(
   signal: AbortSignal,
 ): Promise<VerifiedToken> {
   try {
-    const answer = await askIssuer(config.url, {
+    const answer = await requestIssuer(config.url, {
       method: 'POST',
       headers: {
         authorization: `Basic ${formatBasic(config.client_id, secret)}`,
@@ -30,13 +30,13 @@ export async function introspect(
       body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
       signal,
     });
-    return judge(answer, config);
+    return parseIntrospection(answer, config);
   } catch (error) {
-    if (error instanceof IssuerTrouble) {
-      throw new UnjudgedToken(config.name, error.message, { cause: error });
+    if (error instanceof IssuerError) {
+      throw new UnverifiableToken(config.name, error.message, { cause: error });
     }
     if (error instanceof UnmappedClaims)
-      throw new RefusedToken(error.message, true, { cause: error });
+      throw new RejectedToken(error.message, true, { cause: error });
     throw error;
   }
 }
@@ -47,21 +47,21 @@ function formatBasic(clientId: string, secret: Secret): string {
   return Buffer.from(`${encode(clientId)}:${encode(secret.reveal())}`).toString('base64');
 }
 
-function judge(answer: unknown, config: IntrospectionConfig): VerifiedToken {
+function parseIntrospection(answer: unknown, config: IntrospectionConfig): VerifiedToken {
   if (typeof answer !== 'object' || answer === null || !('active' in answer)) {
-    throw new IssuerTrouble('answered with no introspection');
+    throw new IssuerError('answered with no introspection');
   }
   const claims = answer as Claims;
-  if (claims['active'] !== true) throw new RefusedToken('it is not active', false);
-  const refusal = findRefusal(claims, config);
-  if (refusal !== null) throw new RefusedToken(refusal, false);
+  if (claims['active'] !== true) throw new RejectedToken('it is not active', false);
+  const refusal = findRejection(claims, config);
+  if (refusal !== null) throw new RejectedToken(refusal, false);
   const { exp } = claims;
   const expiresAt = typeof exp === 'number' ? exp * MS_PER_SECOND : Number.POSITIVE_INFINITY;
   return { actor: createActor(claims, config.actor), expiresAt };
 }
 
 /** An issuer may answer `active` by its own clock and for any resource: what it says besides is judged. */
-function findRefusal(claims: Claims, { issuer, audience }: IntrospectionConfig): string | null {
+function findRejection(claims: Claims, { issuer, audience }: IntrospectionConfig): string | null {
   const { exp, nbf, iss, aud, cnf, token_type: type } = claims;
   const now = Date.now() / MS_PER_SECOND;
   if (exp !== undefined && !(typeof exp === 'number' && exp > now)) return 'it has expired';
@@ -79,11 +79,11 @@ function isMeantFor(aud: unknown, audiences: readonly string[]): boolean {
 }
 
 /** How long a refusal is remembered: long enough to blunt a flood, short enough for a token just made. */
-const REFUSED_MS = 5000;
-const MAX_REMEMBERED = 10_000;
+const REJECTED_TTL_MS = 5000;
+const MAX_CACHED = 10_000;
 /** From the request of the caller, waiting for a turn included: before the host gives up. Milliseconds. */
-const PATIENCE_MS = 4000;
-const MAX_ASKING = 16;
+const QUEUE_TIMEOUT_MS = 4000;
+const MAX_CONCURRENT = 16;
 const MAX_WAITING = 256;
 /** What can stand in a header and in a form without being read as anything else (RFC 6750 2.1). */
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
@@ -96,14 +96,14 @@ const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 export class Introspection {
   readonly #config: IntrospectionConfig;
   readonly #secret: Secret;
-  readonly #troubles: TroubleLog;
-  readonly #known = new BoundedCache<Actor>(MAX_REMEMBERED);
+  readonly #troubles: RejectionLog;
+  readonly #known = new ExpiringCache<Actor>(MAX_CACHED);
   /** Apart from the known ones, which a flood of bad tokens must not push out. */
-  readonly #refused = new BoundedCache<true>(MAX_REMEMBERED);
+  readonly #refused = new ExpiringCache<true>(MAX_CACHED);
   readonly #asked = new Map<string, Promise<Actor | null>>();
-  readonly #turns = new AskingTurns(MAX_ASKING, MAX_WAITING);
+  readonly #turns = new Semaphore(MAX_CONCURRENT, MAX_WAITING);
 
-  constructor(config: IntrospectionConfig, secret: Secret, troubles: TroubleLog) {
+  constructor(config: IntrospectionConfig, secret: Secret, troubles: RejectionLog) {
     this.#config = config;
     this.#secret = secret;
     this.#troubles = troubles;
@@ -127,7 +127,7 @@ export class Introspection {
   }
 
   async #ask(token: string, digest: string): Promise<Actor | null> {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(QUEUE_TIMEOUT_MS);
     try {
       const { actor, expiresAt } = await this.#turns.run(
         () => introspect(token, this.#config, this.#secret, signal),
@@ -147,12 +147,12 @@ export class Introspection {
   }
 
   #report(error: unknown, digest: string): void {
-    if (error instanceof NoTurn) {
-      throw new UnjudgedToken(this.#config.name, `is asked too much: ${error.message}`);
+    if (error instanceof QueueFull) {
+      throw new UnverifiableToken(this.#config.name, `is asked too much: ${error.message}`);
     }
-    if (!(error instanceof RefusedToken)) throw error;
+    if (!(error instanceof RejectedToken)) throw error;
     this.#troubles.report(this.#config.name, error);
     // What ops can mend may be mended at any moment.
-    if (!error.isTrouble) this.#refused.set(digest, true, Date.now() + REFUSED_MS);
+    if (!error.isSuspicious) this.#refused.set(digest, true, Date.now() + REJECTED_TTL_MS);
   }
 }

@@ -7,9 +7,9 @@ import {
   type LocalJWKSet,
 } from 'jose';
 import type { Log } from '../contract/index.js';
-import { createFileFinding, InvalidFile } from '../document/diagnostic.js';
-import { followFile } from '../watch/reloaded-file.js';
-import { askIssuer, IssuerTrouble } from './issuer-request.js';
+import { createFileDiagnostic, InvalidFile } from '../document/diagnostic.js';
+import { openReloadedFile } from '../watch/reloaded-file.js';
+import { IssuerError, requestIssuer } from './issuer-request.js';
 import { ISSUER_DEFAULTS, type JwksSource } from './issuers-file.js';
 import { parsePlainJson } from './strict-json.js';
 
@@ -53,14 +53,14 @@ export function openIssuerKeys(
 }
 
 async function openKeysFile(path: string, log: Log): Promise<IssuerKeys> {
-  const followed = await followFile(path, {
+  const followed = await openReloadedFile(path, {
     log,
     name: 'file of issuer keys',
     parse: (file, text) => {
       const keys = createKeySet(parsePlainJson(text));
       if (keys !== null) return keys;
       throw new InvalidFile([
-        createFileFinding(file, 'jwks', 'is not a JSON Web Key Set with a public key'),
+        createFileDiagnostic(file, 'jwks', 'is not a JSON Web Key Set with a public key'),
       ]);
     },
     describe: (keys) => ({ keys: keys.jwks().keys.length }),
@@ -101,7 +101,7 @@ class RemoteKeys implements IssuerKeys {
     // Nobody waits for this one: the keys at hand are good.
     else void this.#refresh(this.#refreshMs);
     const known = this.#keys;
-    if (known === null) throw new IssuerTrouble('has not told its keys yet');
+    if (known === null) throw new IssuerError('has not told its keys yet');
     try {
       return await known(header, token);
     } catch (error) {
@@ -132,19 +132,19 @@ class RemoteKeys implements IssuerKeys {
 
   async #fetch(): Promise<void> {
     try {
-      const keys = createKeySet(await askIssuer(this.#url, { signal: this.#closed.signal }));
-      if (keys === null) throw new IssuerTrouble('answered with no JSON Web Key Set');
+      const keys = createKeySet(await requestIssuer(this.#url, { signal: this.#closed.signal }));
+      if (keys === null) throw new IssuerError('answered with no JSON Web Key Set');
       this.#keys = keys;
       if (this.#isDown) this.#log.info({ issuer: this.#issuer }, 'the issuer tells its keys again');
       this.#isDown = false;
     } catch (error) {
-      if (!(error instanceof IssuerTrouble) || this.#closed.signal.aborted) return;
+      if (!(error instanceof IssuerError) || this.#closed.signal.aborted) return;
       if (!this.#isDown) this.#report(error);
       this.#isDown = true;
     }
   }
 
-  #report(error: IssuerTrouble): void {
+  #report(error: IssuerError): void {
     const kept = this.#keys === null ? 'no key of it is known' : 'the known keys are kept';
     this.#log.warn(
       { issuer: this.#issuer, reason: error.message },

@@ -12,7 +12,7 @@ import {
   refine,
 } from 'superstruct';
 import { ACTOR_KINDS, type Secret, secretReference } from '../contract/index.js';
-import { createInvalidFile, type Fault } from '../document/diagnostic.js';
+import { createInvalidFile, type Violation } from '../document/diagnostic.js';
 import { parseByStruct } from '../document/parse-file.js';
 import { resolveReferences } from '../document/references.js';
 import type { AnyStruct } from '../document/struct-walk.js';
@@ -167,7 +167,7 @@ function isTrustedUrl(value: unknown): boolean {
   return protocol === 'https:' || isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''));
 }
 
-function describeRepeated(index: number): Fault {
+function describeRepeated(index: number): Violation {
   return {
     rule: 'duplicate-issuer',
     message: 'two entries have the same issuer',

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Actor, Authenticator, Log } from '../contract/index.js';
-import { BoundedCache } from '../lib/expiring-cache.js';
-import { followFile } from '../watch/reloaded-file.js';
+import { ExpiringCache } from '../lib/expiring-cache.js';
+import { openReloadedFile } from '../watch/reloaded-file.js';
 import { Introspection } from './introspection.js';
 import { openIssuerKeys } from './issuer-keys.js';
 import { type IssuerConfig, type IssuersFile, parseIssuersFile } from './issuers-file.js';
-import { createTroubleLog, type TroubleLog } from './rejection-log.js';
-import { type Issuer, RefusedToken, readJwtParts, verifyJwt } from './verify-jwt.js';
+import { createRejectionLog, type RejectionLog } from './rejection-log.js';
+import { type Issuer, RejectedToken, readJwtParts, verifyJwt } from './verify-jwt.js';
 
 export interface IssuersAuthenticators {
   readonly chain: readonly Authenticator[];
@@ -28,7 +28,7 @@ const MAX_VERIFIED = 10_000;
 /** What one content of the file amounts to. */
 interface OpenIssuers {
   readonly byName: ReadonlyMap<string, Issuer>;
-  readonly verified: BoundedCache<Actor>;
+  readonly verified: ExpiringCache<Actor>;
   readonly introspection: readonly Introspection[];
   close(): Promise<void>;
 }
@@ -43,8 +43,8 @@ export async function openIssuersAuthenticators(
   options: IssuersOptions,
 ): Promise<IssuersAuthenticators> {
   const { log, environment } = options;
-  const troubles = createTroubleLog(log);
-  const followed = await followFile(file, {
+  const troubles = createRejectionLog(log);
+  const followed = await openReloadedFile(file, {
     log,
     name: 'issuers file',
     parse: async (name, text) =>
@@ -78,7 +78,7 @@ export async function openIssuersAuthenticators(
 async function openIssuers(
   file: IssuersFile,
   log: Log,
-  troubles: TroubleLog,
+  troubles: RejectionLog,
 ): Promise<OpenIssuers> {
   const opened: Issuer[] = [];
   const close = async () => {
@@ -92,7 +92,7 @@ async function openIssuers(
   }
   return {
     byName: new Map(opened.map((issuer) => [issuer.config.issuer, issuer])),
-    verified: new BoundedCache(MAX_VERIFIED),
+    verified: new ExpiringCache(MAX_VERIFIED),
     introspection: file.introspection.map(
       (config) => new Introspection(config, file.secret(config.client_secret), troubles),
     ),
@@ -108,7 +108,7 @@ async function openIssuer(config: IssuerConfig, baseDir: string, log: Log): Prom
 function findActor(
   issuers: OpenIssuers,
   token: string,
-  troubles: TroubleLog,
+  troubles: RejectionLog,
 ): Actor | null | Promise<Actor | null> {
   const digest = hash('sha256', token, 'base64');
   return issuers.verified.get(digest) ?? verify(issuers, token, digest, troubles);
@@ -118,7 +118,7 @@ async function verify(
   { byName, verified }: OpenIssuers,
   token: string,
   digest: string,
-  troubles: TroubleLog,
+  troubles: RejectionLog,
 ): Promise<Actor | null> {
   const parts = readJwtParts(token);
   const issuer = parts === null ? undefined : byName.get(parts.issuer);
@@ -128,7 +128,7 @@ async function verify(
     verified.set(digest, actor, Math.min(expiresAt, Date.now() + VERIFIED_MS));
     return actor;
   } catch (error) {
-    if (!(error instanceof RefusedToken)) throw error;
+    if (!(error instanceof RejectedToken)) throw error;
     troubles.report(issuer.config.issuer, error);
     return null;
   }

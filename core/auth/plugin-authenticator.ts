@@ -2,12 +2,12 @@ import type { AuthenticatorChoice } from '../config/authenticator-list.js';
 import type { Authenticator, AuthenticatorFactory, Log } from '../contract/index.js';
 import { InvalidFile } from '../document/diagnostic.js';
 import { resolveReferences } from '../document/references.js';
-import { judgeByStruct } from '../document/validate.js';
+import { validateStruct } from '../document/validate.js';
 import { ConfigError } from '../errors.js';
-import { runOwned } from '../isolation/error-owner.js';
+import { runAs } from '../isolation/error-owner.js';
 import { ModuleScope } from '../isolation/scope.js';
 import { withTimeout } from '../lib/promises.js';
-import { createAuthenticatorOwner, guardAuthenticator } from './checked-authenticator.js';
+import { createAuthenticatorOwner, createCheckedAuthenticator } from './checked-authenticator.js';
 
 /** The host does not start without it, nor does it wait for ever. */
 const OPEN_TIMEOUT_MS = 5000;
@@ -38,11 +38,11 @@ export async function openPluginAuthenticator(
     const factory = await source.authenticator(name);
     const { config, references } = await readOwnConfig(choice, factory);
     const { secret, file, path } = references;
-    const opening = runOwned(owner, () => factory.open(config, { scope, log, secret, file, path }));
+    const opening = runAs(owner, () => factory.open(config, { scope, log, secret, file, path }));
     const createLateError = () => new Error(`it did not open within ${OPEN_TIMEOUT_MS} ms`);
     const opened: unknown = await withTimeout(opening, OPEN_TIMEOUT_MS, createLateError);
     const authenticator = { name, authenticate: bindAuthenticate(opened) };
-    return { authenticator: guardAuthenticator(authenticator, log, owner), scope };
+    return { authenticator: createCheckedAuthenticator(authenticator, log, owner), scope };
   } catch (error) {
     await scope.close();
     if (error instanceof ConfigError) throw error;
@@ -56,7 +56,7 @@ async function readOwnConfig(
   factory: AuthenticatorFactory,
 ) {
   const prefix = ['config'];
-  const { value, faults } = judgeByStruct(config, factory.config, prefix);
+  const { value, faults } = validateStruct(config, factory.config, prefix);
   const [fault] = faults;
   if (fault !== undefined) {
     const hint = fault.hint === null ? '' : ` (${fault.hint})`;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Actor, Authenticator, Log } from '../contract/index.js';
-import { followFile } from '../watch/reloaded-file.js';
+import { openReloadedFile } from '../watch/reloaded-file.js';
 import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
 import { parseTokenFile, type TokenTable } from './token-file.js';
 
@@ -24,7 +24,7 @@ export async function openTokensAuthenticator(
   file: string,
   options: TokensOptions,
 ): Promise<TokensAuthenticator> {
-  const followed = await followFile(file, {
+  const followed = await openReloadedFile(file, {
     log: options.log,
     name: 'tokens file',
     parse: parseTokenFile,

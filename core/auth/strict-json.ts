@@ -1,5 +1,5 @@
 import { parseJsonNode } from '../document/json-parser.js';
-import { readNodeValue, type TextFault } from '../document/syntax-tree.js';
+import { readNodeValue, type SyntaxViolation } from '../document/syntax-tree.js';
 import type { Claims } from './map-claims.js';
 
 /**
@@ -7,7 +7,7 @@ import type { Claims } from './map-claims.js';
  * name, others the first. `undefined` for any other text.
  */
 export function parsePlainJson(text: string): unknown {
-  const faults: TextFault[] = [];
+  const faults: SyntaxViolation[] = [];
   try {
     const value = readNodeValue(parseJsonNode(text, faults));
     return faults.length === 0 ? value : undefined;

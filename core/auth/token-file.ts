@@ -1,6 +1,6 @@
 import { array, define, enums, type Infer, object, optional } from 'superstruct';
 import { ACTOR_KINDS, type Actor } from '../contract/index.js';
-import { createInvalidFile, type Fault } from '../document/diagnostic.js';
+import { createInvalidFile, type Violation } from '../document/diagnostic.js';
 import { parseByStruct } from '../document/parse-file.js';
 import { findRepeated } from '../document/structs.js';
 import { actorId, scope, sha256 } from './actor-syntax.js';
@@ -50,7 +50,7 @@ export function parseTokenFile(file: string, content: string): TokenTable {
   return new Map(tokens.map((token) => [token.sha256, createEntry(token)]));
 }
 
-function describeRepeated(index: number): Fault {
+function describeRepeated(index: number): Violation {
   return {
     rule: 'duplicate-token',
     message: 'two entries have the same sha256: a token stands for one actor',

@@ -3,7 +3,7 @@ import type { Actor } from '../contract/index.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
 import type { IssuerKeys } from './issuer-keys.js';
-import { IssuerTrouble } from './issuer-request.js';
+import { IssuerError } from './issuer-request.js';
 import { ISSUER_DEFAULTS, type IssuerConfig } from './issuers-file.js';
 import { type Claims, createActor, UnmappedClaims } from './map-claims.js';
 import { parsePlainObject } from './strict-json.js';
@@ -21,7 +21,7 @@ const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+$/;
  * Headers that tell where to find a key, or how to read on (RFC 7515 4.1, RFC 7797, RFC 7516): whoever
  * makes a token must not choose either. `cty` announces a token within a token.
  */
-const REFUSED_HEADERS = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64', 'cty', 'zip', 'enc'] as const;
+const REJECTED_HEADERS = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64', 'cty', 'zip', 'enc'] as const;
 
 /** Access tokens and plain ones; a logout token, or a DPoP proof, is signed by the same keys. */
 const TYPES: ReadonlySet<unknown> = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt']);
@@ -47,7 +47,7 @@ function decodeObject(part: string): Claims | undefined {
 }
 
 function isPlainHeader(header: Claims): boolean {
-  if (REFUSED_HEADERS.some((name) => Object.hasOwn(header, name))) return false;
+  if (REJECTED_HEADERS.some((name) => Object.hasOwn(header, name))) return false;
   const { typ, kid } = header as { typ?: unknown; kid?: unknown };
   if (!TYPES.has(typeof typ === 'string' ? typ.toLowerCase() : typ)) return false;
   return kid === undefined || (typeof kid === 'string' && kid.length <= MAX_KEY_ID_LENGTH);
@@ -65,19 +65,19 @@ export interface VerifiedToken {
 }
 
 /** A token that is refused; the message says why, without anything that the token says. */
-export class RefusedToken extends Error {
+export class RejectedToken extends Error {
   override readonly name = 'RefusedToken';
   /** Whether ops can mend it: its claims do not fit the mapping, or its key cannot be used. */
-  readonly isTrouble: boolean;
+  readonly isSuspicious: boolean;
 
-  constructor(message: string, isTrouble: boolean, options?: ErrorOptions) {
+  constructor(message: string, isSuspicious: boolean, options?: ErrorOptions) {
     super(message, options);
-    this.isTrouble = isTrouble;
+    this.isSuspicious = isSuspicious;
   }
 }
 
 /** Nobody can say what a token is worth: it may be good, so it is not refused, nor is anybody let in. */
-export class UnjudgedToken extends Error {
+export class UnverifiableToken extends Error {
   override readonly name = 'UnjudgedToken';
 
   constructor(issuer: string, reason: string, options?: ErrorOptions) {
@@ -103,7 +103,7 @@ export async function verifyJwt(token: string, { config, keys }: Issuer): Promis
       requiredClaims: ['exp'],
     });
     // Bound to a key of the caller (RFC 7800), which a bearer does not show.
-    if (payload['cnf'] !== undefined) throw new RefusedToken('it is bound to a key', false);
+    if (payload['cnf'] !== undefined) throw new RejectedToken('it is bound to a key', false);
     const { exp = 0 } = payload;
     return { actor: createActor(payload, config.actor), expiresAt: exp * MS_PER_SECOND };
   } catch (error) {
@@ -111,13 +111,13 @@ export async function verifyJwt(token: string, { config, keys }: Issuer): Promis
   }
 }
 
-function explain(error: unknown, issuer: string): RefusedToken | UnjudgedToken {
-  if (error instanceof RefusedToken) return error;
-  if (error instanceof IssuerTrouble) {
-    return new UnjudgedToken(issuer, error.message, { cause: error });
+function explain(error: unknown, issuer: string): RejectedToken | UnverifiableToken {
+  if (error instanceof RejectedToken) return error;
+  if (error instanceof IssuerError) {
+    return new UnverifiableToken(issuer, error.message, { cause: error });
   }
   if (error instanceof UnmappedClaims)
-    return new RefusedToken(error.message, true, { cause: error });
+    return new RejectedToken(error.message, true, { cause: error });
   const code = error instanceof errors.JOSEError ? error.code : 'the key cannot be used';
-  return new RefusedToken(code, !(error instanceof errors.JOSEError), { cause: error });
+  return new RejectedToken(code, !(error instanceof errors.JOSEError), { cause: error });
 }

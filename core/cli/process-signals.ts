@@ -24,7 +24,7 @@ export function waitForStop(exit: CommandContext['exit']): Promise<StopSignal> {
  * logged, and ends it with 1: what it left behind is unknown. Waits for the log, as that line says why the
  * host is gone.
  */
-export function endOnStrayError(log: Logger, exit: CommandContext['exit']): void {
+export function exitOnUncaughtError(log: Logger, exit: CommandContext['exit']): void {
   let isEnding = false;
   const end = async (error: unknown, message: string) => {
     if (isEnding) return;
@@ -36,16 +36,16 @@ export function endOnStrayError(log: Logger, exit: CommandContext['exit']): void
   const judge = (error: unknown, message: string) => {
     const owner = findErrorOwner();
     if (owner === null) void end(error, message);
-    else owner.onStray(error);
+    else owner.report(error);
   };
   process.on('uncaughtException', (error) => judge(error, 'an error was not caught'));
   process.on('unhandledRejection', (error) => judge(error, 'a rejection was not handled'));
-  ownMicrotasks();
-  refuseExit();
+  runMicrotasksOwned();
+  createExitError();
 }
 
 /** Node.js 20 has forgotten whose a microtask was by the time that it has thrown. */
-function ownMicrotasks(): void {
+function runMicrotasksOwned(): void {
   const { queueMicrotask } = globalThis;
   globalThis.queueMicrotask = (callback) => {
     const owner = typeof callback === 'function' ? findErrorOwner() : null;
@@ -54,20 +54,20 @@ function ownMicrotasks(): void {
       try {
         callback();
       } catch (error) {
-        owner.onStray(error);
+        owner.report(error);
       }
     });
   };
 }
 
 /** The host alone ends the process. For anybody else's code it is an error to try. */
-function refuseExit(): void {
+function createExitError(): void {
   const { exit } = process;
   process.exit = (code) => {
     const owner = findErrorOwner();
     if (owner === null) return exit.call(process, code);
     const error = new Error('process.exit belongs to the host');
-    owner.onStray(error);
+    owner.report(error);
     throw error;
   };
 }

@@ -1,21 +1,21 @@
 import { mergeModules } from './merge-modules.js';
-import type { Questions, Subject } from './messages.js';
-import type { DepartedCounts } from './retired-metrics.js';
-import type { HostBooks } from './status-ledger.js';
+import type { Subject, WorkerQuery } from './messages.js';
+import type { RetiredMetrics } from './retired-metrics.js';
+import type { StatusLedger } from './status-ledger.js';
 import type { WorkerHandle, WorkerStage } from './worker-handle.js';
 
-interface DeskSources {
-  readonly books: HostBooks;
-  readonly departed: DepartedCounts;
+interface QuerySources {
+  readonly books: StatusLedger;
+  readonly departed: RetiredMetrics;
   readonly list: (...stages: readonly WorkerStage[]) => readonly WorkerHandle[];
 }
 
 /** Answers what a worker asks of all workers. */
-export class QuestionsDesk {
-  readonly gathering = new Gathering();
-  readonly #sources: DeskSources;
+export class WorkerQueries {
+  readonly gathering = new FanOut();
+  readonly #sources: QuerySources;
 
-  constructor(sources: DeskSources) {
+  constructor(sources: QuerySources) {
     this.#sources = sources;
   }
 
@@ -23,18 +23,18 @@ export class QuestionsDesk {
     asker.send({ type: 'answer', id, answer: await this.#collect(subject, input) });
   }
 
-  #collect(subject: Subject, input: unknown): Promise<Questions[Subject]['answer']> {
+  #collect(subject: Subject, input: unknown): Promise<WorkerQuery[Subject]['answer']> {
     switch (subject) {
       case 'modules':
         return this.#collectModules();
       case 'metrics':
         return this.#collectMetrics();
       case 'calls':
-        return this.#collectCalls(input as Questions['calls']['input']);
+        return this.#collectCalls(input as WorkerQuery['calls']['input']);
     }
   }
 
-  async #collectModules(): Promise<Questions['modules']['answer']> {
+  async #collectModules(): Promise<WorkerQuery['modules']['answer']> {
     const { books, list } = this.#sources;
     const serving = list('serving');
     const told = await this.gathering.ask(serving, 'modules', null);
@@ -43,25 +43,27 @@ export class QuestionsDesk {
   }
 
   /** Also of those that drain: they still count. */
-  async #collectCalls(input: Questions['calls']['input']): Promise<Questions['calls']['answer']> {
+  async #collectCalls(
+    input: WorkerQuery['calls']['input'],
+  ): Promise<WorkerQuery['calls']['answer']> {
     const workers = this.#sources.list('serving', 'leaving');
     return [...(await this.gathering.ask(workers, 'calls', input)).values()];
   }
 
-  async #collectMetrics(): Promise<Questions['metrics']['answer']> {
+  async #collectMetrics(): Promise<WorkerQuery['metrics']['answer']> {
     const { departed, list } = this.#sources;
     const told = await this.gathering.ask(list('serving', 'leaving'), 'metrics', null);
-    for (const [{ id, stage, hasSaidFarewell }, snapshot] of told) {
-      if (stage !== 'gone' && !hasSaidFarewell) departed.note(id, snapshot);
+    for (const [{ id, stage, hasSentFinalMetrics }, snapshot] of told) {
+      if (stage !== 'gone' && !hasSentFinalMetrics) departed.note(id, snapshot);
     }
     const gone = await departed.read();
     // From here to the end nobody departs: each worker is in one of the two.
-    return { snapshots: departed.listTold(), departed: gone };
+    return { snapshots: departed.listReported(), departed: gone };
   }
 }
 
 /** How long an answer waits for a worker whose event loop stands still. Milliseconds. */
-const PATIENCE_MS = 1000;
+const RESPONSE_TIMEOUT_MS = 1000;
 
 interface Pending {
   readonly missing: Map<number, WorkerHandle>;
@@ -70,7 +72,7 @@ interface Pending {
 }
 
 /** Asks all workers one question and collects what they say. */
-export class Gathering {
+export class FanOut {
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
 
@@ -78,14 +80,14 @@ export class Gathering {
   ask<S extends Subject>(
     workers: readonly WorkerHandle[],
     subject: S,
-    input: Questions[S]['input'],
-  ): Promise<ReadonlyMap<WorkerHandle, Questions[S]['told']>> {
+    input: WorkerQuery[S]['input'],
+  ): Promise<ReadonlyMap<WorkerHandle, WorkerQuery[S]['told']>> {
     if (workers.length === 0) return Promise.resolve(new Map());
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve) => {
-      const told = new Map<WorkerHandle, Questions[S]['told']>();
-      const timer = setTimeout(() => this.#pending.get(id)?.end(), PATIENCE_MS);
+      const told = new Map<WorkerHandle, WorkerQuery[S]['told']>();
+      const timer = setTimeout(() => this.#pending.get(id)?.end(), RESPONSE_TIMEOUT_MS);
       const end = () => {
         clearTimeout(timer);
         this.#pending.delete(id);

@@ -1,13 +1,13 @@
 import type { FileStatus } from '../modules/status-files.js';
 import type { EndpointEntry, ModuleEntry, ModuleList } from '../operations/status/module-list.js';
-import { type MergedWord, mergeWords } from './merge-status.js';
+import { type MergedStatus, mergeStatus } from './merge-status.js';
 
 /** What one worker tells. */
-export interface ToldModules extends Pick<ModuleList, 'modules' | 'ignored'> {
+export interface ReportedModules extends Pick<ModuleList, 'modules' | 'ignored'> {
   readonly worker: number;
 }
 
-interface ToldEntry extends ModuleEntry {
+interface ReportedEntry extends ModuleEntry {
   readonly worker: number;
 }
 
@@ -16,10 +16,10 @@ interface ToldEntry extends ModuleEntry {
  * @param readWord what all workers have said of a file; `null` where they have not
  */
 export function mergeModules(
-  told: readonly ToldModules[],
-  readWord: (file: string) => MergedWord<FileStatus> | null,
+  told: readonly ReportedModules[],
+  readWord: (file: string) => MergedStatus<FileStatus> | null,
 ): Pick<ModuleList, 'modules' | 'ignored'> {
-  const byFile = new Map<string, ToldEntry[]>();
+  const byFile = new Map<string, ReportedEntry[]>();
   for (const { worker, modules } of told) {
     for (const entry of modules) {
       byFile.set(entry.file, [...(byFile.get(entry.file) ?? []), { ...entry, worker }]);
@@ -30,10 +30,10 @@ export function mergeModules(
 }
 
 function mergeEntries(
-  entries: readonly ToldEntry[],
-  word: MergedWord<FileStatus> | null,
+  entries: readonly ReportedEntry[],
+  word: MergedStatus<FileStatus> | null,
 ): ModuleEntry {
-  const spoken = word ?? mergeWords(entries.map((entry) => ({ worker: entry.worker, entry })));
+  const spoken = word ?? mergeStatus(entries.map((entry) => ({ worker: entry.worker, entry })));
   const [first] = entries;
   if (first === undefined || spoken === null) throw new Error('a descriptor was told by nobody');
   const { worker: _, ...base } = entries.find(({ state }) => state === spoken.state) ?? first;
@@ -41,7 +41,7 @@ function mergeEntries(
     sum(entries.map(({ counts }) => counts[name]));
   return {
     ...base,
-    ...pickWord(spoken),
+    ...pickState(spoken),
     counts: {
       calls: total('calls'),
       failed: total('failed'),
@@ -54,7 +54,7 @@ function mergeEntries(
 }
 
 /** What is said of a descriptor alike in its status file and in `GET /modules`. */
-function pickWord(word: Omit<FileStatus, 'module'>) {
+function pickState(word: Omit<FileStatus, 'module'>) {
   return {
     state: word.state,
     digest: word.digest,
@@ -72,7 +72,7 @@ function pickWord(word: Omit<FileStatus, 'module'>) {
 const BEST_FIRST: readonly EndpointEntry['state'][] = ['up', 'half_open', 'down', 'open'];
 
 /** Each worker has a breaker of its own: an endpoint gets calls as long as one of them lets it. */
-function mergeEndpoint(endpoint: string, entries: readonly ToldEntry[]): EndpointEntry {
+function mergeEndpoint(endpoint: string, entries: readonly ReportedEntry[]): EndpointEntry {
   const found = entries.flatMap(({ worker, endpoints }) =>
     endpoints.filter((one) => one.endpoint === endpoint).map((one) => ({ worker, ...one })),
   );

@@ -11,13 +11,13 @@ export interface WorkerStatus {
 }
 
 /** What one worker says; `null` where it has no such descriptor, not yet or not any more. */
-export interface WorkerWord<T> {
+export interface WorkerReport<T> {
   readonly worker: number;
   readonly entry: T | null;
 }
 
 /** `workers` where they differ: what each of them says. */
-export type MergedWord<T> = T & { readonly workers?: readonly object[] };
+export type MergedStatus<T> = T & { readonly workers?: readonly object[] };
 
 /** From the state that ops must know of first to the one that is as it should be. */
 const WORST_FIRST: readonly ModuleState[] = [
@@ -35,9 +35,9 @@ const WORST_FIRST: readonly ModuleState[] = [
  * One word for all workers: that of the one in the worst state. A module is only `live` where every worker
  * serves the same version of it; where they differ, `workers` says how.
  */
-export function mergeWords<T extends WorkerStatus>(
-  words: readonly WorkerWord<T>[],
-): MergedWord<T> | null {
+export function mergeStatus<T extends WorkerStatus>(
+  words: readonly WorkerReport<T>[],
+): MergedStatus<T> | null {
   const entries = words.flatMap(({ entry }) => entry ?? []);
   const [worst] = entries.toSorted((a, b) => rank(a) - rank(b));
   if (worst === undefined) return null;

@@ -25,7 +25,7 @@ export interface WorkerStart {
 }
 
 /** What can be asked of all workers: what goes out, what each answers, and what the asker gets. */
-export interface Questions {
+export interface WorkerQuery {
   readonly modules: {
     readonly input: null;
     readonly told: Pick<ModuleList, 'modules' | 'ignored'>;
@@ -49,7 +49,7 @@ export interface MetricsOfAll {
   readonly departed: MetricsSnapshot;
 }
 
-export type Subject = keyof Questions;
+export type Subject = keyof WorkerQuery;
 
 export interface SharedFigures {
   /** The input digest of a version on probation. */

@@ -1,9 +1,9 @@
-import type { HostPhase, PrimaryMessage, Questions, Subject, WorkerMessage } from './messages.js';
+import type { HostPhase, PrimaryMessage, Subject, WorkerMessage, WorkerQuery } from './messages.js';
 
 type MessageOf<Type extends PrimaryMessage['type']> = Extract<PrimaryMessage, { type: Type }>;
 
 /** A worker's line to its primary. */
-export class PrimaryLink {
+export class PrimaryChannel {
   /** Where the whole host is in its life, as the primary has last said. */
   phase: HostPhase = 'starting';
   readonly #listeners = new Map<string, (message: PrimaryMessage) => void>();
@@ -46,15 +46,15 @@ export class PrimaryLink {
   }
 
   /** The next message of a type that has no listener. */
-  next<Type extends PrimaryMessage['type']>(type: Type): Promise<MessageOf<Type>> {
+  once<Type extends PrimaryMessage['type']>(type: Type): Promise<MessageOf<Type>> {
     return new Promise((resolve) => this.on(type, resolve));
   }
 
   /** Asks all workers, this one among them. */
-  ask<S extends Subject>(
+  request<S extends Subject>(
     subject: S,
-    input: Questions[S]['input'],
-  ): Promise<Questions[S]['answer']> {
+    input: WorkerQuery[S]['input'],
+  ): Promise<WorkerQuery[S]['answer']> {
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve) => {
@@ -64,9 +64,11 @@ export class PrimaryLink {
   }
 
   /** What this worker tells when all are asked. */
-  answer<S extends Subject>(
+  respond<S extends Subject>(
     subject: S,
-    read: (input: Questions[S]['input']) => Questions[S]['told'] | Promise<Questions[S]['told']>,
+    read: (
+      input: WorkerQuery[S]['input'],
+    ) => WorkerQuery[S]['told'] | Promise<WorkerQuery[S]['told']>,
   ): void {
     this.#answers.set(subject, read as (input: unknown) => unknown);
   }

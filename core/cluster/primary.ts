@@ -2,7 +2,7 @@ import { createStatusFiles } from '../host-process.js';
 import type { Logger } from '../log/logger.js';
 import { LastGoodStore } from '../modules/last-good.js';
 import type { ServeSettings } from './messages.js';
-import { HostBooks } from './status-ledger.js';
+import { StatusLedger } from './status-ledger.js';
 import { Supervisor } from './supervisor.js';
 
 export interface PrimarySignals {
@@ -21,7 +21,7 @@ export async function runPrimary(
   log: Logger,
   { stopped, onHangUp }: PrimarySignals,
 ): Promise<void> {
-  const books = new HostBooks({
+  const books = new StatusLedger({
     statusFiles: createStatusFiles(settings.config),
     lastGood: new LastGoodStore(settings.config.state, log),
   });

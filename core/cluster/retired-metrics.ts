@@ -4,7 +4,7 @@ import type { MetricsSnapshot } from '../observability/metrics/metrics-snapshot.
  * What workers had counted that are no more: a sum over all must not fall when one is replaced. Of a worker
  * that drained it is exact; of one that was killed, what it told last.
  */
-export class DepartedCounts {
+export class RetiredMetrics {
   readonly #told = new Map<number, MetricsSnapshot>();
   #departed: MetricsSnapshot = [];
   #work: Promise<void> = Promise.resolve();
@@ -23,12 +23,12 @@ export class DepartedCounts {
   }
 
   /** What each of those who are there has told last. */
-  listTold(): readonly MetricsSnapshot[] {
+  listReported(): readonly MetricsSnapshot[] {
     return [...this.#told.values()];
   }
 
   /** The worker has gone. */
-  depart(worker: number): void {
+  retire(worker: number): void {
     const last = this.#told.get(worker);
     this.#told.delete(worker);
     if (last === undefined) return;

@@ -4,7 +4,7 @@ import type {
   RejectedVersion,
   SharedProbation,
 } from '../modules/probation.js';
-import type { PrimaryLink } from './primary-channel.js';
+import type { PrimaryChannel } from './primary-channel.js';
 
 /** Calls of a busy module are told together: a message for each would cost more than the call. */
 const REPORT_DELAY_MS = 20;
@@ -13,12 +13,12 @@ const MAX_VERSIONS = 1000;
 
 /** Exchanges with the other workers what was counted of versions on probation. */
 export class WorkerProbation implements SharedProbation {
-  readonly #link: PrimaryLink;
+  readonly #link: PrimaryChannel;
   /** By digest of the version, then by worker. Also of versions that this worker has still to see. */
   readonly #figures = new Map<string, Map<number, ProbationFigures>>();
   readonly #shares = new Map<string, ProbationShare>();
 
-  constructor(link: PrimaryLink) {
+  constructor(link: PrimaryChannel) {
     this.#link = link;
     link.on('probation', ({ worker, digest, figures }) => {
       this.#note(worker, digest, figures);

@@ -1,8 +1,8 @@
 import type { LastGood, LastGoodKeeper } from '../modules/last-good.js';
 import type { FileStatus, StatusSink } from '../modules/status-files.js';
-import { type MergedWord, mergeWords, type WorkerWord } from './merge-status.js';
+import { type MergedStatus, mergeStatus, type WorkerReport } from './merge-status.js';
 
-export interface HostBooksOptions {
+export interface StatusLedgerOptions {
   /** `null`: no status files. */
   readonly statusFiles: StatusSink | null;
   readonly lastGood: LastGoodKeeper;
@@ -12,7 +12,7 @@ export interface HostBooksOptions {
  * What the workers say of their descriptors, as one word for all of them, and the files that are written
  * of it: the primary alone writes, and it lives as long as the host.
  */
-export class HostBooks {
+export class StatusLedger {
   readonly #statusFiles: StatusSink | null;
   readonly #lastGood: LastGoodKeeper;
   /** By file, then by worker. */
@@ -23,7 +23,7 @@ export class HostBooks {
   #serving: readonly number[] = [];
   #isCleaned = false;
 
-  constructor({ statusFiles, lastGood }: HostBooksOptions) {
+  constructor({ statusFiles, lastGood }: StatusLedgerOptions) {
     this.#statusFiles = statusFiles;
     this.#lastGood = lastGood;
   }
@@ -68,20 +68,20 @@ export class HostBooks {
   /** Whether the worker serves every version that those who serve agree on. */
   isCaughtUp(worker: number): boolean {
     return [...this.#words].every(([file, words]) => {
-      const merged = mergeWords(this.#list(file));
+      const merged = mergeStatus(this.#list(file));
       if (merged?.state !== 'live') return true;
       return words.get(worker)?.config_digest === merged.config_digest;
     });
   }
 
   /** The word of all who serve on a descriptor; `null` for one that they have not told of. */
-  read(file: string): MergedWord<FileStatus> | null {
-    const merged = mergeWords(this.#list(file));
+  read(file: string): MergedStatus<FileStatus> | null {
+    const merged = mergeStatus(this.#list(file));
     return merged === null ? null : this.#stampSince(merged);
   }
 
   /** A word that stays the same while workers come and go keeps its time. */
-  #stampSince(merged: MergedWord<FileStatus>): MergedWord<FileStatus> {
+  #stampSince(merged: MergedStatus<FileStatus>): MergedStatus<FileStatus> {
     const { file, state, since } = merged;
     const known = this.#since.get(file);
     if (known?.state === state) return { ...merged, since: known.since };
@@ -125,7 +125,7 @@ export class HostBooks {
     this.#statusFiles?.write(status);
   }
 
-  #list(file: string): WorkerWord<FileStatus>[] {
+  #list(file: string): WorkerReport<FileStatus>[] {
     const words = this.#words.get(file);
     return this.#serving.map((worker) => ({ worker, entry: words?.get(worker) ?? null }));
   }

@@ -2,19 +2,19 @@ import cluster from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from '../errors.js';
 import type { Logger } from '../log/logger.js';
-import { QuestionsDesk } from './fan-out.js';
+import { WorkerQueries } from './fan-out.js';
 import type { HostPhase, PrimaryMessage, ServeSettings, WorkerMessage } from './messages.js';
-import { RestartPace } from './restart-backoff.js';
-import { DepartedCounts } from './retired-metrics.js';
-import type { HostBooks } from './status-ledger.js';
+import { RestartBackoff } from './restart-backoff.js';
+import { RetiredMetrics } from './retired-metrics.js';
+import type { StatusLedger } from './status-ledger.js';
 import { type WorkerEnd, WorkerHandle, type WorkerStage } from './worker-handle.js';
 
 /** How many may die before any has served until the host gives up. */
-const MAX_START_DEATHS = 5;
+const MAX_EXITS_AT_START = 5;
 /** A worker that has not read its modules by then never will. Milliseconds. */
 const START_TIMEOUT_MS = 60_000;
 /** How long the start waits for the others once one serves. Milliseconds. */
-const START_PATIENCE_MS = 10_000;
+const START_GRACE_MS = 10_000;
 /** How long a new worker may take to serve what the others serve. Milliseconds. */
 const CATCH_UP_MS = 10_000;
 const CATCH_UP_POLL_MS = 25;
@@ -36,7 +36,7 @@ export class StartFailure extends Error {}
 export interface SupervisorOptions {
   readonly settings: ServeSettings;
   readonly count: number;
-  readonly books: HostBooks;
+  readonly books: StatusLedger;
   readonly log: Logger;
 }
 
@@ -47,12 +47,12 @@ export interface SupervisorOptions {
 export class Supervisor {
   readonly #settings: ServeSettings;
   readonly #count: number;
-  readonly #books: HostBooks;
+  readonly #books: StatusLedger;
   readonly #log: Logger;
   readonly #workers = new Map<number, WorkerHandle>();
-  readonly #departed = new DepartedCounts();
-  readonly #desk: QuestionsDesk;
-  readonly #pace = new RestartPace();
+  readonly #departed = new RetiredMetrics();
+  readonly #desk: WorkerQueries;
+  readonly #pace = new RestartBackoff();
   #onStart: { resolve(url: string): void; reject(error: Error): void } | null = null;
   #phase: HostPhase = 'starting';
   /** One more than `#count` while a worker is being replaced. */
@@ -83,7 +83,7 @@ export class Supervisor {
     probation: (message, from) => this.#broadcast({ ...message, worker: from.id }, from),
     rejected: (message, from) => void this.#passOnRejection(message, from),
     farewell: ({ metrics }, from) => {
-      from.hasSaidFarewell = true;
+      from.hasSentFinalMetrics = true;
       this.#departed.note(from.id, metrics);
     },
   };
@@ -96,7 +96,7 @@ export class Supervisor {
     this.#log = log;
     this.#port = settings.config.port;
     const list = (...stages: readonly WorkerStage[]) => this.#list(...stages);
-    this.#desk = new QuestionsDesk({ books, departed: this.#departed, list });
+    this.#desk = new WorkerQueries({ books, departed: this.#departed, list });
   }
 
   /**
@@ -239,7 +239,7 @@ export class Supervisor {
       this.#open();
       return;
     }
-    this.#opening ??= setTimeout(() => this.#open(), START_PATIENCE_MS);
+    this.#opening ??= setTimeout(() => this.#open(), START_GRACE_MS);
   }
 
   #open(): void {
@@ -266,7 +266,7 @@ export class Supervisor {
     worker.stage = 'gone';
     this.#workers.delete(worker.id);
     this.#desk.gathering.forget(worker);
-    this.#departed.depart(worker.id);
+    this.#departed.retire(worker.id);
     this.#books.forget(worker.id);
     if (this.#phase !== 'draining') this.#settle();
     // The shared socket went with the last who had it; the next ones ask for the port that it had.
@@ -283,10 +283,10 @@ export class Supervisor {
       this.#giveUp(new ConfigError(reason));
       return;
     }
-    const restart_ms = this.#pace.countDeath(performance.now());
+    const restart_ms = this.#pace.recordExit(performance.now());
     this.#log.error({ worker: id, pid, code, signal, reason, restart_ms }, 'a worker died');
     if (!hasServed) this.#startDeaths += 1;
-    if (this.#startDeaths >= MAX_START_DEATHS) {
+    if (this.#startDeaths >= MAX_EXITS_AT_START) {
       const message = `no worker came up: ${this.#startDeaths} died before they served`;
       this.#giveUp(new StartFailure(message));
       return;

@@ -21,7 +21,7 @@ export class WorkerHandle {
   /** Whether it is to take the place of one that still serves. */
   isSuccessor = false;
   /** Whether it has told all that it counted. */
-  hasSaidFarewell = false;
+  hasSentFinalMetrics = false;
   /** Why it cannot start, where that is for ops to put right. */
   misconfiguration: string | null = null;
   readonly #worker: Worker;

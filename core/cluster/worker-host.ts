@@ -9,7 +9,7 @@ import {
   renderSnapshots,
 } from '../observability/metrics/metrics-snapshot.js';
 import type { WorkerStart } from './messages.js';
-import type { PrimaryLink } from './primary-channel.js';
+import type { PrimaryChannel } from './primary-channel.js';
 import { WorkerProbation } from './shared-probation.js';
 
 interface WorkerHost extends HostProcess {
@@ -19,7 +19,7 @@ interface WorkerHost extends HostProcess {
 
 /** The host process that is one of several workers: what it shows is of all of them. */
 export function createWorkerHost(
-  link: PrimaryLink,
+  link: PrimaryChannel,
   { holders }: WorkerStart,
   readLastGood: LastGoodKeeper['read'],
   requestLog: Log,
@@ -41,7 +41,7 @@ export function createWorkerHost(
   };
 }
 
-function createLeadership(link: PrimaryLink): Leadership {
+function createLeadership(link: PrimaryChannel): Leadership {
   let leads = false;
   const listeners = new Set<() => void>();
   link.on('lead', (message) => {
@@ -60,7 +60,7 @@ function createLeadership(link: PrimaryLink): Leadership {
   };
 }
 
-function relayStatus(link: PrimaryLink): StatusSink {
+function relayStatus(link: PrimaryChannel): StatusSink {
   return {
     write: (status) => link.send({ type: 'status', status }),
     remove: (file) => link.send({ type: 'removed', file }),
@@ -70,7 +70,7 @@ function relayStatus(link: PrimaryLink): StatusSink {
 }
 
 /** The primary writes; it cleans up when it hears of the files, as it does for their status. */
-function relayLastGood(link: PrimaryLink, read: LastGoodKeeper['read']): LastGoodKeeper {
+function relayLastGood(link: PrimaryChannel, read: LastGoodKeeper['read']): LastGoodKeeper {
   return {
     read,
     write: (file, lastGood) => link.send({ type: 'last-good', file, lastGood }),
@@ -80,19 +80,19 @@ function relayLastGood(link: PrimaryLink, read: LastGoodKeeper['read']): LastGoo
   };
 }
 
-function connect(link: PrimaryLink, { overview, calls, metrics }: ProcessParts): HostView {
-  link.answer('modules', async () => {
+function connect(link: PrimaryChannel, { overview, calls, metrics }: ProcessParts): HostView {
+  link.respond('modules', async () => {
     const { modules, ignored } = await overview.read();
     return { modules, ignored };
   });
-  link.answer('calls', ({ query, until }) => calls.read(query, until));
-  link.answer('metrics', () => metrics.snapshot());
+  link.respond('calls', ({ query, until }) => calls.read(query, until));
+  link.respond('metrics', () => metrics.snapshot());
   return {
-    overview: { read: () => link.ask('modules', null) },
+    overview: { read: () => link.request('modules', null) },
     calls: {
       list: async (query) => {
         // What ends after this moment is for the next look: workers are asked one after the other.
-        const parts = await link.ask('calls', { query, until: Date.now() });
+        const parts = await link.request('calls', { query, until: Date.now() });
         const known = parts.filter(({ isKnown }) => isKnown);
         return known.length === 0 ? null : createPage(known, query.limit);
       },
@@ -100,7 +100,7 @@ function connect(link: PrimaryLink, { overview, calls, metrics }: ProcessParts):
     metrics: {
       contentType: metrics.contentType,
       render: async () => {
-        const { snapshots, departed } = await link.ask('metrics', null);
+        const { snapshots, departed } = await link.request('metrics', null);
         return renderSnapshots([...snapshots, metrics.forgetRemoved(departed)]);
       },
     },

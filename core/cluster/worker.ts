@@ -4,7 +4,7 @@ import { describeListenError } from '../http/server/listen-error.js';
 import { type Logger, openLog } from '../log/logger.js';
 import { LastGoodStore } from '../modules/last-good.js';
 import type { ServeSettings, WorkerStart } from './messages.js';
-import { PrimaryLink } from './primary-channel.js';
+import { PrimaryChannel } from './primary-channel.js';
 import { createWorkerHost } from './worker-host.js';
 
 /** What a terminal or a service manager sends to the whole group: the primary acts on it, for all. */
@@ -18,9 +18,9 @@ export interface WorkerLife {
 /** Serves as one worker of several until the primary says otherwise. @returns whether that went well. */
 export async function runWorker({ endOnStrayError }: WorkerLife): Promise<boolean> {
   for (const signal of SIGNALS_OF_PRIMARY) process.on(signal, () => {});
-  const link = new PrimaryLink();
+  const link = new PrimaryChannel();
   link.send({ type: 'hello' });
-  const { start } = await link.next('start');
+  const { start } = await link.once('start');
   link.phase = start.phase;
   const { settings, worker } = start;
   const requestLog = await openLog(settings.config.logLevel, { isShared: true });
@@ -42,7 +42,7 @@ export async function runWorker({ endOnStrayError }: WorkerLife): Promise<boolea
 }
 
 async function serve(
-  link: PrimaryLink,
+  link: PrimaryChannel,
   start: WorkerStart,
   log: Logger,
   requestLog: Logger,
@@ -53,7 +53,7 @@ async function serve(
   const own = createWorkerHost(link, start, (file) => lastGood.read(file), requestLog);
   const host = await composeHost(settings.config, log, own);
   link.on('rescan', () => host.reload());
-  const drained = link.next('drain');
+  const drained = link.once('drain');
   await listen(link, host, settings);
   const { isReplaced } = await drained;
   await (isReplaced ? host.handOver() : host.drain());
@@ -62,11 +62,11 @@ async function serve(
 }
 
 async function listen(
-  link: PrimaryLink,
+  link: PrimaryChannel,
   host: ComposedHost,
   settings: ServeSettings,
 ): Promise<void> {
-  const ordered = link.next('listen');
+  const ordered = link.once('listen');
   link.send({ type: 'ready' });
   const { port } = await ordered;
   try {

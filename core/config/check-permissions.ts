@@ -10,7 +10,10 @@ const WRITE_BY_OTHERS_OR_READ_BY_ALL = 0o026;
  * Warns of a state folder, or a tokens file, that others may look into or change: they could read what is
  * kept there, or let themselves in. A folder that is not there yet is made for its owner alone.
  */
-export function reportExposed({ state, tokens }: Pick<HostConfig, 'state' | 'tokens'>, log: Log) {
+export function warnOfOpenPermissions(
+  { state, tokens }: Pick<HostConfig, 'state' | 'tokens'>,
+  log: Log,
+) {
   if (isOpen(state, ANYTHING_BY_OTHERS)) {
     log.warn(
       { folder: state },

@@ -2,7 +2,7 @@ import { ConfigError } from '../errors.js';
 import { SETTINGS, type SettingName } from './settings.js';
 
 /** The text of a setting and where it was found. */
-export interface GivenText {
+export interface SettingText {
   readonly text: string;
   /** For messages: `--port`, `MODGATE_PORT`, `port in config.yaml:3:1`. */
   readonly source: string;
@@ -13,7 +13,7 @@ export interface GivenText {
 }
 
 /** @throws ConfigError that names the source and what was expected, never the text. */
-export function parseSetting(name: SettingName, given: GivenText): unknown {
+export function parseSetting(name: SettingName, given: SettingText): unknown {
   const { kind } = SETTINGS[name];
   const value =
     given.value === undefined

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
 import { describePath, isPrintableKey } from '../document/diagnostic.js';
 import { readStructuredText, type StructuredText } from '../document/parse-document.js';
-import { refuseInvalidFile } from '../document/parse-file.js';
+import { assertValidFile } from '../document/parse-file.js';
 import { readFileText } from '../document/read-file.js';
 import { suggestName } from '../document/suggest.js';
 import { ConfigError } from '../errors.js';
-import { type GivenText, parseSetting } from './parse-setting.js';
+import { parseSetting, type SettingText } from './parse-setting.js';
 import { SETTING_NAMES, SETTINGS, type SettingName, settingKey } from './settings.js';
 
 const NAME_BY_KEY = new Map(SETTING_NAMES.map((name) => [settingKey(name), name]));
@@ -14,13 +14,13 @@ const NAME_BY_KEY = new Map(SETTING_NAMES.map((name) => [settingKey(name), name]
  * Reads a YAML file of settings, named as the flags without `--`. Relative paths in it start at its folder.
  * @throws ConfigError at the first fault: every value is judged, also one that a flag overrides.
  */
-export async function readConfigFile(file: string): Promise<Map<SettingName, GivenText>> {
+export async function readConfigFile(file: string): Promise<Map<SettingName, SettingText>> {
   const document = await readDocument(file);
   const { value } = document;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ConfigError(`${file} must be a mapping of settings, such as 'port: 3000'`);
   }
-  const given = new Map<SettingName, GivenText>();
+  const given = new Map<SettingName, SettingText>();
   for (const [key, entry] of Object.entries(value)) {
     const place = `${file}:${formatPlace(document, key)}`;
     const name = NAME_BY_KEY.get(key);
@@ -36,7 +36,7 @@ async function readDocument(file: string): Promise<StructuredText> {
   try {
     return readStructuredText(file, await readFileText(file));
   } catch (error) {
-    throw refuseInvalidFile(error);
+    throw assertValidFile(error);
   }
 }
 
@@ -55,7 +55,7 @@ function readEntry(
   value: unknown,
   source: string,
   directory: string,
-): GivenText {
+): SettingText {
   const { fileType, expected, parseValue } = SETTINGS[name].kind;
   if (parseValue !== undefined && typeof value === 'object') {
     return { text: '', source, directory, value };

@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.js';
-import { type GivenText, parseSetting } from './parse-setting.js';
+import { parseSetting, type SettingText } from './parse-setting.js';
 import { readConfigFile } from './read-config-file.js';
 import {
   type HostConfig,
@@ -51,25 +51,25 @@ export async function readConfig<Name extends SettingName>(
   return { config: Object.freeze(values), sources } as unknown as ReadConfig<Name>;
 }
 
-async function readFile(file: GivenText | null): Promise<Map<SettingName, GivenText>> {
+async function readFile(file: SettingText | null): Promise<Map<SettingName, SettingText>> {
   if (file === null) return new Map();
   if (file.text === '') throw new ConfigError(`${file.source} must be the path of a file`);
   return readConfigFile(file.text);
 }
 
-function findFlag(name: string, input: ConfigInput): GivenText | null {
+function findFlag(name: string, input: ConfigInput): SettingText | null {
   const value = input.flags[name];
   if (value === undefined) return null;
   return { text: String(value), source: settingFlag(name), directory: WORKING_DIRECTORY };
 }
 
-function findVariable(name: string, input: ConfigInput): GivenText | null {
+function findVariable(name: string, input: ConfigInput): SettingText | null {
   const source = settingVariable(name);
   const text = input.environment[source];
   return text === undefined || text === '' ? null : { text, source, directory: WORKING_DIRECTORY };
 }
 
-function findDefault(name: SettingName): GivenText | null {
+function findDefault(name: SettingName): SettingText | null {
   const text = SETTINGS[name].default;
   return text === null ? null : { text, source: settingFlag(name), directory: WORKING_DIRECTORY };
 }

@@ -76,7 +76,7 @@ export interface ConfigureOperation {
 }
 
 /** What a provider is asked to do. A later version may add kinds: refuse those that are not known. */
-export type Operation =
+export type ProviderOperation =
   | HttpRouteOperation
   | AdminListOperation
   | AdminActionOperation
@@ -102,7 +102,7 @@ export interface Invocation {
   /** The host's own id of this call, new for each call: `modgate-call-id`. */
   readonly id: string;
   /** What to do. */
-  readonly operation: Operation;
+  readonly operation: ProviderOperation;
   /**
    * All headers the provider is to get but its own credentials (contract 1.6): lower-case names, values
    * without control characters. A transport with headers of its own hands them on unchanged.

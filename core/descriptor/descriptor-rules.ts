@@ -1,21 +1,27 @@
-import type { Fault } from '../document/diagnostic.js';
+import type { Violation } from '../document/diagnostic.js';
 import { canBeSegment } from '../lib/path-segment.js';
 import { DESCRIPTOR_DEFAULTS, withDefaults } from './defaults.js';
 import type { DescriptorAdapter } from './descriptor.js';
 import type { WireDescriptor } from './descriptor-struct.js';
-import { isAlwaysForwarded, judgeForwardHeader } from './forward-headers.js';
+import { explainDeniedHeader, isAlwaysForwarded } from './forward-headers.js';
 import { createManifestSource } from './from-wire.js';
 
 /** What no struct can say: rules that look at two places, and those with a text of their own. */
-export function judgeDescriptor(wire: WireDescriptor, adapter: DescriptorAdapter | null): Fault[] {
+export function validateDescriptor(
+  wire: WireDescriptor,
+  adapter: DescriptorAdapter | null,
+): Violation[] {
   return [
-    ...judgeManifestSource(wire, adapter),
-    ...judgeForwardHeaders(wire.forward_headers ?? []),
-    ...judgeBreaker(wire.breaker ?? {}),
+    ...validateManifestSource(wire, adapter),
+    ...validateForwardHeaders(wire.forward_headers ?? []),
+    ...validateBreaker(wire.breaker ?? {}),
   ];
 }
 
-function judgeManifestSource(wire: WireDescriptor, adapter: DescriptorAdapter | null): Fault[] {
+function validateManifestSource(
+  wire: WireDescriptor,
+  adapter: DescriptorAdapter | null,
+): Violation[] {
   if (createManifestSource(wire.manifest).kind !== 'provider') return [];
   if (adapter === null || adapter.supports.manifest === true) return [];
   const why = `a provider of kind ${adapter.kind} has none to give`;
@@ -27,11 +33,11 @@ function judgeManifestSource(wire: WireDescriptor, adapter: DescriptorAdapter | 
   return [{ rule: 'manifest-unsupported', message, hint, path: ['manifest'], at: 'key' }];
 }
 
-function judgeForwardHeaders(names: readonly string[]): Fault[] {
+function validateForwardHeaders(names: readonly string[]): Violation[] {
   const seen = new Set<string>();
-  return names.flatMap((name, index): Fault[] => {
+  return names.flatMap((name, index): Violation[] => {
     const path = ['forward_headers', index];
-    const reason = judgeForwardHeader(name);
+    const reason = explainDeniedHeader(name);
     const isDouble = seen.has(name.toLowerCase());
     seen.add(name.toLowerCase());
     if (reason !== null) {
@@ -44,7 +50,7 @@ function judgeForwardHeaders(names: readonly string[]): Fault[] {
   });
 }
 
-function judgeBreaker(wire: NonNullable<WireDescriptor['breaker']>): Fault[] {
+function validateBreaker(wire: NonNullable<WireDescriptor['breaker']>): Violation[] {
   const { open_ms, max_open_ms } = withDefaults(DESCRIPTOR_DEFAULTS.breaker, wire);
   if (open_ms <= max_open_ms) return [];
   const path = ['breaker', wire.max_open_ms === undefined ? 'open_ms' : 'max_open_ms'];
@@ -54,15 +60,15 @@ function judgeBreaker(wire: NonNullable<WireDescriptor['breaker']>): Fault[] {
 }
 
 /** What is no error, but hardly meant. */
-export function findDoubts(wire: WireDescriptor): Fault[] {
+export function findWarnings(wire: WireDescriptor): Violation[] {
   return [
     ...findNeedlessHeaders(wire.forward_headers ?? []),
     ...findUncallableGrants(wire.console?.grants ?? []),
   ];
 }
 
-function findNeedlessHeaders(names: readonly string[]): Fault[] {
-  return names.flatMap((name, index): Fault[] => {
+function findNeedlessHeaders(names: readonly string[]): Violation[] {
+  return names.flatMap((name, index): Violation[] => {
     if (!isAlwaysForwarded(name)) return [];
     const message = `'forward_headers[${index}]': the host forwards this header already`;
     const path = ['forward_headers', index];
@@ -71,8 +77,8 @@ function findNeedlessHeaders(names: readonly string[]): Fault[] {
 }
 
 /** The permission is a segment of the bridge's path (contract 4), which cannot hold every capability. */
-function findUncallableGrants(grants: readonly string[]): Fault[] {
-  return grants.flatMap((permission, index): Fault[] => {
+function findUncallableGrants(grants: readonly string[]): Violation[] {
+  return grants.flatMap((permission, index): Violation[] => {
     if (canBeSegment(permission)) return [];
     const message = `'console.grants[${index}]' can be granted but never called: no request can have it as a segment of its path`;
     const hint = 'name the capability without / \\ ? # and percent-encoding';

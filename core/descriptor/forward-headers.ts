@@ -1,5 +1,5 @@
 /** Contract 1.6, and the hop-by-hop headers of RFC 9110 section 7.6.1. */
-const REFUSED = new Set([
+const DENIED_HEADERS = new Set([
   'authorization',
   'connection',
   'cookie',
@@ -18,7 +18,7 @@ const REFUSED = new Set([
   'upgrade',
 ]);
 
-const REFUSED_PREFIXES = ['content-', 'modgate-', 'x-forwarded-'];
+const DENIED_PREFIXES = ['content-', 'modgate-', 'x-forwarded-'];
 
 /** Contract 1.6: these have a value of the host's own. */
 const SET_BY_HOST = new Set([
@@ -37,12 +37,12 @@ const ALWAYS_FORWARDED = new Set(['accept-language', 'idempotency-key', 'if-matc
 export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
 /** Why a name must not stand in `forward_headers`; `null` for one that may. */
-export function judgeForwardHeader(name: string): string | null {
+export function explainDeniedHeader(name: string): string | null {
   // Many servers read `x_y` and `x-y` as one name, so a refused name is refused in both spellings.
   const plain = name.toLowerCase().replaceAll('_', '-');
   if (SET_BY_HOST.has(plain)) return 'the host sets this header itself';
-  if (REFUSED.has(plain)) return 'this header is never forwarded';
-  const prefix = REFUSED_PREFIXES.find((start) => plain.startsWith(start));
+  if (DENIED_HEADERS.has(plain)) return 'this header is never forwarded';
+  const prefix = DENIED_PREFIXES.find((start) => plain.startsWith(start));
   return prefix === undefined ? null : `headers that start with ${prefix} are never forwarded`;
 }
 

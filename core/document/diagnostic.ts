@@ -1,7 +1,7 @@
 import type { Position } from './position.js';
 
 /** One thing that is wrong, or doubtful, in a file that ops or authors wrote. Never holds a value of it. */
-export interface Finding {
+export interface Diagnostic {
   /** Stable id in kebab-case: `unknown-key`, `route-conflict`. */
   readonly rule: string;
   readonly severity: 'error' | 'warning';
@@ -28,11 +28,11 @@ export interface DocumentSource {
   readonly prefix?: Path;
 }
 
-export function createFinding(
-  fault: Fault,
+export function createDiagnostic(
+  fault: Violation,
   source: DocumentSource,
-  severity: Finding['severity'] = 'error',
-): Finding {
+  severity: Diagnostic['severity'] = 'error',
+): Diagnostic {
   const path = [...(source.prefix ?? []), ...fault.path];
   const place = source.locate(path, fault.at);
   const { rule, message, hint } = fault;
@@ -42,21 +42,21 @@ export function createFinding(
 }
 
 /** A finding about a file as a whole: it is missing, or cannot be read. */
-export function createFileFinding(file: string, rule: string, message: string): Finding {
+export function createFileDiagnostic(file: string, rule: string, message: string): Diagnostic {
   const severity = 'error';
   return { rule, severity, message, hint: null, path: [], file, line: null, column: null };
 }
 
 /** In the order of the document. */
-export function sortFindings(findings: readonly Finding[]): Finding[] {
+export function sortDiagnostics(findings: readonly Diagnostic[]): Diagnostic[] {
   const ascending = findings.toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
   );
-  return ascending.slice(0, MAX_FAULTS);
+  return ascending.slice(0, MAX_DIAGNOSTICS);
 }
 
 /** `crm.yaml:3:5 unknown key 'retires' (did you mean 'retry'?)` */
-export function formatFinding(finding: Finding): string {
+export function formatDiagnostic(finding: Diagnostic): string {
   const place = finding.line === null ? '' : `:${finding.line}:${finding.column ?? 1}`;
   const hint = finding.hint === null ? '' : ` (${finding.hint})`;
   return `${finding.file}${place} ${finding.message}${hint}`;
@@ -65,22 +65,25 @@ export function formatFinding(finding: Finding): string {
 /** A file that cannot be used; `findings` holds at least one error, in the order of the document. */
 export class InvalidFile extends Error {
   override readonly name = 'InvalidFile';
-  readonly findings: readonly Finding[];
+  readonly diagnostics: readonly Diagnostic[];
 
-  constructor(findings: readonly Finding[]) {
+  constructor(findings: readonly Diagnostic[]) {
     super(
       findings
         .filter((finding) => finding.severity === 'error')
-        .map(formatFinding)
+        .map(formatDiagnostic)
         .join('; '),
     );
-    this.findings = findings;
+    this.diagnostics = findings;
   }
 }
 
 /** All that is wrong with one document, in its order. */
-export function createInvalidFile(faults: readonly Fault[], source: DocumentSource): InvalidFile {
-  return new InvalidFile(sortFindings(faults.map((fault) => createFinding(fault, source))));
+export function createInvalidFile(
+  faults: readonly Violation[],
+  source: DocumentSource,
+): InvalidFile {
+  return new InvalidFile(sortDiagnostics(faults.map((fault) => createDiagnostic(fault, source))));
 }
 
 export type Path = readonly (string | number)[];
@@ -89,7 +92,7 @@ export type Path = readonly (string | number)[];
 export type PathEnd = 'key' | 'value';
 
 /** Something wrong in a document, before anybody knows in which file it stands. Never holds a value of it. */
-export interface Fault {
+export interface Violation {
   readonly rule: string;
   readonly message: string;
   readonly hint: string | null;
@@ -100,7 +103,7 @@ export interface Fault {
 }
 
 /** Faults told of one document: who has more is helped as well by the first ones. */
-export const MAX_FAULTS = 100;
+export const MAX_DIAGNOSTICS = 100;
 
 /** A name that may be printed: what is no plain word may be a secret that slipped into a key. */
 const PRINTABLE_KEY = /^[A-Za-z0-9_.-]{1,64}$/;

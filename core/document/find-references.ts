@@ -22,7 +22,7 @@ const KINDS = new Map<string, ReferenceKind>([
  * takes, their failures tell the types that were expected.
  */
 const OPAQUE = new Set(['union', 'dynamic', 'lazy', 'intersection']);
-const TAKEN_BY_NOTHING = Number.NaN;
+const NO_REFERENCES = Number.NaN;
 
 /** Every reference of a config that its struct has accepted. */
 export function findReferences(place: StructPlace): FoundReference[] {
@@ -35,7 +35,7 @@ export function findReferences(place: StructPlace): FoundReference[] {
 function findAtText(place: StructPlace, text: string): FoundReference[] {
   const { struct, path } = place;
   const kind = OPAQUE.has(struct.type)
-    ? askForKind(struct.validator(TAKEN_BY_NOTHING, contextOf(place)), path)
+    ? kindOf(struct.validator(NO_REFERENCES, contextOf(place)), path)
     : KINDS.get(struct.type);
   return createReference(kind, text, path);
 }
@@ -44,9 +44,9 @@ function findAtText(place: StructPlace, text: string): FoundReference[] {
 function findWithinUnion(place: StructPlace): FoundReference[] {
   const context: Context = contextOf(place);
   return listTexts(place.value, []).flatMap(({ path, text }): FoundReference[] => {
-    const probe = replaceAt(place.value, path, TAKEN_BY_NOTHING);
+    const probe = replaceAt(place.value, path, NO_REFERENCES);
     const full = [...place.path, ...path];
-    const kind = askForKind(place.struct.validator(probe, context), full);
+    const kind = kindOf(place.struct.validator(probe, context), full);
     return createReference(kind, text, full);
   });
 }
@@ -61,7 +61,7 @@ function createReference(
   return [{ kind, text, path }];
 }
 
-function askForKind(
+function kindOf(
   failures: Iterable<{ readonly type: string; readonly path: Path }>,
   path: Path,
 ): ReferenceKind | undefined {

@@ -3,17 +3,17 @@ import {
   createScalar,
   MAX_DEPTH,
   MAX_VALUES,
-  type TextEntry,
-  type TextFault,
-  type TextNode,
-  TextStop,
+  type SyntaxEntry,
+  type SyntaxNode,
+  SyntaxStop,
+  type SyntaxViolation,
   TOO_DEEP,
   TOO_MANY_VALUES,
 } from './syntax-tree.js';
 
 interface Cursor {
   readonly text: string;
-  readonly faults: TextFault[];
+  readonly faults: SyntaxViolation[];
   offset: number;
   /** Read so far. */
   values: number;
@@ -33,7 +33,7 @@ const WORDS = new Map([
  * nor duplicate keys.
  * @throws TextStop at the first character that is not JSON.
  */
-export function parseJsonNode(text: string, faults: TextFault[]): TextNode {
+export function parseJsonNode(text: string, faults: SyntaxViolation[]): SyntaxNode {
   const cursor: Cursor = { text, faults, offset: 0, values: 0 };
   skipSpace(cursor);
   const node = readNode(cursor, 0);
@@ -42,10 +42,11 @@ export function parseJsonNode(text: string, faults: TextFault[]): TextNode {
   return node;
 }
 
-function readNode(cursor: Cursor, depth: number): TextNode {
-  if (depth > MAX_DEPTH) throw new TextStop({ ...TOO_DEEP, offset: cursor.offset });
+function readNode(cursor: Cursor, depth: number): SyntaxNode {
+  if (depth > MAX_DEPTH) throw new SyntaxStop({ ...TOO_DEEP, offset: cursor.offset });
   cursor.values += 1;
-  if (cursor.values > MAX_VALUES) throw new TextStop({ ...TOO_MANY_VALUES, offset: cursor.offset });
+  if (cursor.values > MAX_VALUES)
+    throw new SyntaxStop({ ...TOO_MANY_VALUES, offset: cursor.offset });
   const { offset } = cursor;
   switch (cursor.text[offset]) {
     case '{':
@@ -59,9 +60,9 @@ function readNode(cursor: Cursor, depth: number): TextNode {
   }
 }
 
-function readMapping(cursor: Cursor, depth: number): TextNode {
+function readMapping(cursor: Cursor, depth: number): SyntaxNode {
   const { offset } = cursor;
-  const entries = new Map<string, TextEntry>();
+  const entries = new Map<string, SyntaxEntry>();
   readSequence(cursor, '}', () => {
     const keyOffset = cursor.offset;
     if (cursor.text[keyOffset] !== '"') throw stop(cursor, 'expected a key in double quotes');
@@ -75,9 +76,9 @@ function readMapping(cursor: Cursor, depth: number): TextNode {
   return { kind: 'mapping', offset, entries };
 }
 
-function readList(cursor: Cursor, depth: number): TextNode {
+function readList(cursor: Cursor, depth: number): SyntaxNode {
   const { offset } = cursor;
-  const items: TextNode[] = [];
+  const items: SyntaxNode[] = [];
   readSequence(cursor, ']', () => {
     items.push(readNode(cursor, depth + 1));
   });
@@ -119,7 +120,7 @@ function readString(cursor: Cursor): string {
   }
 }
 
-function readWordOrNumber(cursor: Cursor): TextNode {
+function readWordOrNumber(cursor: Cursor): SyntaxNode {
   const { offset, faults } = cursor;
   const word = match(cursor, WORD);
   if (word !== null) return createScalar(WORDS.get(word) ?? null, offset, faults);
@@ -147,6 +148,6 @@ function take(cursor: Cursor, character: string): boolean {
   return true;
 }
 
-function stop(cursor: Cursor, message: string, hint: string | null = null): TextStop {
-  return new TextStop({ rule: 'json-syntax', message, hint, offset: cursor.offset });
+function stop(cursor: Cursor, message: string, hint: string | null = null): SyntaxStop {
+  return new SyntaxStop({ rule: 'json-syntax', message, hint, offset: cursor.offset });
 }

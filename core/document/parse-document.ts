@@ -1,13 +1,19 @@
-import { type Finding, InvalidFile, MAX_FAULTS, type Path, type PathEnd } from './diagnostic.js';
+import {
+  type Diagnostic,
+  InvalidFile,
+  MAX_DIAGNOSTICS,
+  type Path,
+  type PathEnd,
+} from './diagnostic.js';
 import { parseJsonNode } from './json-parser.js';
 import { createPlaceFinder, type Position } from './position.js';
 import {
   EMPTY_TEXT,
   findNodeOffset,
   readNodeValue,
-  type TextFault,
-  type TextNode,
-  TextStop,
+  type SyntaxNode,
+  SyntaxStop,
+  type SyntaxViolation,
 } from './syntax-tree.js';
 import { parseYamlNode } from './yaml-parser.js';
 
@@ -20,7 +26,7 @@ export interface StructuredText {
   readonly locate: (path: Path, at: PathEnd) => Position;
 }
 
-export interface PlacedFault extends Position {
+export interface PlacedViolation extends Position {
   readonly rule: string;
   readonly message: string;
   readonly hint: string | null;
@@ -29,11 +35,11 @@ export interface PlacedFault extends Position {
 /** A text that cannot be read; `faults` quote nothing of it and stand in its order. */
 export class InvalidText extends Error {
   override readonly name = 'InvalidText';
-  readonly faults: readonly PlacedFault[];
+  readonly violations: readonly PlacedViolation[];
 
-  constructor(faults: readonly PlacedFault[]) {
+  constructor(faults: readonly PlacedViolation[]) {
     super(faults.map((fault) => fault.message).join('; '));
-    this.faults = faults;
+    this.violations = faults;
   }
 }
 
@@ -48,13 +54,13 @@ const BYTE_ORDER_MARK = '\uFEFF';
  */
 export function parseStructuredText(text: string, format: TextFormat): StructuredText {
   const findPlace = createPlaceFinder(text);
-  const faults: TextFault[] = [];
+  const faults: SyntaxViolation[] = [];
   const root = parseNode(text, format, faults);
   if (root === null || faults.length > 0) {
     faults.sort((a, b) => a.offset - b.offset);
     throw new InvalidText(
       faults
-        .slice(0, MAX_FAULTS)
+        .slice(0, MAX_DIAGNOSTICS)
         .map(({ offset, ...fault }) => ({ ...fault, ...findPlace(offset) })),
     );
   }
@@ -64,28 +70,28 @@ export function parseStructuredText(text: string, format: TextFormat): Structure
   };
 }
 
-function parseNode(text: string, format: TextFormat, faults: TextFault[]): TextNode | null {
+function parseNode(text: string, format: TextFormat, faults: SyntaxViolation[]): SyntaxNode | null {
   try {
-    refuseUnreadable(text);
+    assertReadable(text);
     return format === 'json' ? parseJsonNode(text, faults) : parseYamlNode(text, faults);
   } catch (error) {
-    if (!(error instanceof TextStop)) throw error;
-    faults.push(error.fault);
+    if (!(error instanceof SyntaxStop)) throw error;
+    faults.push(error.violation);
     return null;
   }
 }
 
-function refuseUnreadable(text: string): void {
+function assertReadable(text: string): void {
   if (text.length > MAX_TEXT_LENGTH) {
     const message = 'the text is longer than 4 MiB';
-    throw new TextStop({ rule: 'file-too-large', message, hint: null, offset: 0 });
+    throw new SyntaxStop({ rule: 'file-too-large', message, hint: null, offset: 0 });
   }
   if (text.startsWith(BYTE_ORDER_MARK)) {
     const message = 'the file starts with a byte-order mark';
     const hint = 'save it as UTF-8 without a byte-order mark';
-    throw new TextStop({ rule: 'byte-order-mark', message, hint, offset: 0 });
+    throw new SyntaxStop({ rule: 'byte-order-mark', message, hint, offset: 0 });
   }
-  if (text.trim() === '') throw new TextStop(EMPTY_TEXT);
+  if (text.trim() === '') throw new SyntaxStop(EMPTY_TEXT);
 }
 
 /** By the ending; what has neither is JSON if it starts like an object. */
@@ -106,7 +112,9 @@ export function readStructuredText(
   } catch (error) {
     if (!(error instanceof InvalidText)) throw error;
     throw new InvalidFile(
-      error.faults.map((fault): Finding => ({ ...fault, severity: 'error', path: [], file })),
+      error.violations.map(
+        (fault): Diagnostic => ({ ...fault, severity: 'error', path: [], file }),
+      ),
     );
   }
 }

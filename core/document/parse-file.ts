@@ -3,11 +3,11 @@ import { ConfigError } from '../errors.js';
 import {
   createInvalidFile,
   type DocumentSource,
-  formatFinding,
+  formatDiagnostic,
   InvalidFile,
 } from './diagnostic.js';
 import { readStructuredText } from './parse-document.js';
-import { judgeByStruct } from './validate.js';
+import { validateStruct } from './validate.js';
 
 /** A document that a struct has accepted. */
 export interface AcceptedDocument<T> {
@@ -29,16 +29,16 @@ export function parseByStruct<T, S>(
 ): AcceptedDocument<T> {
   const { value: written, locate } = readStructuredText(file, text);
   const source = { file, locate };
-  const { value, faults } = judgeByStruct(written, struct);
+  const { value, faults } = validateStruct(written, struct);
   if (faults.length > 0) throw createInvalidFile(faults, source);
   return { value: value as T, written, source };
 }
 
 /** What to throw on: a bad file becomes one line with its first fault, any other error stays. */
-export function refuseInvalidFile(error: unknown): unknown {
+export function assertValidFile(error: unknown): unknown {
   if (!(error instanceof InvalidFile)) return error;
-  const [first, ...rest] = error.findings.filter(({ severity }) => severity === 'error');
-  const line = first === undefined ? error.message : formatFinding(first);
+  const [first, ...rest] = error.diagnostics.filter(({ severity }) => severity === 'error');
+  const line = first === undefined ? error.message : formatDiagnostic(first);
   const more = rest.length === 0 ? '' : `; and ${rest.length} more`;
   return new ConfigError(line + more, { cause: error });
 }

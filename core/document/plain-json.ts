@@ -1,10 +1,10 @@
-import { describePath, type Fault, MAX_FAULTS, type Path } from './diagnostic.js';
-import { MAX_DEPTH, shieldFromPrinting, TOO_DEEP } from './syntax-tree.js';
+import { describePath, MAX_DIAGNOSTICS, type Path, type Violation } from './diagnostic.js';
+import { MAX_DEPTH, makeStringifiable, TOO_DEEP } from './syntax-tree.js';
 
 export interface PlainCopy {
   /** Only to be used when there are no faults. */
   readonly value: unknown;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly Violation[];
 }
 
 /** Values in all: a graph that shares its parts can stand for more than any memory holds. */
@@ -16,7 +16,7 @@ const TOO_LARGE = {
 } as const;
 
 interface Copying {
-  readonly faults: Fault[];
+  readonly faults: Violation[];
   values: number;
 }
 
@@ -26,19 +26,19 @@ interface Copying {
  */
 export function copyPlainJson(value: unknown): PlainCopy {
   const copying: Copying = { faults: [], values: 0 };
-  return { value: copyValue(value, [], copying), faults: copying.faults.slice(0, MAX_FAULTS) };
+  return { value: copyValue(value, [], copying), faults: copying.faults.slice(0, MAX_DIAGNOSTICS) };
 }
 
 function copyValue(value: unknown, path: Path, copying: Copying): unknown {
   copying.values += 1;
-  if (copying.values > MAX_VALUES) return refuseOnce(copying, TOO_LARGE);
-  if (path.length > MAX_DEPTH + 1) return refuseOnce(copying, TOO_DEEP);
+  if (copying.values > MAX_VALUES) return rejectOnce(copying, TOO_LARGE);
+  if (path.length > MAX_DEPTH + 1) return rejectOnce(copying, TOO_DEEP);
   if (value === null || typeof value === 'boolean') return value;
   if (typeof value === 'number') return copyNumber(value, path, copying);
   if (typeof value === 'string') return copyString(value, path, copying);
   if (Array.isArray(value)) return copyList(value, path, copying);
   if (typeof value === 'object' && isPlain(value)) return copyMapping(value, path, copying);
-  return refuse(copying, 'not-json', `${describePath(path)} must be JSON`, path);
+  return reject(copying, 'not-json', `${describePath(path)} must be JSON`, path);
 }
 
 function copyList(value: readonly unknown[], path: Path, copying: Copying): unknown[] {
@@ -56,17 +56,17 @@ function copyMapping(value: object, path: Path, copying: Copying): unknown {
     if (copying.values > MAX_VALUES) break;
     if (member === undefined) continue;
     if (key === '__proto__') {
-      refuse(copying, 'forbidden-key', "the key '__proto__' is not allowed", path);
+      reject(copying, 'forbidden-key', "the key '__proto__' is not allowed", path);
     } else if (copyString(key, path, copying) !== null) {
       copy[key] = copyValue(member, [...path, key], copying);
     }
   }
-  return shieldFromPrinting(copy);
+  return makeStringifiable(copy);
 }
 
 function copyNumber(value: number, path: Path, copying: Copying): number | null {
   if (Number.isFinite(value)) return value;
-  return refuse(
+  return reject(
     copying,
     'non-finite-number',
     `${describePath(path)} must be a finite number`,
@@ -77,15 +77,15 @@ function copyNumber(value: number, path: Path, copying: Copying): number | null 
 function copyString(value: string, path: Path, copying: Copying): string | null {
   if (value.isWellFormed()) return value;
   const message = `${describePath(path)} holds half of a surrogate pair, which is no character`;
-  return refuse(copying, 'lone-surrogate', message, path);
+  return reject(copying, 'lone-surrogate', message, path);
 }
 
-function refuseOnce(copying: Copying, { rule, message }: { rule: string; message: string }): null {
+function rejectOnce(copying: Copying, { rule, message }: { rule: string; message: string }): null {
   if (copying.faults.some((fault) => fault.rule === rule)) return null;
-  return refuse(copying, rule, message, []);
+  return reject(copying, rule, message, []);
 }
 
-function refuse(copying: Copying, rule: string, message: string, path: Path): null {
+function reject(copying: Copying, rule: string, message: string, path: Path): null {
   copying.faults.push({ rule, message, hint: null, path, at: 'value' });
   return null;
 }

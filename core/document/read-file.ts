@@ -1,17 +1,17 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
-import { createFileFinding, InvalidFile } from './diagnostic.js';
+import { createFileDiagnostic, InvalidFile } from './diagnostic.js';
 import { MAX_TEXT_LENGTH } from './parse-document.js';
 
-export type FileTroubleCode =
+export type FileErrorCode =
   | 'file-missing'
   | 'file-unreadable'
   | 'not-a-file'
   | 'file-too-large'
   | 'invalid-utf8';
 
-const TROUBLES: Readonly<Record<FileTroubleCode, string>> = {
+const FILE_ERRORS: Readonly<Record<FileErrorCode, string>> = {
   'file-missing': 'does not exist',
   'file-unreadable': 'cannot be read',
   'not-a-file': 'is not a regular file',
@@ -20,12 +20,12 @@ const TROUBLES: Readonly<Record<FileTroubleCode, string>> = {
 };
 
 /** Why a file cannot be used; the message reads on after the file's name. */
-export class FileTrouble extends Error {
+export class FileError extends Error {
   override readonly name = 'FileTrouble';
-  readonly code: FileTroubleCode;
+  readonly code: FileErrorCode;
 
-  constructor(code: FileTroubleCode, options?: ErrorOptions) {
-    super(TROUBLES[code], options);
+  constructor(code: FileErrorCode, options?: ErrorOptions) {
+    super(FILE_ERRORS[code], options);
     this.code = code;
   }
 }
@@ -33,21 +33,21 @@ export class FileTrouble extends Error {
 // Opening a pipe would wait for somebody to write to it.
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 /** Where `stat` says nothing of the size. */
-const LEAST_BUFFER_BYTES = 4096;
+const MIN_BUFFER_BYTES = 4096;
 
 /** @throws FileTrouble when it is missing, unreadable, no file or larger than 4 MiB. */
 export async function readSmallFile(path: string): Promise<Buffer> {
   try {
     return await readUpTo(path, MAX_TEXT_LENGTH);
   } catch (error) {
-    throw error instanceof FileTrouble ? error : new FileTrouble(codeOf(error), { cause: error });
+    throw error instanceof FileError ? error : new FileError(codeOf(error), { cause: error });
   }
 }
 
 /** @throws FileTrouble as {@link readSmallFile}, and when it is not UTF-8. */
 export async function readTextFile(path: string): Promise<string> {
   const text = decodeUtf8(await readSmallFile(path));
-  if (text === null) throw new FileTrouble('invalid-utf8');
+  if (text === null) throw new FileError('invalid-utf8');
   return text;
 }
 
@@ -56,15 +56,15 @@ async function readUpTo(path: string, maxBytes: number): Promise<Buffer> {
   const file = await open(path, OPEN_FLAGS);
   try {
     const status = await file.stat();
-    if (!status.isFile()) throw new FileTrouble('not-a-file');
-    if (status.size > maxBytes) throw new FileTrouble('file-too-large');
-    let buffer = Buffer.allocUnsafeSlow(Math.max(status.size + 1, LEAST_BUFFER_BYTES));
+    if (!status.isFile()) throw new FileError('not-a-file');
+    if (status.size > maxBytes) throw new FileError('file-too-large');
+    let buffer = Buffer.allocUnsafeSlow(Math.max(status.size + 1, MIN_BUFFER_BYTES));
     let size = 0;
     for (;;) {
       const { bytesRead } = await file.read(buffer, size, buffer.length - size);
       size += bytesRead;
       if (bytesRead === 0 || (size === status.size && size < buffer.length)) break;
-      if (size > maxBytes) throw new FileTrouble('file-too-large');
+      if (size > maxBytes) throw new FileError('file-too-large');
       if (size === buffer.length) buffer = Buffer.concat([buffer, Buffer.alloc(size)]);
     }
     return Buffer.from(buffer.subarray(0, size));
@@ -73,7 +73,7 @@ async function readUpTo(path: string, maxBytes: number): Promise<Buffer> {
   }
 }
 
-function codeOf(error: unknown): FileTroubleCode {
+function codeOf(error: unknown): FileErrorCode {
   const { code } = error as NodeJS.ErrnoException;
   // What a socket says when it is opened.
   if (code === 'ENXIO') return 'not-a-file';
@@ -85,7 +85,7 @@ export async function readFileText(file: string): Promise<string> {
   try {
     return await readTextFile(file);
   } catch (error) {
-    if (!(error instanceof FileTrouble)) throw error;
-    throw new InvalidFile([createFileFinding(file, error.code, error.message)]);
+    if (!(error instanceof FileError)) throw error;
+    throw new InvalidFile([createFileDiagnostic(file, error.code, error.message)]);
   }
 }

@@ -2,9 +2,14 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { Secret } from '../contract/index.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
-import { createInvalidFile, type DocumentSource, describePath, type Fault } from './diagnostic.js';
+import {
+  createInvalidFile,
+  type DocumentSource,
+  describePath,
+  type Violation,
+} from './diagnostic.js';
 import { type FoundReference, findReferences } from './find-references.js';
-import { FileTrouble, readSmallFile } from './read-file.js';
+import { FileError, readSmallFile } from './read-file.js';
 import { type AnyStruct, rootPlace } from './struct-walk.js';
 
 export interface ReferencesInput {
@@ -48,7 +53,7 @@ export function listReferencedFiles(struct: AnyStruct, config: unknown, baseDir:
 /** @throws InvalidFile naming each variable and file that cannot be used (contract 6). */
 export async function resolveReferences(input: ReferencesInput): Promise<References> {
   const found = findReferences(rootPlace(input.config, input.struct));
-  const faults: Fault[] = [];
+  const faults: Violation[] = [];
   const secrets = new Map<string, Secret>();
   const files = new Map<string, Resolved>();
   for (const reference of found) {
@@ -59,15 +64,15 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
         secrets.set(reference.text, createSecret(reference.text, resolved.bytes));
       }
     } catch (error) {
-      if (!(error instanceof Unresolved)) throw error;
-      faults.push(createFault(reference, error.message, input.source));
+      if (!(error instanceof UnresolvedReference)) throw error;
+      faults.push(createReferenceViolation(reference, error.message, input.source));
     }
   }
   if (faults.length > 0) throw createInvalidFile(faults, input.source);
   return createReferences(secrets, files, input.baseDir);
 }
 
-class Unresolved extends Error {
+class UnresolvedReference extends Error {
   override readonly name = 'Unresolved';
 }
 
@@ -79,8 +84,8 @@ async function readReference(reference: FoundReference, input: ReferencesInput):
   try {
     return { bytes: await readSmallFile(path), path };
   } catch (error) {
-    if (!(error instanceof FileTrouble)) throw error;
-    throw new Unresolved(`the file '${written}', which ${error.message}`);
+    if (!(error instanceof FileError)) throw error;
+    throw new UnresolvedReference(`the file '${written}', which ${error.message}`);
   }
 }
 
@@ -91,8 +96,8 @@ function readPath(reference: string): string {
 function readVariable(text: string, env: ReferencesInput['env']): Buffer {
   const name = text.slice(ENV.length);
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
-  if (value === undefined) throw new Unresolved(`the variable ${name}, which is not set`);
-  if (value === '') throw new Unresolved(`the variable ${name}, which is empty`);
+  if (value === undefined) throw new UnresolvedReference(`the variable ${name}, which is not set`);
+  if (value === '') throw new UnresolvedReference(`the variable ${name}, which is empty`);
   return Buffer.from(value);
 }
 
@@ -100,13 +105,17 @@ function readVariable(text: string, env: ReferencesInput['env']): Buffer {
 function createSecret(reference: string, bytes: Buffer): Secret {
   const text = decodeUtf8(bytes);
   const subject = `the file '${reference.slice(FILE.length)}'`;
-  if (text === null) throw new Unresolved(`${subject}, which is not valid UTF-8`);
+  if (text === null) throw new UnresolvedReference(`${subject}, which is not valid UTF-8`);
   const value = reference.startsWith(FILE) ? text.replace(/\r?\n$/, '') : text;
-  if (value === '') throw new Unresolved(`${subject}, which is empty`);
+  if (value === '') throw new UnresolvedReference(`${subject}, which is empty`);
   return new Secret(value);
 }
 
-function createFault(reference: FoundReference, rest: string, source: DocumentSource): Fault {
+function createReferenceViolation(
+  reference: FoundReference,
+  rest: string,
+  source: DocumentSource,
+): Violation {
   const { path } = reference;
   const message = `${describePath([...(source.prefix ?? []), ...path])} refers to ${rest}`;
   return { rule: 'unresolved-reference', message, hint: null, path, at: 'value' };

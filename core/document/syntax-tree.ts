@@ -1,23 +1,23 @@
 import type { Path, PathEnd } from './diagnostic.js';
 
 /** What a JSON or YAML text says, and where: the common ground of both parsers. Offsets in UTF-16 units. */
-export type TextNode =
+export type SyntaxNode =
   | { readonly kind: 'scalar'; readonly offset: number; readonly value: Scalar }
-  | { readonly kind: 'list'; readonly offset: number; readonly items: readonly TextNode[] }
+  | { readonly kind: 'list'; readonly offset: number; readonly items: readonly SyntaxNode[] }
   | {
       readonly kind: 'mapping';
       readonly offset: number;
-      readonly entries: ReadonlyMap<string, TextEntry>;
+      readonly entries: ReadonlyMap<string, SyntaxEntry>;
     };
 
 export type Scalar = string | number | boolean | null;
 
-export interface TextEntry {
+export interface SyntaxEntry {
   readonly offset: number;
-  readonly node: TextNode;
+  readonly node: SyntaxNode;
 }
 
-export interface TextFault {
+export interface SyntaxViolation {
   readonly rule: string;
   readonly message: string;
   readonly hint: string | null;
@@ -45,7 +45,7 @@ export const TOO_MANY_VALUES = {
   hint: null,
 } as const;
 
-export const EMPTY_TEXT: TextFault = {
+export const EMPTY_TEXT: SyntaxViolation = {
   rule: 'empty-file',
   message: 'the file is empty',
   hint: null,
@@ -53,31 +53,31 @@ export const EMPTY_TEXT: TextFault = {
 };
 
 /** Stops a parser at the first fault that it cannot read past. */
-export class TextStop extends Error {
+export class SyntaxStop extends Error {
   override readonly name = 'TextStop';
-  readonly fault: TextFault;
+  readonly violation: SyntaxViolation;
 
-  constructor(fault: TextFault) {
+  constructor(fault: SyntaxViolation) {
     super(fault.message);
-    this.fault = fault;
+    this.violation = fault;
   }
 }
 
-export function createScalar(value: Scalar, offset: number, faults: TextFault[]): TextNode {
+export function createScalar(value: Scalar, offset: number, faults: SyntaxViolation[]): SyntaxNode {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     const message = 'a number must be finite and within the range of a double';
     faults.push({ rule: 'non-finite-number', message, hint: null, offset });
   }
-  if (typeof value === 'string') judgeString(value, offset, faults);
+  if (typeof value === 'string') assertValidString(value, offset, faults);
   return { kind: 'scalar', offset, value };
 }
 
 /** Adds an entry of a mapping, and a fault when its key cannot be taken. */
 export function addEntry(
-  entries: Map<string, TextEntry>,
+  entries: Map<string, SyntaxEntry>,
   key: string,
-  entry: TextEntry,
-  faults: TextFault[],
+  entry: SyntaxEntry,
+  faults: SyntaxViolation[],
 ): void {
   const { offset } = entry;
   if (entries.has(key)) {
@@ -89,35 +89,35 @@ export function addEntry(
     const message = "the key '__proto__' is not allowed";
     faults.push({ rule: 'forbidden-key', message, hint: null, offset });
   }
-  judgeString(key, offset, faults);
+  assertValidString(key, offset, faults);
   entries.set(key, entry);
 }
 
-function judgeString(text: string, offset: number, faults: TextFault[]): void {
+function assertValidString(text: string, offset: number, faults: SyntaxViolation[]): void {
   if (text.isWellFormed()) return;
   const message = 'a string holds half of a surrogate pair, which is no character';
   faults.push({ rule: 'lone-surrogate', message, hint: null, offset });
 }
 
-export function readNodeValue(node: TextNode): unknown {
+export function readNodeValue(node: SyntaxNode): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'list') return node.items.map(readNodeValue);
   const value: Record<string, unknown> = {};
   for (const [key, entry] of node.entries) value[key] = readNodeValue(entry.node);
-  return shieldFromPrinting(value);
+  return makeStringifiable(value);
 }
 
 /**
  * superstruct turns a value that it refuses into text, which throws for a mapping that has keys
  * `toString` or `valueOf`. Such a mapping gets a conversion of its own, which no walk over keys sees.
  */
-export function shieldFromPrinting<T extends object>(value: T): T {
+export function makeStringifiable<T extends object>(value: T): T {
   if (!Object.hasOwn(value, 'toString') && !Object.hasOwn(value, 'valueOf')) return value;
   return Object.defineProperty(value, Symbol.toPrimitive, { value: () => '' });
 }
 
 /** The offset of a path, or of the nearest part of it that the document has. */
-export function findNodeOffset(root: TextNode, path: Path, at: PathEnd): number {
+export function findNodeOffset(root: SyntaxNode, path: Path, at: PathEnd): number {
   let node = root;
   let keyOffset = root.offset;
   for (const step of path) {
@@ -129,7 +129,7 @@ export function findNodeOffset(root: TextNode, path: Path, at: PathEnd): number 
   return at === 'key' ? keyOffset : node.offset;
 }
 
-function findChild(node: TextNode, step: string | number): TextEntry | undefined {
+function findChild(node: SyntaxNode, step: string | number): SyntaxEntry | undefined {
   if (node.kind === 'mapping') return node.entries.get(String(step));
   if (node.kind !== 'list' || typeof step !== 'number') return undefined;
   const item = node.items[step];

@@ -1,5 +1,11 @@
 import type { Failure } from 'superstruct';
-import { describePath, type Fault, isPrintableKey, MAX_FAULTS, type Path } from './diagnostic.js';
+import {
+  describePath,
+  isPrintableKey,
+  MAX_DIAGNOSTICS,
+  type Path,
+  type Violation,
+} from './diagnostic.js';
 import { describeExpected, type Expectation, isBaseType } from './expected.js';
 import {
   type AnyStruct,
@@ -11,29 +17,36 @@ import {
 import { findNearestName, suggestName } from './suggest.js';
 
 /** Failures looked at: each fault may come with some that only follow from it. */
-const MAX_FAILURES = 10 * MAX_FAULTS;
+const MAX_FAILURES = 10 * MAX_DIAGNOSTICS;
 
-export interface Judged {
+export interface ValidationResult {
   /** The value with the struct's defaults; only to be used when there are no faults. */
   readonly value: unknown;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly Violation[];
 }
 
 /**
  * Judges a value by a struct and tells all that is wrong, never with a value in the text. `prefix` is
  * where the value stands in its document.
  */
-export function judgeByStruct(value: unknown, struct: AnyStruct, prefix: Path = []): Judged {
+export function validateStruct(
+  value: unknown,
+  struct: AnyStruct,
+  prefix: Path = [],
+): ValidationResult {
   try {
     const [error, coerced] = struct.validate(value, { coerce: true });
     if (error === undefined) return { value: coerced, faults: [] };
-    const failures = selectTelling(error.failures().slice(0, MAX_FAILURES)).slice(0, MAX_FAULTS);
+    const failures = selectMostSpecific(error.failures().slice(0, MAX_FAILURES)).slice(
+      0,
+      MAX_DIAGNOSTICS,
+    );
     const known = rememberKnownKeys(rootPlace(value, struct));
     return { value, faults: failures.map((failure) => explainFailure(failure, known, prefix)) };
   } catch {
     // A struct of a plugin may throw for a value it did not think of; its text may hold that value.
     const message = `${describePath(prefix)} cannot be judged: the check of the plugin failed`;
-    return { value, faults: [createFault('check-failed', message, null, prefix)] };
+    return { value, faults: [createViolation('check-failed', message, null, prefix)] };
   }
 }
 
@@ -41,7 +54,7 @@ export function judgeByStruct(value: unknown, struct: AnyStruct, prefix: Path = 
  * Leaves out what only follows: all beneath a value of the wrong type, and a union as a whole where
  * one of its branches says more exactly what is wrong.
  */
-function selectTelling(failures: readonly Failure[]): Failure[] {
+function selectMostSpecific(failures: readonly Failure[]): Failure[] {
   const open = new Set<string>();
   for (const failure of failures) {
     if (failure.type === 'union' && hasDeeper(failures, failure)) open.add(keyOf(failure.path));
@@ -73,7 +86,7 @@ function keyOf(path: Path): string {
   return JSON.stringify(path);
 }
 
-function explainFailure(failure: Failure, known: KnownKeys, prefix: Path): Fault {
+function explainFailure(failure: Failure, known: KnownKeys, prefix: Path): Violation {
   const path = failure.path as Path;
   const parent = path.slice(0, -1);
   const key = path.at(-1);
@@ -87,11 +100,11 @@ function explainFailure(failure: Failure, known: KnownKeys, prefix: Path): Fault
   return explainWrongValue(failure, full);
 }
 
-function explainUnknownKey(key: string, path: Path, known: readonly string[]): Fault {
+function explainUnknownKey(key: string, path: Path, known: readonly string[]): Violation {
   const isPrintable = isPrintableKey(key);
   const name = isPrintable ? `unknown key '${key}'` : 'unknown key';
   const message = name + describeParent(path);
-  return createFault(
+  return createViolation(
     'unknown-key',
     message,
     isPrintable ? suggestName(key, known) : null,
@@ -123,21 +136,24 @@ function listKnownKeys(parent: StructPlace): string[] {
     .map((child) => String(child.path.at(-1)));
 }
 
-function explainMissingKey(key: string, path: Path): Fault {
+function explainMissingKey(key: string, path: Path): Violation {
   const message = `missing key '${key}'${describeParent(path)}`;
-  return { ...createFault('missing-key', message, null, path.slice(0, -1), 'key'), missing: key };
+  return {
+    ...createViolation('missing-key', message, null, path.slice(0, -1), 'key'),
+    missing: key,
+  };
 }
 
 function describeParent(path: Path): string {
   return path.length === 1 ? '' : ` in ${describePath(path.slice(0, -1))}`;
 }
 
-function explainWrongValue(failure: Failure, path: Path): Fault {
+function explainWrongValue(failure: Failure, path: Path): Violation {
   const expected = describeExpected(failure);
   const rule = isBaseType(failure.type) && !failure.refinement ? 'wrong-type' : 'invalid-value';
   const message = `${describePath(path)} must be ${expected.text}`;
   const hint = path.length === 0 ? null : hintAt(failure.value, expected);
-  return createFault(rule, message, hint, path);
+  return createViolation(rule, message, hint, path);
 }
 
 function hintAt(value: unknown, expected: Expectation): string | null {
@@ -160,12 +176,12 @@ function hintAtBoolean(value: string): string | null {
   return null;
 }
 
-function createFault(
+function createViolation(
   rule: string,
   message: string,
   hint: string | null,
   path: Path,
-  at: Fault['at'] = 'value',
-): Fault {
+  at: Violation['at'] = 'value',
+): Violation {
   return { rule, message, hint, path, at };
 }

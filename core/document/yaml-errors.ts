@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 import type { YAMLError } from 'yaml';
-import type { TextFault } from './syntax-tree.js';
+import type { SyntaxViolation } from './syntax-tree.js';
 
 const require = createRequire(import.meta.url);
 
@@ -55,7 +55,7 @@ function syntax(message: string, hint: string | null = null): Explanation {
 }
 
 /** What the library only warns of, but which would not mean what the author meant. */
-const REFUSED_WARNINGS: ReadonlySet<YAMLError['code']> = new Set([
+const REJECTED_WARNINGS: ReadonlySet<YAMLError['code']> = new Set([
   'TAG_RESOLVE_FAILED',
   'BAD_COLLECTION_TYPE',
   'BAD_ALIAS',
@@ -65,8 +65,8 @@ const REFUSED_WARNINGS: ReadonlySet<YAMLError['code']> = new Set([
 export function findYamlError(
   errors: readonly YAMLError[],
   warnings: readonly YAMLError[],
-): TextFault | null {
-  const refused = warnings.filter((warning) => REFUSED_WARNINGS.has(warning.code));
+): SyntaxViolation | null {
+  const refused = warnings.filter((warning) => REJECTED_WARNINGS.has(warning.code));
   const [first] = [...errors, ...refused].sort((a, b) => a.pos[0] - b.pos[0]);
   return first ? { ...EXPLANATIONS[first.code], offset: first.pos[0] } : null;
 }

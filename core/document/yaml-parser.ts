@@ -3,9 +3,9 @@ import {
   EMPTY_TEXT,
   MAX_DEPTH,
   MAX_VALUES,
-  type TextFault,
-  type TextNode,
-  TextStop,
+  type SyntaxNode,
+  SyntaxStop,
+  type SyntaxViolation,
   TOO_DEEP,
   TOO_MANY_VALUES,
 } from './syntax-tree.js';
@@ -29,15 +29,20 @@ const BOOLEAN_TAG = 'tag:yaml.org,2002:bool';
  * Reads one YAML 1.2 document, core schema, with the place of every key and value.
  * @throws TextStop for what is not YAML, and for a text that holds no document or several.
  */
-export function parseYamlNode(text: string, faults: TextFault[]): TextNode {
+export function parseYamlNode(text: string, faults: SyntaxViolation[]): SyntaxNode {
   const document = composeDocument(readTokens(text));
   const error = findYamlError(document.errors, document.warnings);
-  if (error !== null) throw new TextStop(error);
+  if (error !== null) throw new SyntaxStop(error);
   if (document.directives.yaml.version !== '1.2') {
     const message = 'only YAML 1.2 is supported';
-    throw new TextStop({ rule: 'yaml-version', message, hint: 'remove the directive', offset: 0 });
+    throw new SyntaxStop({
+      rule: 'yaml-version',
+      message,
+      hint: 'remove the directive',
+      offset: 0,
+    });
   }
-  if (isEmpty(document.contents)) throw new TextStop(EMPTY_TEXT);
+  if (isEmpty(document.contents)) throw new SyntaxStop(EMPTY_TEXT);
   return buildYamlNode(document.contents, faults);
 }
 
@@ -57,10 +62,10 @@ function readTokens(text: string): CST.Token[] {
   for (const lexeme of endsAt === null ? lexemes : lexemes.slice(0, DEPTH_LEXEMES)) {
     for (const token of parser.next(lexeme)) take(token);
     if (parser.stack.length > MAX_PARSER_STACK) {
-      throw new TextStop({ ...TOO_DEEP, offset: parser.offset });
+      throw new SyntaxStop({ ...TOO_DEEP, offset: parser.offset });
     }
   }
-  if (endsAt !== null) throw new TextStop({ ...TOO_MANY_VALUES, offset: endsAt });
+  if (endsAt !== null) throw new SyntaxStop({ ...TOO_MANY_VALUES, offset: endsAt });
   for (const token of parser.end()) take(token);
   return tokens;
 }
@@ -77,9 +82,9 @@ function readLexemes(text: string): { lexemes: string[]; endsAt: number | null }
   return { lexemes, endsAt: null };
 }
 
-function stopAtSecondDocument(offset: number): TextStop {
+function stopAtSecondDocument(offset: number): SyntaxStop {
   const message = 'a file must hold one document';
-  return new TextStop({ rule: 'multiple-documents', message, hint: 'split the file', offset });
+  return new SyntaxStop({ rule: 'multiple-documents', message, hint: 'split the file', offset });
 }
 
 /** Comments alone, or a document mark alone, are read as a plain scalar of no characters. */

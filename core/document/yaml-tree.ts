@@ -4,10 +4,10 @@ import {
   addEntry,
   createScalar,
   MAX_DEPTH,
-  type TextEntry,
-  type TextFault,
-  type TextNode,
-  TextStop,
+  type SyntaxEntry,
+  type SyntaxNode,
+  SyntaxStop,
+  type SyntaxViolation,
   TOO_DEEP,
 } from './syntax-tree.js';
 import { loadYaml } from './yaml-errors.js';
@@ -17,7 +17,7 @@ const MAX_ALIASED_NODES = 10_000;
 
 interface Build {
   readonly yaml: Pick<typeof Yaml, 'isAlias' | 'isMap' | 'isScalar'>;
-  readonly faults: TextFault[];
+  readonly faults: SyntaxViolation[];
   /** The latest node of each anchor: an alias means the one that stands last before it. */
   readonly anchors: Map<string, ParsedNode>;
   /** What each alias meant where it stands, since an anchor may be given again later. */
@@ -31,7 +31,7 @@ interface Build {
  * Turns the library's tree into ours, aliases expanded.
  * @throws TextStop for depth, and for aliases that are unknown, circular or too many.
  */
-export function buildYamlNode(root: ParsedNode | null, faults: TextFault[]): TextNode {
+export function buildYamlNode(root: ParsedNode | null, faults: SyntaxViolation[]): SyntaxNode {
   const build: Build = {
     yaml: loadYaml(),
     faults,
@@ -44,10 +44,10 @@ export function buildYamlNode(root: ParsedNode | null, faults: TextFault[]): Tex
   return root === null ? createScalar(null, 0, faults) : buildNode(root, build, 0);
 }
 
-function buildNode(node: ParsedNode, build: Build, depth: number): TextNode {
+function buildNode(node: ParsedNode, build: Build, depth: number): SyntaxNode {
   const { isAlias, isMap, isScalar } = build.yaml;
   const offset = offsetOf(node);
-  if (depth > MAX_DEPTH) throw new TextStop({ ...TOO_DEEP, offset });
+  if (depth > MAX_DEPTH) throw new SyntaxStop({ ...TOO_DEEP, offset });
   if (isAlias(node)) return buildAlias(node, build, depth);
   countAliased(build, offset);
   if (node.anchor !== undefined) build.anchors.set(node.anchor, node);
@@ -58,7 +58,7 @@ function buildNode(node: ParsedNode, build: Build, depth: number): TextNode {
   return built;
 }
 
-function buildAlias(node: Alias.Parsed, build: Build, depth: number): TextNode {
+function buildAlias(node: Alias.Parsed, build: Build, depth: number): SyntaxNode {
   const offset = offsetOf(node);
   const target = build.targets.get(node) ?? build.anchors.get(node.source);
   if (target === undefined) {
@@ -85,11 +85,11 @@ function countAliased(build: Build, offset: number): void {
   );
 }
 
-function alias(rule: string, message: string, offset: number): TextStop {
-  return new TextStop({ rule, message, hint: 'write the value out', offset });
+function alias(rule: string, message: string, offset: number): SyntaxStop {
+  return new SyntaxStop({ rule, message, hint: 'write the value out', offset });
 }
 
-function buildScalar(node: Scalar.Parsed, build: Build): TextNode {
+function buildScalar(node: Scalar.Parsed, build: Build): SyntaxNode {
   return createScalar(readScalar(node.value), offsetOf(node), build.faults);
 }
 
@@ -103,14 +103,14 @@ function copyString(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }
 
-function buildList(node: YAMLSeq.Parsed, build: Build, depth: number): TextNode {
+function buildList(node: YAMLSeq.Parsed, build: Build, depth: number): SyntaxNode {
   const items = node.items.map((item) => buildNode(item as ParsedNode, build, depth + 1));
   return { kind: 'list', offset: offsetOf(node), items };
 }
 
-function buildMapping(node: YAMLMap.Parsed, build: Build, depth: number): TextNode {
+function buildMapping(node: YAMLMap.Parsed, build: Build, depth: number): SyntaxNode {
   const { isScalar } = build.yaml;
-  const entries = new Map<string, TextEntry>();
+  const entries = new Map<string, SyntaxEntry>();
   for (const pair of node.items) {
     const offset = offsetOf(pair.key);
     const key = isScalar(pair.key) ? copyString(String(pair.key.value ?? '')) : '';

@@ -3,27 +3,27 @@ import { HostError } from '../errors.js';
 import { isLoopbackHostHeader } from '../lib/loopback.js';
 import type { ConsoleBridge } from '../operations/console/console-bridge.js';
 import type { Forward } from '../operations/forward/forward.js';
-import type { Answer } from '../operations/operation.js';
+import type { Answer } from '../operations/handler.js';
 import type { CallerRequest, RequestTracing } from '../operations/request.js';
 import { authenticate } from './authenticate.js';
-import { createBodyProgress } from './body-timeout.js';
+import { createBodyTimeout } from './body-timeout.js';
 import { readBridgeBody } from './bridge-body.js';
 import { createCallerRequest } from './create-request.js';
+import { assertFraming, assertHeaderCount } from './request/headers.js';
+import { type ModuleTarget, parseTarget } from './request/target.js';
 import {
-  createExchangeMiddleware,
-  type ExchangeOptions,
+  type ContextOptions,
+  createContextMiddleware,
   type HostContext,
   type HostState,
-} from './exchange.js';
-import { refuseBadFraming, refuseManyHeaders } from './request/headers.js';
-import { type ModuleTarget, parseTarget } from './request/target.js';
+} from './request-context.js';
 import { createReply } from './response/reply.js';
 import { createHostRoutes, type HostRoutesOptions } from './routes/host-routes.js';
 
 /** As spans name it; contract 4. */
 const BRIDGE_ROUTE = '/modules/{module}/http/console-bridge/{permission}';
 
-export interface AppOptions extends HostRoutesOptions, ExchangeOptions {
+export interface AppOptions extends HostRoutesOptions, ContextOptions {
   readonly forward: Forward;
   readonly bridge: ConsoleBridge;
   /** With dev tokens on: a page that rebinds its name must get nowhere (contract 3). */
@@ -50,9 +50,9 @@ class HostApp extends Koa<HostState> {
 export function createApp(options: AppOptions): Koa<HostState> {
   const app = new HostApp();
   app.on('error', (error) => options.log.error({ err: error }, 'koa failed to answer'));
-  app.use(createExchangeMiddleware(options));
+  app.use(createContextMiddleware(options));
   app.use(createProtocolChecks(options));
-  app.use(createBodyProgress(options.bodyTimeoutMs));
+  app.use(createBodyTimeout(options.bodyTimeoutMs));
   app.use(createModuleDispatch(options));
   for (const middleware of createHostRoutes(options)) app.use(middleware);
   return app;
@@ -61,8 +61,8 @@ export function createApp(options: AppOptions): Koa<HostState> {
 function createProtocolChecks(options: AppOptions): Middleware<HostState> {
   return (ctx, next) => {
     const { headers } = ctx.state.exchange;
-    refuseBadFraming(ctx.req, headers);
-    refuseManyHeaders(ctx.req, options.maxHeaders);
+    assertFraming(ctx.req, headers);
+    assertHeaderCount(ctx.req, options.maxHeaders);
     if (options.loopbackOnly && !isLoopbackHostHeader(headers.get('host'))) {
       throw new HostError(
         'forbidden',
@@ -73,12 +73,12 @@ function createProtocolChecks(options: AppOptions): Middleware<HostState> {
         },
       );
     }
-    refuseUnknownExpectation(headers.get('expect'));
+    assertKnownExpectation(headers.get('expect'));
     return next();
   };
 }
 
-function refuseUnknownExpectation(expect: string | undefined): void {
+function assertKnownExpectation(expect: string | undefined): void {
   if (expect === undefined || expect.toLowerCase() === '100-continue') return;
   throw new HostError('validation_failed', 'the only expectation understood is 100-continue', {
     status: 417,
@@ -88,7 +88,7 @@ function refuseUnknownExpectation(expect: string | undefined): void {
 }
 
 /** Its authority would outrank the host header (RFC 9112 3.2.2), which is what was judged. */
-function refuseAbsoluteForm(target: string): void {
+function assertOriginForm(target: string): void {
   if (target.startsWith('/')) return;
   throw new HostError('not_found', 'the host has no such path', {
     nextActions: ['send the path alone as the target of the request'],
@@ -117,7 +117,7 @@ function createModuleDispatch(
   return async (ctx, next) => {
     const verdict = parseTarget(ctx.req.url ?? '');
     if (verdict.kind === 'host') {
-      refuseAbsoluteForm(ctx.req.url ?? '');
+      assertOriginForm(ctx.req.url ?? '');
       return next();
     }
     const { exchange } = ctx.state;

@@ -1,9 +1,9 @@
-import { askAuthenticators } from '../auth/authenticate.js';
+import { authenticateWith } from '../auth/authenticate.js';
 import type { Actor, Authenticator, Credentials } from '../contract/index.js';
 import { HostError } from '../errors.js';
 import type { ActorRate } from '../operations/rate-limit.js';
-import type { HostContext } from './exchange.js';
 import type { CallerHeaders } from './request/headers.js';
+import type { HostContext } from './request-context.js';
 import type { ClientCertificates } from './tls/client-certificates.js';
 
 /** How callers are known, and how often each may call. */
@@ -29,12 +29,12 @@ export async function authenticate(
   { chain, certificates, actorRate }: Authentication,
 ): Promise<Actor> {
   const { headers } = state.exchange;
-  const shown = certificates?.judge(req.socket) ?? 'none';
+  const shown = certificates?.verify(req.socket) ?? 'none';
   // Also beside a good token: a credential that is bad is never passed over.
-  if (shown === 'refused') throw refuseCertificate();
+  if (shown === 'refused') throw createCertificateError();
   const actor =
     shown === 'none' || headers.get('authorization') !== undefined
-      ? await askAuthenticators(chain, readCredentials(headers))
+      ? await authenticateWith(chain, readCredentials(headers))
       : shown;
   if (actor === null) throw unauthorized('the credentials are not valid', 'not valid');
   actorRate?.admit(actor);
@@ -61,7 +61,7 @@ function unauthorized(detail: string, reason: string): HostError {
   });
 }
 
-function refuseCertificate(): HostError {
+function createCertificateError(): HostError {
   return new HostError('unauthorized', 'the certificate of the connection is not valid', {
     errors: [{ field: 'certificate', reason: 'not valid' }],
     nextActions: ['connect with a certificate that this host knows, or with none'],

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
 import { HostError } from '../errors.js';
-import type { HostContext, HostState } from './exchange.js';
 import { hasBody } from './request/body.js';
+import type { HostContext, HostState } from './request-context.js';
 
 /**
  * Ends a request whose body stands still: 408 when nothing of it has come for `timeoutMs`. Only while the
  * host wants it; that the whole request comes in time is the server's to see to.
  */
-export function createBodyProgress(timeoutMs: number): Middleware<HostState> {
+export function createBodyTimeout(timeoutMs: number): Middleware<HostState> {
   return (ctx, next) => (hasBody(ctx.req) ? runWatched(ctx, next, timeoutMs) : next());
 }
 

@@ -1,8 +1,8 @@
 import type { koaBody as KoaBody } from 'koa-body';
 import { HostError } from '../errors.js';
-import { judgeBodyHeaders } from '../operations/forward/body-policy.js';
-import { CallerGone } from '../operations/request.js';
-import type { HostContext } from './exchange.js';
+import { assertBodyHeaders } from '../operations/forward/body-policy.js';
+import { ClientClosed } from '../operations/request.js';
+import type { HostContext } from './request-context.js';
 
 /** Contract 4: the body of a bridge request. */
 const MAX_BODY_BYTES = 1_048_576;
@@ -17,7 +17,7 @@ let reader: Promise<Middleware> | null = null;
  * @throws HostError 400; CallerGone.
  */
 export async function readBridgeBody(ctx: HostContext): Promise<Buffer> {
-  judgeBodyHeaders(ctx.state.exchange.headers);
+  assertBodyHeaders(ctx.state.exchange.headers);
   // Judged to be `identity`, which koa-body knows in lower case only.
   delete ctx.req.headers['content-encoding'];
   if (Number(ctx.req.headers['content-length']) > MAX_BODY_BYTES) throw tooLong();
@@ -58,7 +58,7 @@ function translateReadError(error: Error & { type?: string }): Error {
     case 'request.aborted':
     case 'request.size.invalid':
     case 'stream.not.readable':
-      return new CallerGone();
+      return new ClientClosed();
     default:
       return error;
   }

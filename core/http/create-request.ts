@@ -1,7 +1,7 @@
 import type { Actor } from '../contract/index.js';
 import type { CallerRequest } from '../operations/request.js';
-import type { HostContext } from './exchange.js';
 import { readBody } from './request/body.js';
+import type { HostContext } from './request-context.js';
 
 /** Translates Koa's context into what operations know. */
 export function createCallerRequest(ctx: HostContext, actor: Actor): CallerRequest {

@@ -37,7 +37,7 @@ const MINUTE_MS = 60_000;
 /** Libraries keep a set of keys for some minutes (jose: 10). */
 export const PUBLISH_AHEAD_MS = 15 * MINUTE_MS;
 export const PUBLISH_OVERLAP_MS = 60 * MINUTE_MS;
-const LOOK_MS = MINUTE_MS;
+const CHECK_INTERVAL_MS = MINUTE_MS;
 const MS_PER_SECOND = 1000;
 
 interface SigningKey {
@@ -86,7 +86,7 @@ export class IdentityKeys implements IdentitySigner {
     if (kept !== null) await keys.prepare();
     keys.#timer = setInterval(() => {
       if (keys.#prepared !== null) keys.#looking = keys.rotate();
-    }, LOOK_MS).unref();
+    }, CHECK_INTERVAL_MS).unref();
     return keys;
   }
 

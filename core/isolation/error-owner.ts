@@ -6,13 +6,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
  */
 export interface ErrorOwner {
   /** Told of each such error; must not throw. */
-  readonly onStray: (error: unknown) => void;
+  readonly report: (error: unknown) => void;
 }
 
 const OWNERS = new AsyncLocalStorage<ErrorOwner>();
 
 /** Runs code that is not the host's own: what it starts, timers and sockets among it, keeps the owner. */
-export function runOwned<T>(owner: ErrorOwner | null, work: () => T): T {
+export function runAs<T>(owner: ErrorOwner | null, work: () => T): T {
   return owner === null ? work() : OWNERS.run(owner, work);
 }
 

@@ -1,7 +1,7 @@
 import type { Log, Scope } from '../contract/index.js';
-import { AbortSource } from '../lib/lazy-abort-controller.js';
+import { LazyAbortController } from '../lib/lazy-abort-controller.js';
 import { withTimeout } from '../lib/promises.js';
-import { type ErrorOwner, runOwned } from './error-owner.js';
+import { type ErrorOwner, runAs } from './error-owner.js';
 
 // An undo that hangs must not hold up the others, nor the host's exit.
 const UNDO_TIMEOUT_MS = 2000;
@@ -12,7 +12,7 @@ export class ModuleScope implements Scope {
   readonly #log: Log;
   readonly #owner: ErrorOwner | null;
   /** Most adapters never ask for the signal. */
-  readonly #source = new AbortSource();
+  readonly #source = new LazyAbortController();
   readonly #undos: Undo[] = [];
   #closed: Promise<void> | null = null;
 
@@ -40,7 +40,7 @@ export class ModuleScope implements Scope {
   }
 
   async #closeAll(): Promise<void> {
-    runOwned(this.#owner, () => this.#source.abort());
+    runAs(this.#owner, () => this.#source.abort());
     for (let undo = this.#undos.pop(); undo !== undefined; undo = this.#undos.pop()) {
       await this.#run(undo);
     }
@@ -48,7 +48,7 @@ export class ModuleScope implements Scope {
 
   async #run(undo: Undo): Promise<void> {
     try {
-      await withTimeout(runOwned(this.#owner, undo), UNDO_TIMEOUT_MS);
+      await withTimeout(runAs(this.#owner, undo), UNDO_TIMEOUT_MS);
     } catch (error) {
       this.#log.warn({ err: error }, 'an undo of the module failed');
     }

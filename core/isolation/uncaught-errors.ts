@@ -5,7 +5,7 @@ import type { ErrorOwner } from './error-owner.js';
 const LOG_INTERVAL_MS = 1000;
 
 /** The errors of somebody's code that nobody caught. */
-export class StrayErrors implements ErrorOwner {
+export class UncaughtErrors implements ErrorOwner {
   readonly #log: Log;
   /** What the log says of them. */
   readonly #message: string;
@@ -29,7 +29,7 @@ export class StrayErrors implements ErrorOwner {
     return this.#first;
   }
 
-  readonly onStray = (error: unknown): void => {
+  readonly report = (error: unknown): void => {
     this.#count += 1;
     this.#first ??= { error };
     const now = performance.now();

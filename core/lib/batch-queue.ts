@@ -2,7 +2,7 @@
  * So that the first of them does not wait long on a host with thousands of callers. Of 256 at once, 32 together
  * take 7 to 30 % more CPU time, and 512 no less.
  */
-const DEFAULT_MOST = 128;
+const DEFAULT_BATCH_SIZE = 128;
 
 /** When those that wait are due, from the first of them on. */
 type Schedule = (run: () => void) => void;
@@ -11,7 +11,7 @@ type Schedule = (run: () => void) => void;
  * Does the same thing for all that came up together, one after the other: the code for it is then in the
  * processor's caches for all but the first. On a host that is not busy one comes by itself, and waits for nothing.
  */
-export class TurnQueue<Item> {
+export class BatchQueue<Item> {
   readonly #run: (item: Item) => void;
   readonly #schedule: Schedule;
   readonly #most: number;
@@ -31,7 +31,7 @@ export class TurnQueue<Item> {
   constructor(
     run: (item: Item) => void,
     schedule: Schedule = setImmediate,
-    most: number = DEFAULT_MOST,
+    most: number = DEFAULT_BATCH_SIZE,
   ) {
     this.#run = run;
     this.#schedule = schedule;

@@ -10,7 +10,7 @@ interface Entry<T> {
  * ends by the wall clock, as tokens do, and also after the time that was left to it: a clock that is set
  * back does not keep a revoked token good.
  */
-export class BoundedCache<T> {
+export class ExpiringCache<T> {
   readonly #maxEntries: number;
   readonly #entries = new Map<string, Entry<T>>();
 

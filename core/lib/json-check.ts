@@ -30,7 +30,7 @@ const kept = createChecker();
  * no garbage. Nesting has no limit.
  * @param length bytes of all pieces
  */
-export function findJsonFault(
+export function explainInvalidJson(
   pieces: readonly Uint8Array[],
   length: number,
 ): 'not valid UTF-8' | 'not valid JSON' | null {

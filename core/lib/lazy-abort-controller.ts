@@ -5,7 +5,7 @@ import type { AbortListener, Cancellation } from '../contract/index.js';
  * and as much again for a listener, since its prototype is changed after it was made. What needs a real
  * signal gets one from `signal`.
  */
-export class AbortSource implements Cancellation {
+export class LazyAbortController implements Cancellation {
   #aborted = false;
   #reason: unknown;
   /** Most have one listener: a list is made for more. */
@@ -39,7 +39,8 @@ export class AbortSource implements Cancellation {
     this.#aborted = true;
     this.#reason = reason;
     // Whoever has left in the meantime is not told.
-    for (let next = this.#takeListener(); next !== null; next = this.#takeListener()) tell(next);
+    for (let next = this.#takeListener(); next !== null; next = this.#takeListener())
+      notifyListener(next);
     this.#controller?.abort(reason);
   }
 
@@ -65,7 +66,7 @@ export class AbortSource implements Cancellation {
   }
 }
 
-function tell(listener: AbortListener): void {
+function notifyListener(listener: AbortListener): void {
   try {
     listener.handleEvent();
   } catch (error) {

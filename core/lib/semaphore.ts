@@ -1,10 +1,10 @@
 /** No turn came in time, or too many wait for one already. */
-export class NoTurn extends Error {
+export class QueueFull extends Error {
   override readonly name = 'NoTurn';
 }
 
 /** Lets some work run at a time; a bounded number of callers waits. */
-export class AskingTurns {
+export class Semaphore {
   readonly #maxRunning: number;
   readonly #maxWaiting: number;
   readonly #waiting = new Set<() => void>();
@@ -27,7 +27,8 @@ export class AskingTurns {
   }
 
   #wait(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= this.#maxWaiting || signal.aborted) throw new NoTurn('too many wait');
+    if (this.#waiting.size >= this.#maxWaiting || signal.aborted)
+      throw new QueueFull('too many wait');
     return new Promise((resolve, reject) => {
       const begin = () => {
         signal.removeEventListener('abort', giveUp);
@@ -35,7 +36,7 @@ export class AskingTurns {
       };
       const giveUp = () => {
         this.#waiting.delete(begin);
-        reject(new NoTurn('no turn came in time'));
+        reject(new QueueFull('no turn came in time'));
       };
       signal.addEventListener('abort', giveUp, { once: true });
       this.#waiting.add(begin);

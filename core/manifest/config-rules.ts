@@ -1,54 +1,56 @@
 import type { ConfigField, ConfigType, Manifest } from '../contract/index.js';
-import { describePath, type Fault, type Path } from '../document/diagnostic.js';
+import { describePath, type Path, type Violation } from '../document/diagnostic.js';
 
 const FIELDS = ['config', 'fields'];
 
 /** Types, defaults and generated secrets of config fields (contract 4 and 5). */
-export function judgeConfig(manifest: Manifest): Fault[] {
+export function validateConfig(manifest: Manifest): Violation[] {
   const fields = manifest.config?.fields ?? [];
   return [
     // Delivery keys values by `service/key`, so that is what must be unique.
     ...findDuplicates(fields, FIELDS, ({ service, key }) => `${service}/${key}`, 'key'),
-    ...fields.flatMap((field, index) => judgeField(field, [...FIELDS, index])),
+    ...fields.flatMap((field, index) => validateField(field, [...FIELDS, index])),
   ];
 }
 
-function judgeField(field: ConfigField, path: Path): Fault[] {
-  const typeFaults = judgeType(field.type, [...path, 'type']);
-  if (field.generated !== undefined) return [...typeFaults, ...judgeGenerated(field, path)];
+function validateField(field: ConfigField, path: Path): Violation[] {
+  const typeFaults = validateType(field.type, [...path, 'type']);
+  if (field.generated !== undefined) return [...typeFaults, ...validateGenerated(field, path)];
   if (field.default === undefined || typeFaults.length > 0) return typeFaults;
   const expected = explainMismatch(field.default, field.type);
   if (expected === null) return [];
-  return [faultAt([...path, 'default'], 'bad-default', `must be ${expected}`)];
+  return [violationAt([...path, 'default'], 'bad-default', `must be ${expected}`)];
 }
 
-function judgeType(type: ConfigType, path: Path): Fault[] {
-  if (type.kind === 'enum') return judgeEnum(type.values, [...path, 'values']);
+function validateType(type: ConfigType, path: Path): Violation[] {
+  if (type.kind === 'enum') return validateEnum(type.values, [...path, 'values']);
   if (type.kind !== 'int' && type.kind !== 'float') return [];
   if (type.min === undefined || type.max === undefined || type.min <= type.max) return [];
-  return [faultAt([...path, 'max'], 'min-above-max', "must not be less than 'min'")];
+  return [violationAt([...path, 'max'], 'min-above-max', "must not be less than 'min'")];
 }
 
-function judgeEnum(values: readonly string[], path: Path): Fault[] {
-  if (values.length === 0) return [faultAt(path, 'empty-enum', 'must name at least one value')];
+function validateEnum(values: readonly string[], path: Path): Violation[] {
+  if (values.length === 0) return [violationAt(path, 'empty-enum', 'must name at least one value')];
   return findDuplicates(values, path, String, '');
 }
 
-function judgeGenerated(field: ConfigField, path: Path): Fault[] {
-  const faults: Fault[] = [];
+function validateGenerated(field: ConfigField, path: Path): Violation[] {
+  const faults: Violation[] = [];
   if (field.type.kind !== 'string') {
     const kindPath = [...path, 'type', 'kind'];
     faults.push(
-      faultAt(kindPath, 'bad-generated', 'must be string, since a generated value is hex'),
+      violationAt(kindPath, 'bad-generated', 'must be string, since a generated value is hex'),
     );
   }
   if (field.default !== undefined) {
     const defaultPath = [...path, 'default'];
-    faults.push(faultAt(defaultPath, 'bad-generated', 'must be absent from a generated field'));
+    faults.push(violationAt(defaultPath, 'bad-generated', 'must be absent from a generated field'));
   }
   if (field.editable === true) {
     const editablePath = [...path, 'editable'];
-    faults.push(faultAt(editablePath, 'bad-generated', 'must not be true for a generated field'));
+    faults.push(
+      violationAt(editablePath, 'bad-generated', 'must not be true for a generated field'),
+    );
   }
   return faults;
 }
@@ -78,7 +80,12 @@ function isWithin(value: number, { min, max }: { min?: number; max?: number }): 
 }
 
 /** A fault of a manifest at the value of a path; the message reads on after the path's name. */
-export function faultAt(path: Path, rule: string, rest: string, hint: string | null = null): Fault {
+export function violationAt(
+  path: Path,
+  rule: string,
+  rest: string,
+  hint: string | null = null,
+): Violation {
   return { rule, message: `${describePath(path)} ${rest}`, hint, path, at: 'value' };
 }
 
@@ -88,7 +95,7 @@ export function findDuplicates<T>(
   path: Path,
   readKey: (item: T) => string,
   member: string,
-): Fault[] {
+): Violation[] {
   const first = new Map<string, number>();
   return items.flatMap((item, index) => {
     const key = readKey(item);
@@ -98,7 +105,9 @@ export function findDuplicates<T>(
       return [];
     }
     const other = describePath([...path, earlier, ...memberPath(member)]);
-    return [faultAt([...path, index, ...memberPath(member)], 'duplicate-name', `repeats ${other}`)];
+    return [
+      violationAt([...path, index, ...memberPath(member)], 'duplicate-name', `repeats ${other}`),
+    ];
   });
 }
 

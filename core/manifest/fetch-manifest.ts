@@ -39,7 +39,7 @@ export async function fetchManifestText(
       size: MAX_TEXT_LENGTH,
       signal: AbortSignal.any([signal, timeout, end.signal]),
     });
-    refuseResponse(response);
+    assertUsableResponse(response);
     const format = detectFormat(response, url);
     const text = decodeUtf8(new Uint8Array(await response.arrayBuffer()));
     if (text === null) throw unavailable('answered with something that is not UTF-8');
@@ -53,7 +53,7 @@ export async function fetchManifestText(
   }
 }
 
-function refuseResponse({ status, headers }: Response): void {
+function assertUsableResponse({ status, headers }: Response): void {
   if (status >= 300 && status < 400) {
     throw unavailable('answered with a redirect, which is never followed');
   }

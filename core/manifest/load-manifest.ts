@@ -2,16 +2,16 @@ import { resolve } from 'node:path';
 import { isProviderFailure, type Manifest } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import {
-  createFileFinding,
+  createFileDiagnostic,
   createInvalidFile,
+  type Diagnostic,
   type DocumentSource,
-  type Fault,
-  type Finding,
   InvalidFile,
   type Locate,
+  type Violation,
 } from '../document/diagnostic.js';
 import { readStructuredText } from '../document/parse-document.js';
-import { FileTrouble, readTextFile } from '../document/read-file.js';
+import { FileError, readTextFile } from '../document/read-file.js';
 import { fetchManifestText, ManifestUnavailable } from './fetch-manifest.js';
 import { manifestDigest, parseManifest } from './parse-manifest.js';
 
@@ -29,10 +29,10 @@ export interface ManifestInput {
   readonly signal: AbortSignal;
 }
 
-export interface ReadManifest {
+export interface LoadedManifest {
   readonly manifest: Manifest;
   readonly digest: string;
-  readonly warnings: readonly Finding[];
+  readonly warnings: readonly Diagnostic[];
   /** The files that were read, absolute. */
   readonly files: readonly string[];
 }
@@ -47,11 +47,11 @@ interface Document extends DocumentSource {
  * @throws InvalidFile for one that is bad, missing as a file, or not the one that is pinned;
  * ManifestUnavailable for one that a URL or the provider may yet give.
  */
-export async function readManifest(input: ManifestInput): Promise<ReadManifest> {
+export async function loadManifest(input: ManifestInput): Promise<LoadedManifest> {
   const { value, files = [], ...source } = await readDocument(input);
   const { manifest, warnings } = parseManifest(value, source);
   const digest = manifestDigest(manifest);
-  judgePin(digest, input);
+  checkPin(digest, input);
   return { manifest, digest, warnings, files };
 }
 
@@ -70,7 +70,7 @@ async function readDocument(input: ManifestInput): Promise<Document> {
     case 'url':
       return readUrl(source.url, input.signal);
     case 'provider':
-      return askProvider(input);
+      return requestManifest(input);
   }
 }
 
@@ -80,10 +80,10 @@ async function readFile(written: string, input: ManifestInput): Promise<Document
     const text = await readTextFile(path);
     return { ...readStructuredText(written, text), file: written, files: [path] };
   } catch (error) {
-    if (!(error instanceof FileTrouble)) throw error;
+    if (!(error instanceof FileError)) throw error;
     const hint = /^https?:/i.test(written) ? 'write { url: … } for a manifest behind a URL' : null;
     const message = `'manifest' names the file '${written}', which ${error.message}`;
-    const fault: Fault = { rule: error.code, message, hint, path: ['manifest'], at: 'value' };
+    const fault: Violation = { rule: error.code, message, hint, path: ['manifest'], at: 'value' };
     throw createInvalidFile([fault], input);
   }
 }
@@ -95,7 +95,7 @@ async function readUrl(url: string, signal: AbortSignal): Promise<Document> {
   return { ...readStructuredText(file, text, format), file };
 }
 
-async function askProvider(input: ManifestInput): Promise<Document> {
+async function requestManifest(input: ManifestInput): Promise<Document> {
   const file = `provider of ${input.descriptor.module}`;
   let value: unknown;
   try {
@@ -117,15 +117,15 @@ function toPlainValue(value: unknown, file: string): unknown {
   }
   if (text === undefined) {
     const message = 'the manifest must be a value that JSON can hold';
-    throw new InvalidFile([createFileFinding(file, 'no-json', message)]);
+    throw new InvalidFile([createFileDiagnostic(file, 'no-json', message)]);
   }
   return readStructuredText(file, text, 'json').value;
 }
 
-function judgePin(digest: string, input: ManifestInput): void {
+function checkPin(digest: string, input: ManifestInput): void {
   const pin = input.descriptor.manifestDigest;
   if (pin === null || pin === digest) return;
-  const fault: Fault = {
+  const fault: Violation = {
     rule: 'digest-mismatch',
     message: "'manifest_digest' must be the digest of the manifest",
     hint: `the manifest that was read has ${digest}`,
@@ -142,7 +142,7 @@ function judgePin(digest: string, input: ManifestInput): void {
 export function parseStoredManifest(
   value: unknown,
   descriptor: Pick<Descriptor, 'manifestDigest'> | null,
-): ReadManifest | null {
+): LoadedManifest | null {
   try {
     const { manifest } = parseManifest(value, { file: 'last good manifest', locate: () => null });
     const digest = manifestDigest(manifest);

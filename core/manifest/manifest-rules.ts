@@ -1,8 +1,8 @@
 import type { Manifest, ManifestRoute } from '../contract/index.js';
-import { describePath, type Fault, type Path } from '../document/diagnostic.js';
+import { describePath, type Path, type Violation } from '../document/diagnostic.js';
 import { RouteConflict, RouteTable } from '../lib/route-table.js';
 import { parseRouteTemplate, type RouteTemplate, TemplateError } from '../lib/route-template.js';
-import { faultAt, findDuplicates } from './config-rules.js';
+import { findDuplicates, violationAt } from './config-rules.js';
 
 /** The first segment of what always belongs to the host (contract 4). */
 const BRIDGE_SEGMENT = 'console-bridge';
@@ -11,10 +11,10 @@ const BRIDGE_SEGMENT = 'console-bridge';
 const PRINTABLE_PATH = /^[\x20-\x7e]{1,200}$/;
 
 /** Templates, conflicts by shape, and the path of the console bridge (contract 1.3 and 4). */
-export function judgeRoutes(manifest: Manifest): Fault[] {
+export function validateRoutes(manifest: Manifest): Violation[] {
   const table = new RouteTable<null>();
-  return manifest.http_routes.flatMap((route, index): Fault[] => {
-    const problem = judgeRoute(route, table);
+  return manifest.http_routes.flatMap((route, index): Violation[] => {
+    const problem = validateRoute(route, table);
     if (problem === null) return [];
     const path = ['http_routes', index, 'path'];
     const message = PRINTABLE_PATH.test(route.path)
@@ -30,7 +30,7 @@ export function describeRoute({ method, path }: ManifestRoute, index: number): s
   return `route '${method} ${path}'`;
 }
 
-function judgeRoute(route: ManifestRoute, table: RouteTable<null>) {
+function validateRoute(route: ManifestRoute, table: RouteTable<null>) {
   const name = `route '${route.method} ${route.path}'`;
   try {
     const template = parseRouteTemplate(route.path);
@@ -52,7 +52,7 @@ function isBridgeTemplate({ segments: [first, second] }: RouteTemplate): boolean
 }
 
 /** Names within the admin data, slots and contributions (contract 5). */
-export function judgeAdmin(manifest: Manifest): Fault[] {
+export function validateAdmin(manifest: Manifest): Violation[] {
   const { entities = [], actions = [] } = manifest.admin ?? {};
   const entityPath = ['admin', 'entities'];
   const actionPath = ['admin', 'actions'];
@@ -67,17 +67,17 @@ export function judgeAdmin(manifest: Manifest): Fault[] {
       return findDuplicates(input_schema?.fields ?? [], path, nameOf, 'name');
     }),
     ...findDuplicates(manifest.console_slots ?? [], ['console_slots'], ({ id }) => id, 'id'),
-    ...judgeContributions(manifest),
+    ...validateContributions(manifest),
   ];
 }
 
 /** Whether an action of another module exists is known only once all modules are. */
-function judgeContributions(manifest: Manifest): Fault[] {
+function validateContributions(manifest: Manifest): Violation[] {
   const actions = new Set(manifest.admin?.actions?.map(nameOf));
-  return (manifest.console_contributions ?? []).flatMap(({ action }, index): Fault[] => {
+  return (manifest.console_contributions ?? []).flatMap(({ action }, index): Violation[] => {
     if (action.module !== manifest.module_id || actions.has(action.name)) return [];
     const path = ['console_contributions', index, 'action', 'name'];
-    return [faultAt(path, 'unknown-action', 'names an action that this module does not have')];
+    return [violationAt(path, 'unknown-action', 'names an action that this module does not have')];
   });
 }
 
@@ -91,19 +91,23 @@ interface CapabilityUse {
 }
 
 /** What routes, entities and actions name must be declared (contract 5). */
-export function judgeCapabilities(manifest: Manifest): Fault[] {
+export function validateCapabilities(manifest: Manifest): Violation[] {
   const declared = new Set(manifest.capabilities);
   const unlisted = listUses(manifest).filter(({ capability }) => !declared.has(capability));
   return [
     ...findDuplicates(manifest.capabilities, ['capabilities'], String, ''),
     ...unlisted.map(({ path }) =>
-      faultAt(path, 'unlisted-capability', "names a capability that 'capabilities' does not list"),
+      violationAt(
+        path,
+        'unlisted-capability',
+        "names a capability that 'capabilities' does not list",
+      ),
     ),
   ];
 }
 
-export function findCapabilityDoubts(manifest: Manifest): Fault[] {
-  const open = manifest.http_routes.flatMap((route, index): Fault[] => {
+export function findCapabilityWarnings(manifest: Manifest): Violation[] {
+  const open = manifest.http_routes.flatMap((route, index): Violation[] => {
     if (route.capability !== undefined) return [];
     const message = `${describeRoute(route, index)} has no capability, so it answers 403 to everybody`;
     const hint = "add a 'capability'";
@@ -124,18 +128,18 @@ export function findCapabilityDoubts(manifest: Manifest): Fault[] {
  * Any capability of a module with config fields or slots may serve as the permission of its console
  * (contract 4), so there none counts as unused.
  */
-function findUnused(manifest: Manifest): Fault[] {
+function findUnused(manifest: Manifest): Violation[] {
   const hasConsole = manifest.config?.fields?.length || manifest.console_slots?.length;
   if (hasConsole) return [];
   const used = new Set(listUses(manifest).map(({ capability }) => capability));
   for (const contribution of manifest.console_contributions ?? []) {
     for (const capability of contribution.required_capabilities ?? []) used.add(capability);
   }
-  return manifest.capabilities.flatMap((capability, index): Fault[] => {
+  return manifest.capabilities.flatMap((capability, index): Violation[] => {
     if (used.has(capability)) return [];
     const path = ['capabilities', index];
     return [
-      faultAt(path, 'unused-capability', 'is used by no route, entity, action or contribution'),
+      violationAt(path, 'unused-capability', 'is used by no route, entity, action or contribution'),
     ];
   });
 }

@@ -2,28 +2,28 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { Manifest } from '../contract/index.js';
 import {
-  createFinding,
+  createDiagnostic,
   createInvalidFile,
+  type Diagnostic,
   type DocumentSource,
-  type Fault,
-  type Finding,
-  sortFindings,
+  sortDiagnostics,
+  type Violation,
 } from '../document/diagnostic.js';
 import { copyPlainJson } from '../document/plain-json.js';
-import { judgeByStruct } from '../document/validate.js';
-import { judgeConfig } from './config-rules.js';
+import { validateStruct } from '../document/validate.js';
+import { validateConfig } from './config-rules.js';
 import {
-  findCapabilityDoubts,
-  judgeAdmin,
-  judgeCapabilities,
-  judgeRoutes,
+  findCapabilityWarnings,
+  validateAdmin,
+  validateCapabilities,
+  validateRoutes,
 } from './manifest-rules.js';
 import { manifestStruct } from './manifest-struct.js';
 
 export interface ParsedManifest {
   /** A copy of what was given, no defaults added. */
   readonly manifest: Manifest;
-  readonly warnings: readonly Finding[];
+  readonly warnings: readonly Diagnostic[];
 }
 
 /**
@@ -32,25 +32,25 @@ export interface ParsedManifest {
  */
 export function parseManifest(value: unknown, source: DocumentSource): ParsedManifest {
   const copy = copyPlainJson(value);
-  refuseFaulty(copy.faults, source);
-  refuseFaulty(judgeByStruct(copy.value, manifestStruct).faults, source);
+  assertValidManifest(copy.faults, source);
+  assertValidManifest(validateStruct(copy.value, manifestStruct).faults, source);
   // The copy, not what superstruct made of it: the digest is that of the manifest as given.
   const manifest = copy.value as Manifest;
-  refuseFaulty(
+  assertValidManifest(
     [
-      ...judgeRoutes(manifest),
-      ...judgeCapabilities(manifest),
-      ...judgeAdmin(manifest),
-      ...judgeConfig(manifest),
+      ...validateRoutes(manifest),
+      ...validateCapabilities(manifest),
+      ...validateAdmin(manifest),
+      ...validateConfig(manifest),
     ],
     source,
   );
-  const doubts = findCapabilityDoubts(manifest);
-  const warnings = doubts.map((doubt) => createFinding(doubt, source, 'warning'));
-  return { manifest, warnings: sortFindings(warnings) };
+  const doubts = findCapabilityWarnings(manifest);
+  const warnings = doubts.map((doubt) => createDiagnostic(doubt, source, 'warning'));
+  return { manifest, warnings: sortDiagnostics(warnings) };
 }
 
-function refuseFaulty(faults: readonly Fault[], source: DocumentSource): void {
+function assertValidManifest(faults: readonly Violation[], source: DocumentSource): void {
   if (faults.length > 0) throw createInvalidFile(faults, source);
 }
 

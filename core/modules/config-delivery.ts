@@ -21,14 +21,14 @@ export type Delivered =
   | { readonly kind: 'refused' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export interface CourierOptions {
+export interface ConfigDeliveryOptions {
   /** Never throws. */
   readonly deliver: (configuration: Configuration, signal: AbortSignal) => Promise<Delivered>;
   /** Called when the reason of failures changes; `null` when one was accepted again. */
   readonly onTrouble: (reason: string | null, configuration: Configuration) => void;
 }
 
-interface Parcel {
+interface PendingConfig {
   readonly configuration: Configuration;
   /** To tell whether two are the same. */
   readonly text: string;
@@ -38,21 +38,21 @@ interface Parcel {
  * Brings configurations to one endpoint, one at a time and in order: what is under way ends before a later
  * one starts, of several that wait only the latest goes out, and that one until it is accepted.
  */
-export class ConfigCourier {
-  readonly #options: CourierOptions;
+export class ConfigDelivery {
+  readonly #options: ConfigDeliveryOptions;
   readonly #stopping = new AbortController();
-  #wanted: Parcel | null = null;
+  #wanted: PendingConfig | null = null;
   #accepted: string | null = null;
   #trouble: string | null = null;
   #isRunning = false;
   #wake: (() => void) | null = null;
 
-  constructor(options: CourierOptions) {
+  constructor(options: ConfigDeliveryOptions) {
     this.#options = options;
   }
 
   /** One that is under way or was accepted last is not delivered twice. */
-  offer(configuration: Configuration): void {
+  push(configuration: Configuration): void {
     const text = JSON.stringify(configuration);
     if (text === (this.#wanted?.text ?? this.#accepted)) return;
     this.#wanted = { configuration, text };
@@ -88,7 +88,7 @@ export class ConfigCourier {
     this.#isRunning = false;
   }
 
-  #report(reason: string | null, { configuration }: Parcel): void {
+  #report(reason: string | null, { configuration }: PendingConfig): void {
     if (reason === this.#trouble) return;
     this.#trouble = reason;
     this.#options.onTrouble(reason, configuration);

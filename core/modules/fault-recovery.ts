@@ -7,7 +7,7 @@ const REOPEN_BACKOFF: BackoffBounds = { firstMs: 1000, maxMs: 60_000 };
 const FORGET_AFTER_MS = 300_000;
 
 /** How long a module waits until it is opened again, fault after fault. */
-export class FaultBackoff {
+export class RecoveryBackoff {
   #faults = 0;
   #lastAt = Number.NEGATIVE_INFINITY;
 

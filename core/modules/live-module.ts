@@ -2,7 +2,7 @@ import type { Manifest, ManifestRoute, Method } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { RouteTable } from '../lib/route-table.js';
 import { parseRouteTemplate } from '../lib/route-template.js';
-import type { Guard } from '../provider/provider-client.js';
+import type { ProviderClient } from '../provider/provider-client.js';
 import type { ModuleConfig } from './module-config.js';
 
 /** A route of a live module, with all that does not depend on the request worked out beforehand. */
@@ -22,7 +22,7 @@ interface ModuleParts {
   readonly manifestDigest: string;
   /** Of descriptor, manifest and named files together (contract 8). */
   readonly configDigest: string;
-  readonly guard: Guard;
+  readonly client: ProviderClient;
   readonly config: ModuleConfig;
 }
 

@@ -3,7 +3,7 @@ import type { Descriptor } from '../descriptor/descriptor.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { type Store, type StoredConfig, StoreUnavailable } from '../store/store.js';
-import { ConfigCourier, deliverConfig } from './config-delivery.js';
+import { ConfigDelivery, deliverConfig } from './config-delivery.js';
 import {
   fieldName,
   findUnusable,
@@ -41,7 +41,7 @@ export class ModuleConfig {
   readonly #fields: readonly ConfigField[];
   /** Values of restart-only fields as they were when the version opened; `null` until they are known. */
   #opened: ReadonlyMap<string, unknown> | null = null;
-  #couriers: readonly ConfigCourier[] = [];
+  #couriers: readonly ConfigDelivery[] = [];
   #isStale = false;
   #isReading = false;
   #failedReads = 0;
@@ -86,7 +86,7 @@ export class ModuleConfig {
   }
 
   /** Each endpoint is a process of its own that needs its configuration, whatever the others do. */
-  #createCouriers(): ConfigCourier[] {
+  #createCouriers(): ConfigDelivery[] {
     const { provider, descriptor, manifest, takesConfig, leadership, log, owner } = this.#options;
     if (!takesConfig || !leadership.leads) return [];
     const path = manifest.config?.delivery_path ?? null;
@@ -94,7 +94,7 @@ export class ModuleConfig {
     const endpoints = named.length > 0 ? named : [null];
     return endpoints.map((endpoint) => {
       const target = { provider, descriptor, path, endpoint, owner: owner ?? null };
-      return new ConfigCourier({
+      return new ConfigDelivery({
         deliver: (configuration, signal) => deliverConfig(target, configuration, signal),
         onTrouble: (reason, { revision }) => {
           const fields = { endpoint, revision, reason };
@@ -134,7 +134,7 @@ export class ModuleConfig {
     this.#reportUnusable(stored);
     const values = this.#listValues(stored, this.#opened);
     if (!this.#options.end.aborted) {
-      for (const courier of this.#couriers) courier.offer({ revision: stored.revision, values });
+      for (const courier of this.#couriers) courier.push({ revision: stored.revision, values });
     }
     // The rest of the configuration does not wait for it.
     if (failure !== null) throw failure;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { InvalidFile } from '../document/diagnostic.js';
 import { readStructuredText, type StructuredText } from '../document/parse-document.js';
-import { FileTrouble, readTextFile } from '../document/read-file.js';
+import { FileError, readTextFile } from '../document/read-file.js';
 
 /**
  * Reads a file of a module as it is now, by its path from the folder of descriptors; `null` for one that
@@ -14,7 +14,7 @@ export async function readModuleDocument(
   try {
     return readStructuredText(file, await readTextFile(resolve(modulesDir, file)));
   } catch (error) {
-    if (error instanceof FileTrouble || error instanceof InvalidFile) return null;
+    if (error instanceof FileError || error instanceof InvalidFile) return null;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { Descriptor } from '../descriptor/descriptor.js';
-import { type Finding, formatFinding, InvalidFile } from '../document/diagnostic.js';
+import { type Diagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
 import type { LiveModule } from './live-module.js';
 
 /** The states of a descriptor (design 4). */
@@ -62,14 +62,14 @@ export const REJECTED_STATES: ReadonlySet<ModuleState> = new Set([
   'rolled_back',
 ]);
 
-export interface Trouble {
+export interface StateReason {
   readonly reason: string;
   readonly hint: string | null;
 }
 
 /** Why something cannot serve, in words for ops: never a stack, never a value. */
-export function explainTrouble(error: unknown): Trouble {
-  if (error instanceof InvalidFile) return explainFindings(error.findings);
+export function explainError(error: unknown): StateReason {
+  if (error instanceof InvalidFile) return explainFindings(error.diagnostics);
   const reason = error instanceof Error ? error.message : 'failed for a reason that is no error';
   const hint =
     typeof error === 'object' && error !== null && 'hint' in error && typeof error.hint === 'string'
@@ -79,10 +79,10 @@ export function explainTrouble(error: unknown): Trouble {
 }
 
 /** All errors in one reason; the hint is that of the first one that has any. */
-function explainFindings(findings: readonly Finding[]): Trouble {
+function explainFindings(findings: readonly Diagnostic[]): StateReason {
   const errors = findings.filter((finding) => finding.severity === 'error');
   return {
-    reason: errors.map((finding) => formatFinding({ ...finding, hint: null })).join('; '),
+    reason: errors.map((finding) => formatDiagnostic({ ...finding, hint: null })).join('; '),
     hint: errors.find((finding) => finding.hint !== null)?.hint ?? null,
   };
 }

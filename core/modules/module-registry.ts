@@ -11,7 +11,7 @@ import type { ModuleVersion } from './module-version.js';
 import { describeFileStatus, type StatusSink } from './status-files.js';
 
 /** How long a start waits for providers that are to give their manifest: who is slower is `waiting`. */
-const START_PATIENCE_MS = 2000;
+const START_TIMEOUT_MS = 2000;
 const MODULES_AT_ONCE = 16;
 /** How long calls in flight on a version that has been replaced may take before they are cut. */
 const RETIRE_MS = 10_000;
@@ -24,7 +24,7 @@ interface HeldGeneration {
   readonly reports: { readonly record: ModuleRecord; readonly changed: readonly string[] }[];
 }
 
-export interface HostOptions
+export interface ModuleRegistryOptions
   extends Pick<
     SlotContext,
     | 'plugins'
@@ -50,7 +50,7 @@ export interface HostOptions
  * Owns every module. Follows the folder of descriptors: any hint, and a poll, makes it look at what is
  * there, and what changed is applied, one module at a time as far as the others can tell.
  */
-export class Host implements GenerationSource {
+export class ModuleRegistry implements GenerationSource {
   readonly #log: Log;
   readonly #context: SlotContext;
   readonly #scanner: DirectoryScanner;
@@ -66,7 +66,7 @@ export class Host implements GenerationSource {
   #isStarting = true;
   #held: HeldGeneration | null = null;
 
-  constructor(options: HostOptions) {
+  constructor(options: ModuleRegistryOptions) {
     const { modulesDir, log, sharedProbation } = options;
     this.#log = log;
     this.#statusSink = options.statusSink;
@@ -120,7 +120,7 @@ export class Host implements GenerationSource {
     this.#publish();
     this.#holders = new Map();
     const firstTries = [...this.#slots.values()].map((slot) => slot.firstTry);
-    await Promise.race([Promise.all(firstTries), delay(START_PATIENCE_MS)]);
+    await Promise.race([Promise.all(firstTries), delay(START_TIMEOUT_MS)]);
     this.#statusSink?.keepOnly(files);
     this.#watcher.start();
   }
@@ -197,7 +197,7 @@ export class Host implements GenerationSource {
     await mapConcurrently([...won], MODULES_AT_ONCE, (slot) => slot.apply());
     this.#releaseHeld();
     for (const slot of gone) this.#reportRemoval(slot);
-    await mapConcurrently([...losers], 1, ([slot, winner]) => slot.yieldTo(winner));
+    await mapConcurrently([...losers], 1, ([slot, winner]) => slot.loseNameTo(winner));
     // Last, since what was good before must not take a name that a good file has now.
     const rest = changed.filter((slot) => !won.has(slot) && !losers.has(slot));
     await mapConcurrently(rest, MODULES_AT_ONCE, (slot) => slot.apply());
@@ -284,8 +284,8 @@ export class Host implements GenerationSource {
 }
 
 /** Lets calls in flight finish, then closes what the version holds. */
-async function retire({ guard, scope }: ModuleVersion): Promise<void> {
-  await guard.drain(RETIRE_MS);
+async function retire({ client, scope }: ModuleVersion): Promise<void> {
+  await client.drain(RETIRE_MS);
   await scope.close();
 }
 

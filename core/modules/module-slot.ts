@@ -1,29 +1,29 @@
 import type { Log } from '../contract/index.js';
 import type { Probation } from '../descriptor/descriptor.js';
-import { formatFinding } from '../document/diagnostic.js';
+import { formatDiagnostic } from '../document/diagnostic.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import { nameError } from '../isolation/error-owner.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import {
+  type LoadedManifest,
   ManifestUnavailable,
   parseStoredManifest,
-  type ReadManifest,
 } from '../manifest/load-manifest.js';
-import type { HostPressure } from '../provider/load-shedding.js';
+import type { LoadShedder } from '../provider/load-shedding.js';
 import type { Store } from '../store/store.js';
 import type { DirectoryFile } from '../watch/directory.js';
-import { FaultBackoff } from './fault-recovery.js';
+import { RecoveryBackoff } from './fault-recovery.js';
 import type { LastGoodKeeper } from './last-good.js';
 import type { Leadership } from './leadership.js';
 import type { LiveModule } from './live-module.js';
 import { listChanges } from './module-changes.js';
 import {
-  explainTrouble,
+  explainError,
   type ModuleRecord,
   type ModuleState,
   REJECTED_STATES,
   type RejectedDigests,
-  type Trouble,
+  type StateReason,
 } from './module-record.js';
 import { type ModuleVersion, openVersion } from './module-version.js';
 import {
@@ -40,7 +40,7 @@ export interface SlotContext extends DescriptorContext {
   readonly log: Log;
   readonly stateDir: string;
   readonly store: Store;
-  readonly pressure?: HostPressure;
+  readonly pressure?: LoadShedder;
   readonly identity?: IdentitySigner;
   readonly lastGood: LastGoodKeeper;
   readonly leadership: Leadership;
@@ -68,7 +68,7 @@ interface Faulted {
   /** Whether it was still to get its manifest. */
   readonly isPending: boolean;
   /** What the slot would say of itself but for the fault. */
-  otherwise: { readonly state: ModuleState; readonly trouble: Trouble | null };
+  otherwise: { readonly state: ModuleState; readonly trouble: StateReason | null };
 }
 
 interface Serving {
@@ -85,9 +85,9 @@ export class ModuleSlot {
   #file: string;
   #state: ModuleState = 'waiting';
   #since = new Date();
-  #trouble: Trouble | null = null;
+  #trouble: StateReason | null = null;
   /** Why the file cannot be used as it is. */
-  #fault: Trouble | null = null;
+  #fault: StateReason | null = null;
   #attempts = 0;
   /** The module that the file is for, as far as it could be read. */
   #name: string | null = null;
@@ -115,7 +115,7 @@ export class ModuleSlot {
   #firstTry: Promise<void> = Promise.resolve();
   /** Until it is opened again, its version goes on serving as well as it can. */
   #faulted: Faulted | null = null;
-  readonly #faultBackoff = new FaultBackoff();
+  readonly #faultBackoff = new RecoveryBackoff();
   /** Errors left uncaught by all versions. */
   #strays = 0;
 
@@ -189,20 +189,20 @@ export class ModuleSlot {
       this.#name = this.#wanted.descriptor.module;
       this.#files = this.#wanted.files;
       for (const warning of this.#wanted.warnings) {
-        this.#context.log.warn({ module: this.#name, file: this.#file }, formatFinding(warning));
+        this.#context.log.warn({ module: this.#name, file: this.#file }, formatDiagnostic(warning));
       }
     } catch (error) {
       if (!(error instanceof UnpreparedDescriptor)) throw error;
       this.#wanted = null;
       this.#name = error.module ?? this.live?.name ?? null;
       this.#files = error.files;
-      this.#fault = explainTrouble(error.cause);
+      this.#fault = explainError(error.cause);
     }
     this.#textDigest = textDigest;
   }
 
   /** Another file has the name that this one asks for. */
-  async yieldTo(winner: ModuleSlot): Promise<void> {
+  async loseNameTo(winner: ModuleSlot): Promise<void> {
     this.#hasYielded = true;
     this.#dropPending();
     await this.#fallBack({
@@ -288,7 +288,7 @@ export class ModuleSlot {
       if (wanted.manifest === null) this.#awaitManifest(version);
       else await this.#swap(version, wanted.manifest, 'live', null);
     } catch (error) {
-      await this.#fallBack(explainTrouble(error));
+      await this.#fallBack(explainError(error));
     }
   }
 
@@ -336,7 +336,7 @@ export class ModuleSlot {
       this.#takeOver(faulted, version);
     } catch (error) {
       if (this.#faulted !== faulted) return;
-      const { reason, hint } = explainTrouble(error);
+      const { reason, hint } = explainError(error);
       this.#setState('faulted', { reason: `cannot be opened again: ${reason}`, hint });
       this.#reopenLater(faulted);
     }
@@ -375,13 +375,13 @@ export class ModuleSlot {
       await this.#swap(version, manifest, 'live', null);
     } catch (error) {
       if (this.#pending !== version) return;
-      if (error instanceof ManifestUnavailable) await this.#wait(version, explainTrouble(error));
+      if (error instanceof ManifestUnavailable) await this.#wait(version, explainError(error));
       else await this.#refuseManifest(version, error);
     }
   }
 
   /** Serves with the last good manifest meanwhile, if there is one, and asks again. */
-  async #wait(version: ModuleVersion, trouble: Trouble): Promise<void> {
+  async #wait(version: ModuleVersion, trouble: StateReason): Promise<void> {
     const retry = () => void this.#tryManifest(version);
     const timer = setTimeout(retry, backoffMs(this.#attempts, MANIFEST_BACKOFF));
     version.scope.defer(() => clearTimeout(timer));
@@ -396,14 +396,14 @@ export class ModuleSlot {
   async #refuseManifest(version: ModuleVersion, error: unknown): Promise<void> {
     this.#dropPending();
     if (this.#serving?.version === version) this.#serve(null);
-    await this.#fallBack(explainTrouble(error));
+    await this.#fallBack(explainError(error));
   }
 
   async #swap(
     version: ModuleVersion,
-    manifest: ReadManifest,
+    manifest: LoadedManifest,
     state: ModuleState,
-    trouble: Trouble | null,
+    trouble: StateReason | null,
   ): Promise<void> {
     const before = this.#serving;
     const changed = listChanges(before?.live ?? null, version, manifest.digest);
@@ -424,7 +424,7 @@ export class ModuleSlot {
     this.#forgetFault(before.version);
     this.#serving = next;
     this.#context.onLiveChange(null);
-    const end = watchProbation(next.version.guard, probation, {
+    const end = watchProbation(next.version.client, probation, {
       share: this.#context.sharedProbation?.join(next.version.prepared.inputDigest) ?? null,
       onPassed: () => {
         this.#endProbation();
@@ -494,7 +494,7 @@ export class ModuleSlot {
   }
 
   /** What was good goes on serving; at start that is what was kept from before. */
-  async #fallBack(trouble: Trouble): Promise<void> {
+  async #fallBack(trouble: StateReason): Promise<void> {
     if (this.#serving === null) await this.#restore();
     this.#setState(this.#serving === null ? 'refused' : 'stale', trouble);
   }
@@ -567,7 +567,11 @@ export class ModuleSlot {
     return this.#serving === null ? null : digestText(this.#serving.version.prepared.text);
   }
 
-  #setState(state: ModuleState, trouble: Trouble | null, changed: readonly string[] = []): void {
+  #setState(
+    state: ModuleState,
+    trouble: StateReason | null,
+    changed: readonly string[] = [],
+  ): void {
     if (this.#faulted !== null && state !== 'faulted') {
       this.#faulted.otherwise = { state, trouble };
       return;

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import type { Log, Provider } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import { formatFinding } from '../document/diagnostic.js';
+import { formatDiagnostic } from '../document/diagnostic.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
-import { type ErrorOwner, runOwned } from '../isolation/error-owner.js';
+import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import { ModuleScope } from '../isolation/scope.js';
-import { StrayErrors } from '../isolation/uncaught-errors.js';
-import { AbortSource } from '../lib/lazy-abort-controller.js';
+import { UncaughtErrors } from '../isolation/uncaught-errors.js';
+import { LazyAbortController } from '../lib/lazy-abort-controller.js';
 import { withTimeout } from '../lib/promises.js';
 import { withFields } from '../log/logger.js';
-import { type ReadManifest, readManifest } from '../manifest/load-manifest.js';
-import { ownProvider } from '../provider/checked-provider.js';
+import { type LoadedManifest, loadManifest } from '../manifest/load-manifest.js';
+import { checkedProvider } from '../provider/checked-provider.js';
 import { Deadline } from '../provider/deadline.js';
-import type { HostPressure } from '../provider/load-shedding.js';
-import { Guard } from '../provider/provider-client.js';
+import type { LoadShedder } from '../provider/load-shedding.js';
+import { ProviderClient } from '../provider/provider-client.js';
 import type { Store } from '../store/store.js';
 import { type Leadership, SOLE_PROCESS } from './leadership.js';
 import { createLiveModule, type LiveModule } from './live-module.js';
@@ -26,7 +26,7 @@ export interface VersionContext {
   readonly stateDir: string;
   readonly store: Store;
   /** What the whole host can carry; absent: no limit but those of the modules. */
-  readonly pressure?: HostPressure;
+  readonly pressure?: LoadShedder;
   /** Signs who calls, for descriptors that ask for it. */
   readonly identity?: IdentitySigner;
   readonly leadership: Leadership;
@@ -45,17 +45,17 @@ const OPEN_TIMEOUT_MS = 5000;
 /** One opened version of a module. It has a provider from the start, and a live module with its manifest. */
 export interface ModuleVersion {
   readonly prepared: PreparedDescriptor;
-  readonly guard: Guard;
+  readonly client: ProviderClient;
   readonly scope: ModuleScope;
   /** What its code left uncaught. */
-  readonly strays: StrayErrors;
+  readonly strays: UncaughtErrors;
   /**
    * Asks for the manifest where the descriptor says.
    * @throws InvalidFile for a manifest that is bad; ManifestUnavailable for one that may come later.
    */
-  askManifest(): Promise<ReadManifest>;
+  askManifest(): Promise<LoadedManifest>;
   /** Binds the version to a manifest: it can then serve. */
-  createLive(manifest: Pick<ReadManifest, 'manifest' | 'digest'>): LiveModule;
+  createLive(manifest: Pick<LoadedManifest, 'manifest' | 'digest'>): LiveModule;
 }
 
 /**
@@ -68,7 +68,7 @@ export async function openVersion(
 ): Promise<ModuleVersion> {
   const { descriptor, adapter, references } = prepared;
   const log = withFields(context.log, { module: descriptor.module });
-  const strays = new StrayErrors(log, 'the code of the module left an error uncaught');
+  const strays = new UncaughtErrors(log, 'the code of the module left an error uncaught');
   const owner = OWN_KINDS.has(descriptor.provider.kind) ? null : strays;
   const scope = new ModuleScope(log, owner);
   try {
@@ -83,7 +83,7 @@ export async function openVersion(
         path: references.path,
       }),
     );
-    const provider = ownProvider(opened, descriptor.provider.kind, owner);
+    const provider = checkedProvider(opened, descriptor.provider.kind, owner);
     if (descriptor.identity) await context.identity?.prepare();
     return createVersion(prepared, { provider, scope, strays, owner }, { ...context, log });
   } catch (error) {
@@ -99,7 +99,7 @@ async function openInTime(
 ): Promise<unknown> {
   const createLateError = () =>
     new Error(`the adapter of kind '${kind}' did not open within ${OPEN_TIMEOUT_MS} ms`);
-  return withTimeout(runOwned(owner, open), OPEN_TIMEOUT_MS, createLateError);
+  return withTimeout(runAs(owner, open), OPEN_TIMEOUT_MS, createLateError);
 }
 
 interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'strays'> {
@@ -114,7 +114,7 @@ function createVersion(
   { log, store, pressure, identity, leadership }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
-  const guard = new Guard({
+  const client = new ProviderClient({
     provider,
     descriptor,
     log,
@@ -124,15 +124,15 @@ function createVersion(
     owner,
   });
   // A version that served with its last good manifest is bound anew when its own comes.
-  let binding = new AbortSource();
+  let binding = new LazyAbortController();
   scope.defer(() => binding.abort());
   return {
     prepared,
-    guard,
+    client,
     scope,
     strays,
     askManifest: async () => {
-      const manifest = await readManifest({
+      const manifest = await loadManifest({
         descriptor,
         file,
         locate,
@@ -140,12 +140,12 @@ function createVersion(
         askProvider: (signal) => askForManifest(provider, descriptor, signal, owner),
         signal: scope.signal,
       });
-      for (const warning of manifest.warnings) log.warn({ file }, formatFinding(warning));
+      for (const warning of manifest.warnings) log.warn({ file }, formatDiagnostic(warning));
       return manifest;
     },
     createLive: ({ manifest, digest }) => {
       binding.abort();
-      binding = new AbortSource();
+      binding = new LazyAbortController();
       const { supports } = prepared.adapter;
       const config = new ModuleConfig({
         descriptor,
@@ -165,7 +165,7 @@ function createVersion(
         manifest,
         manifestDigest: digest,
         configDigest: configDigestOf(prepared.inputDigest, digest),
-        guard,
+        client,
         config,
       });
     },

@@ -5,10 +5,10 @@ import type { ProviderAdapter } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { MODULE_NAME } from '../descriptor/identifiers.js';
 import { type ParsedDescriptor, parseDescriptor } from '../descriptor/parse-descriptor.js';
-import { type Finding, InvalidFile, type Locate } from '../document/diagnostic.js';
+import { type Diagnostic, InvalidFile, type Locate } from '../document/diagnostic.js';
 import { readStructuredText } from '../document/parse-document.js';
 import { listReferencedFiles, type References, resolveReferences } from '../document/references.js';
-import { type ReadManifest, readManifest } from '../manifest/load-manifest.js';
+import { type LoadedManifest, loadManifest } from '../manifest/load-manifest.js';
 import type { AdapterSource } from '../plugin-loader/adapter-source.js';
 import type { DirectoryFile } from '../watch/directory.js';
 
@@ -29,8 +29,8 @@ export interface PreparedDescriptor {
   readonly adapter: ProviderAdapter;
   readonly references: References;
   /** `null` when it is still to come, from a URL or the provider. */
-  readonly manifest: ReadManifest | null;
-  readonly warnings: readonly Finding[];
+  readonly manifest: LoadedManifest | null;
+  readonly warnings: readonly Diagnostic[];
   /** Every file that the descriptor names, absolute. */
   readonly files: readonly string[];
   /** Changes with what the descriptor says and with the files it names, not with its layout. */
@@ -60,7 +60,7 @@ export class UnpreparedDescriptor extends Error {
 export async function prepareDescriptor(
   entry: DirectoryFile,
   context: DescriptorContext,
-  manifest: ReadManifest | null = null,
+  manifest: LoadedManifest | null = null,
 ): Promise<PreparedDescriptor> {
   let module: string | null = null;
   let files: readonly string[] = [];
@@ -94,7 +94,7 @@ async function completeDescriptor(
   adapter: ProviderAdapter,
   context: DescriptorContext,
   files: readonly string[],
-  givenManifest: ReadManifest | null,
+  givenManifest: LoadedManifest | null,
 ): Promise<PreparedDescriptor> {
   const baseDir = dirname(path);
   const references = await resolveReferences({
@@ -127,12 +127,12 @@ async function readManifestAtHand(
   file: string,
   baseDir: string,
   locate: Locate,
-): Promise<ReadManifest | null> {
+): Promise<LoadedManifest | null> {
   const { kind } = descriptor.manifest;
   if (kind === 'url' || kind === 'provider') return null;
   const askProvider = () => Promise.reject(new Error('the manifest is at hand'));
   const { signal } = new AbortController();
-  return readManifest({ descriptor, file, locate, baseDir, askProvider, signal });
+  return loadManifest({ descriptor, file, locate, baseDir, askProvider, signal });
 }
 
 function listNamedFiles(

@@ -1,5 +1,5 @@
 import type { Probation } from '../descriptor/descriptor.js';
-import type { Guard } from '../provider/provider-client.js';
+import type { ProviderClient } from '../provider/provider-client.js';
 
 /** How a version did on probation. */
 export interface ProbationFigures {
@@ -7,7 +7,7 @@ export interface ProbationFigures {
   readonly failed: number;
 }
 
-export interface ProbationJudge {
+export interface ProbationWatch {
   /** What other workers count; `null` where there are none. */
   readonly share: ProbationShare | null;
   /** The time is over and the version may stay. */
@@ -21,9 +21,9 @@ export interface ProbationJudge {
  * function that is returned ends the watch before.
  */
 export function watchProbation(
-  guard: Guard,
+  guard: ProviderClient,
   probation: Probation,
-  { share, onPassed, onFailed }: ProbationJudge,
+  { share, onPassed, onFailed }: ProbationWatch,
 ): () => void {
   const end = () => {
     clearTimeout(timer);

@@ -3,7 +3,7 @@ import { nameActor } from '../lib/actor-name.js';
 import type { RequestTrace } from '../operations/request.js';
 
 /** A request that has been decided: what the log line, the metrics and the call records get of it. */
-export interface EndedRequest {
+export interface CompletedRequest {
   readonly requestId: string;
   readonly correlationId: string;
   /** `null` where none was established. */
@@ -19,7 +19,7 @@ export interface EndedRequest {
 }
 
 /** Told once of each request, before the last byte of its answer leaves. */
-export type RequestObserver = (ended: EndedRequest) => void;
+export type RequestObserver = (ended: CompletedRequest) => void;
 
 /** `service:crm-sync`; `null` where none was established. */
 export function describeActor(actor: Actor | null): string | null {

@@ -1,5 +1,5 @@
-import { CallRing } from './calls/recent-calls.js';
-import type { CallArchive } from './calls/stored-calls.js';
+import { RecentCallBuffer } from './calls/recent-calls.js';
+import type { StoredCalls } from './calls/stored-calls.js';
 import type { RequestObserver } from './completed-request.js';
 import { Metrics } from './metrics/metrics.js';
 import type { ObservedHost } from './metrics/module-metrics.js';
@@ -8,7 +8,7 @@ import type { Tracing } from './tracing/request-span.js';
 /** What the host tells of itself. */
 export interface Observability {
   readonly metrics: Metrics;
-  readonly calls: CallRing;
+  readonly calls: RecentCallBuffer;
   readonly observe: RequestObserver;
   close(): Promise<void>;
 }
@@ -17,10 +17,10 @@ export interface Observability {
 export function createObservability(
   host: ObservedHost,
   tracing: Tracing | null,
-  archive: CallArchive | null = null,
+  archive: StoredCalls | null = null,
 ): Observability {
   const metrics = new Metrics(host);
-  const calls = new CallRing();
+  const calls = new RecentCallBuffer();
   return {
     metrics,
     calls,

@@ -3,11 +3,11 @@ import { HostError } from '../errors.js';
 import { nameActor } from '../lib/actor-name.js';
 import { createBucketLimits, TokenBuckets } from '../lib/token-buckets.js';
 import type { LiveModule } from '../modules/live-module.js';
-import { MAX_LIMITED_ACTORS, type RateRefusal } from '../provider/rate-limits.js';
+import { MAX_LIMITED_ACTORS, type RateRejection } from '../provider/rate-limits.js';
 
 const MS_PER_SECOND = 1000;
 
-const DETAILS: Readonly<Record<RateRefusal['limit'], string>> = {
+const DETAILS: Readonly<Record<RateRejection['limit'], string>> = {
   actor: 'the caller calls more often than it may',
   module: 'the module is called more often than it may be',
 };
@@ -40,12 +40,12 @@ export class ActorRate {
  * Only a caller that may make the call is counted, so that nobody uses up what is another's.
  * @throws HostError 429.
  */
-export function admitCall({ guard }: LiveModule, actor: Actor): void {
-  const refusal = guard.rates.refuse(actor);
+export function enforceRateLimit({ client }: LiveModule, actor: Actor): void {
+  const refusal = client.rates.check(actor);
   if (refusal !== null) throw createRateError(refusal);
 }
 
-function createRateError({ limit, waitMs }: RateRefusal): HostError {
+function createRateError({ limit, waitMs }: RateRejection): HostError {
   const seconds = Math.max(1, Math.ceil(waitMs / MS_PER_SECOND));
   return new HostError('rate_limited', DETAILS[limit], {
     errors: [{ field: limit, reason: 'rate limit' }],

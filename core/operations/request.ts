@@ -1,8 +1,14 @@
-import type { Actor, Cancellation, FailureCode, Operation, Outcome } from '../contract/index.js';
+import type {
+  Actor,
+  Cancellation,
+  FailureCode,
+  Outcome,
+  ProviderOperation,
+} from '../contract/index.js';
 import type { AttemptResult, CallTrace } from '../provider/provider-call.js';
 
 /** The caller has hung up: there is nobody to answer, and nothing is to be written. */
-export class CallerGone extends Error {
+export class ClientClosed extends Error {
   override readonly name = 'CallerGone';
 
   constructor() {
@@ -76,7 +82,7 @@ export interface RequestSpan {
   /** 32 hex digits: the caller's, where it sent a valid `traceparent`. */
   readonly traceId: string;
   /** Begins the span of an attempt; its id is the parent in the `traceparent` that is returned. */
-  beginAttempt(operation: Operation): string;
+  beginAttempt(operation: ProviderOperation): string;
   /** Ends the span of the attempt that has begun last. */
   endAttempt(result: AttemptResult): void;
   end(status: number): void;

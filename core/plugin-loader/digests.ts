@@ -14,7 +14,7 @@ export type FileDigests = Readonly<Record<string, string>>;
 const MAX_FILES = 20_000;
 
 /** Why the files of a plugin have no digests. */
-export class UndigestedPlugin extends Error {
+export class DigestError extends Error {
   override readonly name = 'UndigestedPlugin';
 }
 
@@ -57,17 +57,17 @@ async function listFiles(root: string): Promise<string[]> {
       if ((await stat(path)).isDirectory()) folders.push(path);
       else files.push(path);
     }
-    if (files.length > MAX_FILES) throw new UndigestedPlugin(`it has more than ${MAX_FILES} files`);
+    if (files.length > MAX_FILES) throw new DigestError(`it has more than ${MAX_FILES} files`);
   }
   return files;
 }
 
 async function resolveWithin(root: string, path: string): Promise<string> {
   const real = await realpath(path).catch((cause) => {
-    throw new UndigestedPlugin(`'${relative(root, path)}' cannot be read`, { cause });
+    throw new DigestError(`'${relative(root, path)}' cannot be read`, { cause });
   });
   if (real === root || real.startsWith(root + sep)) return real;
-  throw new UndigestedPlugin(`'${relative(root, path)}' leads outside of its folder`);
+  throw new DigestError(`'${relative(root, path)}' leads outside of its folder`);
 }
 
 async function digestFile(path: string): Promise<string> {

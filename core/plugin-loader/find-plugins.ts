@@ -3,12 +3,12 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PluginSource } from '../config/plugin-list.js';
 import { PluginError } from './plugin-error.js';
-import { PLUGIN_FILE, type PluginOrigin, type RefusedPlugin } from './plugin-manifest.js';
+import { PLUGIN_FILE, type PluginOrigin, type RejectedPlugin } from './plugin-manifest.js';
 
 /** A plugin that is there, or a package that is not. */
 export type FoundPlugin =
   | { readonly folder: string; readonly origin: PluginOrigin }
-  | RefusedPlugin;
+  | RejectedPlugin;
 
 export const SHIPPED_PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
 
@@ -45,10 +45,10 @@ async function findPackage({
       if (await exists(folder)) return [{ folder: await realpath(folder), origin: 'package' }];
     }
   }
-  return [refuseMissing(name, directories)];
+  return [assertPluginsFound(name, directories)];
 }
 
-function refuseMissing(name: string, directories: readonly string[]): RefusedPlugin {
+function assertPluginsFound(name: string, directories: readonly string[]): RejectedPlugin {
   const trouble = `is no package that is installed under ${[...new Set(directories.map((path) => resolve(path)))].join(' or ')}`;
   const error = new PluginError(name, 'find', trouble, `npm install ${name}`);
   const folder = join(resolve(directories[0] ?? '.'), 'node_modules', name);

@@ -32,19 +32,19 @@ export interface PluginExports {
  */
 export async function importPlugin(plugin: ImportedPlugin): Promise<PluginExports> {
   const exported = readExports(plugin, await importInTime(plugin));
-  const adapters = judgeAll(plugin, exported.adapters, ADAPTERS);
-  const authenticators = judgeAll(plugin, exported.authenticators, AUTHENTICATORS);
+  const adapters = validateExports(plugin, exported.adapters, ADAPTERS);
+  const authenticators = validateExports(plugin, exported.authenticators, AUTHENTICATORS);
   return { adapters, authenticators };
 }
 
-export function refuseHangingImport(name: string): PluginError {
+export function createImportTimeout(name: string): PluginError {
   const trouble = `did not end its import within ${IMPORT_TIMEOUT_MS} ms`;
   const hint = "does it wait for something at its top level? that belongs into 'open'";
   return new PluginError(name, 'import', trouble, hint);
 }
 
 async function importInTime(plugin: ImportedPlugin): Promise<Record<string, unknown>> {
-  const createLateError = () => refuseHangingImport(plugin.name);
+  const createLateError = () => createImportTimeout(plugin.name);
   try {
     const imported: Promise<Record<string, unknown>> = import(pathToFileURL(plugin.entryPath).href);
     return await withTimeout(imported, IMPORT_TIMEOUT_MS, createLateError);
@@ -134,7 +134,7 @@ const AUTHENTICATORS: ExportRules<AuthenticatorFactory> = {
   declared: ({ authenticators }) => authenticators,
 };
 
-function judgeAll<T extends ProviderAdapter | AuthenticatorFactory>(
+function validateExports<T extends ProviderAdapter | AuthenticatorFactory>(
   plugin: ImportedPlugin,
   exported: readonly unknown[],
   rules: ExportRules<T>,
@@ -143,7 +143,7 @@ function judgeAll<T extends ProviderAdapter | AuthenticatorFactory>(
   const declared = rules.declared(plugin);
   const found = new Map<string, T>();
   for (const value of exported) {
-    const id = judgeOne(plugin, value, rules);
+    const id = validateExport(plugin, value, rules);
     if (found.has(id)) {
       const trouble = `exports two ${plural}s of the ${idWord} '${id}'`;
       throw new PluginError(plugin.name, 'kinds', trouble, 'export one of them');
@@ -165,7 +165,7 @@ function judgeAll<T extends ProviderAdapter | AuthenticatorFactory>(
   return found;
 }
 
-function judgeOne<T extends ProviderAdapter | AuthenticatorFactory>(
+function validateExport<T extends ProviderAdapter | AuthenticatorFactory>(
   plugin: ImportedPlugin,
   value: unknown,
   { what, brand, isBranded, identify, idWord }: ExportRules<T>,

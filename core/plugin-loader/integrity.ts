@@ -1,6 +1,6 @@
 import { record } from 'superstruct';
 import { parseByStruct } from '../document/parse-file.js';
-import { digestFiles, type FileDigests, fileDigests, UndigestedPlugin } from './digests.js';
+import { DigestError, digestFiles, type FileDigests, fileDigests } from './digests.js';
 import { PLUGIN_FILE, type PluginManifest, pluginName } from './plugin-manifest.js';
 
 const DIGESTS_FILE = record(pluginName, fileDigests());
@@ -24,7 +24,7 @@ const MAX_NAMED = 3;
  * has said what its files are.
  * @returns why it fails, `null` when it does not.
  */
-export async function findIntegrityTrouble(
+export async function verifyIntegrity(
   plugin: PluginManifest,
   pinned: PluginDigests,
 ): Promise<string | null> {
@@ -37,7 +37,7 @@ export async function findIntegrityTrouble(
     if (expected === own) delete found[PLUGIN_FILE];
     return compare(found, expected);
   } catch (error) {
-    if (!(error instanceof UndigestedPlugin)) throw error;
+    if (!(error instanceof DigestError)) throw error;
     return `cannot be judged by its digests: ${error.message}`;
   }
 }

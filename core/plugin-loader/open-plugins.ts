@@ -1,7 +1,7 @@
 import { requireFolder } from '../config/require-folder.js';
 import type { HostConfig } from '../config/settings.js';
 import type { Log } from '../contract/index.js';
-import { refuseInvalidFile } from '../document/parse-file.js';
+import { assertValidFile } from '../document/parse-file.js';
 import { readFileText } from '../document/read-file.js';
 import { SHIPPED_PLUGINS } from './find-plugins.js';
 import { parsePluginDigests } from './integrity.js';
@@ -32,6 +32,6 @@ async function readDigests(file: string) {
   try {
     return parsePluginDigests(file, await readFileText(file));
   } catch (error) {
-    throw refuseInvalidFile(error);
+    throw assertValidFile(error);
   }
 }

@@ -2,20 +2,20 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { IntegrityPolicy } from '../config/settings.js';
 import type { Log } from '../contract/index.js';
-import { nameError, runOwned } from '../isolation/error-owner.js';
-import { StrayErrors } from '../isolation/uncaught-errors.js';
+import { nameError, runAs } from '../isolation/error-owner.js';
+import { UncaughtErrors } from '../isolation/uncaught-errors.js';
 import type { FoundPlugin } from './find-plugins.js';
 import { importPlugin, type PluginExports } from './import-plugin.js';
-import { findIntegrityTrouble, type PluginDigests } from './integrity.js';
+import { type PluginDigests, verifyIntegrity } from './integrity.js';
 import { PluginError } from './plugin-error.js';
 import {
-  isRefused,
+  isRejected,
   type PluginManifest,
-  type RefusedPlugin,
+  type RejectedPlugin,
   readPluginManifest,
 } from './plugin-manifest.js';
 import type { PluginState, PluginStatus } from './plugin-status.js';
-import { rehearseImport } from './trial-import.js';
+import { tryImport } from './trial-import.js';
 
 export interface PluginTrust {
   readonly integrity: IntegrityPolicy;
@@ -25,11 +25,11 @@ export interface PluginTrust {
 
 /** One plugin: what its `plugin.json` says and, once somebody has asked for it, its code. */
 export class PluginEntry {
-  readonly read: PluginManifest | RefusedPlugin;
+  readonly read: PluginManifest | RejectedPlugin;
   /** Changes when something in its folder does. */
   readonly stamp: string;
   readonly #trust: PluginTrust;
-  readonly #strays: StrayErrors;
+  readonly #strays: UncaughtErrors;
   #loading: Promise<PluginExports> | null = null;
   #failure: PluginError | null = null;
   #isLoaded = false;
@@ -38,11 +38,11 @@ export class PluginEntry {
   /** Why it is used unverified. */
   #warning: PluginError | null = null;
 
-  constructor(read: PluginManifest | RefusedPlugin, stamp: string, trust: PluginTrust) {
+  constructor(read: PluginManifest | RejectedPlugin, stamp: string, trust: PluginTrust) {
     this.read = read;
     this.stamp = stamp;
     this.#trust = trust;
-    this.#strays = new StrayErrors(
+    this.#strays = new UncaughtErrors(
       {
         ...trust.log,
         error: (fields, message) => trust.log.error({ plugin: read.name, ...fields }, message),
@@ -78,7 +78,7 @@ export class PluginEntry {
 
   /** Compares its files with their digests, without any of its code. */
   async verify(): Promise<void> {
-    if (isRefused(this.read) || this.#isExempt) return;
+    if (isRejected(this.read) || this.#isExempt) return;
     try {
       await this.#judgeIntegrity(this.read);
     } catch (error) {
@@ -90,7 +90,7 @@ export class PluginEntry {
   /** @param clash what keeps it from being used beside the others */
   describe(clash: PluginError | null): PluginStatus {
     const { name, version, folder, origin, kinds, authenticators } = this.read;
-    const error = (isRefused(this.read) ? this.read.error : null) ?? clash ?? this.#failure;
+    const error = (isRejected(this.read) ? this.read.error : null) ?? clash ?? this.#failure;
     const trouble = error ?? this.#describeFault() ?? this.#warning;
     return {
       name,
@@ -125,7 +125,7 @@ export class PluginEntry {
 
   async #load(): Promise<PluginExports> {
     try {
-      if (isRefused(this.read)) throw this.read.error;
+      if (isRejected(this.read)) throw this.read.error;
       return await this.#import(this.read);
     } catch (error) {
       if (error instanceof PluginError) this.#failure = error;
@@ -135,18 +135,18 @@ export class PluginEntry {
 
   async #import(plugin: PluginManifest): Promise<PluginExports> {
     if (!this.#isExempt) await this.#judgeIntegrity(plugin);
-    if (plugin.origin !== 'shipped') await rehearseImport(plugin);
+    if (plugin.origin !== 'shipped') await tryImport(plugin);
     this.#isImported = true;
     // To own what is shipped would cost each request of Node.js 20 (see `OWN_KINDS`), for code of our own.
     const owner = plugin.origin === 'shipped' ? null : this.#strays;
-    const exports = await runOwned(owner, () => importPlugin(plugin));
+    const exports = await runAs(owner, () => importPlugin(plugin));
     this.#isLoaded = true;
     return exports;
   }
 
   async #judgeIntegrity(plugin: PluginManifest): Promise<void> {
     const { integrity, digests, log } = this.#trust;
-    const trouble = await findIntegrityTrouble(plugin, digests);
+    const trouble = await verifyIntegrity(plugin, digests);
     this.#integrity = trouble === null ? 'verified' : 'failed';
     if (trouble === null) return;
     const hint = `'modgate plugins digest ${plugin.folder}' prints what its files are now`;

@@ -9,7 +9,7 @@ import {
 } from '../document/parse-document.js';
 import type { Position } from '../document/position.js';
 import { matching } from '../document/structs.js';
-import { judgeByStruct } from '../document/validate.js';
+import { validateStruct } from '../document/validate.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { readMember } from '../lib/read-member.js';
 import { type FileDigests, fileDigests } from './digests.js';
@@ -68,7 +68,7 @@ export interface PluginManifest {
 }
 
 /** A plugin that cannot be used, with what could still be read of it. */
-export interface RefusedPlugin {
+export interface RejectedPlugin {
   readonly origin: PluginOrigin;
   readonly folder: string;
   readonly name: string;
@@ -83,11 +83,11 @@ export interface RefusedPlugin {
 export async function readPluginManifest(
   folder: string,
   origin: PluginOrigin,
-): Promise<PluginManifest | RefusedPlugin> {
+): Promise<PluginManifest | RejectedPlugin> {
   let document: StructuredText | null = null;
   try {
     document = await readPluginFile(folder);
-    return { ...(await judgePluginFile(folder, document)), origin };
+    return { ...(await validatePluginFile(folder, document)), origin };
   } catch (error) {
     if (!(error instanceof PluginError)) throw error;
     const value = document?.value;
@@ -103,7 +103,7 @@ export async function readPluginManifest(
   }
 }
 
-export function isRefused(plugin: PluginManifest | RefusedPlugin): plugin is RefusedPlugin {
+export function isRejected(plugin: PluginManifest | RejectedPlugin): plugin is RejectedPlugin {
   return 'error' in plugin;
 }
 
@@ -124,12 +124,17 @@ async function readPluginFile(folder: string): Promise<StructuredText> {
     return parseStructuredText(text, 'json');
   } catch (error) {
     if (!(error instanceof InvalidText)) throw error;
-    const [fault] = error.faults;
-    throw refuseFile(name, fault ?? null, fault?.message ?? 'it is not JSON', fault?.hint ?? null);
+    const [fault] = error.violations;
+    throw createFileError(
+      name,
+      fault ?? null,
+      fault?.message ?? 'it is not JSON',
+      fault?.hint ?? null,
+    );
   }
 }
 
-function refuseFile(
+function createFileError(
   name: string,
   place: Position | null,
   message: string,
@@ -150,7 +155,7 @@ async function readStart(path: string): Promise<Uint8Array> {
   }
 }
 
-async function judgePluginFile(
+async function validatePluginFile(
   folder: string,
   { value, locate }: StructuredText,
 ): Promise<Omit<PluginManifest, 'origin'>> {
@@ -163,10 +168,10 @@ async function judgePluginFile(
       Number(contract) > CONTRACT_VERSION ? 'update the host' : 'look for a newer version of it';
     throw new PluginError(name, 'contract', trouble, hint);
   }
-  const { faults, value: judged } = judgeByStruct(value, pluginFile);
+  const { faults, value: judged } = validateStruct(value, pluginFile);
   const [fault] = faults;
   if (fault !== undefined) {
-    throw refuseFile(name, locate(fault.path, fault.at), fault.message, fault.hint);
+    throw createFileError(name, locate(fault.path, fault.at), fault.message, fault.hint);
   }
   const {
     version,
@@ -177,7 +182,7 @@ async function judgePluginFile(
   } = judged as Infer<typeof pluginFile>;
   if (kinds.length + authenticators.length === 0) {
     const message = "it must have 'kinds', 'authenticators' or both";
-    throw refuseFile(name, locate([], 'value'), message, null);
+    throw createFileError(name, locate([], 'value'), message, null);
   }
   const entryPath = await findEntry(name, folder, entry);
   return { folder, name, version, kinds, authenticators, digests, entryPath };

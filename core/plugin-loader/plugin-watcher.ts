@@ -22,14 +22,14 @@ export class PluginWatcher {
   start(): void {
     this.#timer = setTimeout(() => {
       // Catches everything itself.
-      void this.look(false).finally(() => {
+      void this.scan(false).finally(() => {
         if (!this.#isClosed) this.start();
       });
     }, POLL_MS).unref();
   }
 
   /** @param force looks again at what was refused, too */
-  async look(force: boolean): Promise<void> {
+  async scan(force: boolean): Promise<void> {
     try {
       const hasChanged = await this.#plugins.refresh(force);
       this.#report(null);

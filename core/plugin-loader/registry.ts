@@ -5,7 +5,7 @@ import type { AdapterSource } from './adapter-source.js';
 import { type FoundPlugin, findPlugins } from './find-plugins.js';
 import { PluginEntry, type PluginTrust, readStamp } from './plugin-entry.js';
 import { PluginError } from './plugin-error.js';
-import { isRefused } from './plugin-manifest.js';
+import { isRejected } from './plugin-manifest.js';
 import type { PluginStatus } from './plugin-status.js';
 
 export type { PluginState, PluginStatus } from './plugin-status.js';
@@ -137,7 +137,7 @@ class Registry implements PluginRegistry {
     if (known !== null && !('error' in found)) {
       if (known.isImported || known.isLoading) return known;
       // Installed with the host, it changes with the host: not looked at every two seconds.
-      if (found.origin === 'shipped' && !isRefused(known.read)) return known;
+      if (found.origin === 'shipped' && !isRejected(known.read)) return known;
       const isSame = known.stamp === (await readStamp(found.folder));
       if (isSame && !(force && known.describe(null).state === 'refused')) return known;
     }
@@ -157,7 +157,7 @@ class Registry implements PluginRegistry {
   }
 
   #isRefused(entry: PluginEntry): boolean {
-    return isRefused(entry.read) || this.#clashes.has(entry);
+    return isRejected(entry.read) || this.#clashes.has(entry);
   }
 
   #load(entry: PluginEntry) {
@@ -177,7 +177,7 @@ class Registry implements PluginRegistry {
 }
 
 function isMissing({ read }: PluginEntry): boolean {
-  return isRefused(read) && read.error.stage === 'find';
+  return isRejected(read) && read.error.stage === 'find';
 }
 
 function findClashes(entries: readonly PluginEntry[]): ReadonlyMap<PluginEntry, PluginError> {
@@ -185,7 +185,7 @@ function findClashes(entries: readonly PluginEntry[]): ReadonlyMap<PluginEntry, 
   const taken = new Map<string, PluginEntry>();
   for (const entry of entries) {
     const { read } = entry;
-    if (isRefused(read)) continue;
+    if (isRejected(read)) continue;
     const claims = listClaims(entry);
     const clash = claims.find(({ id }) => taken.has(id));
     const owner = clash === undefined ? undefined : taken.get(clash.id);

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ImportedPlugin, importPlugin } from './import-plugin.js';
 import { PluginError } from './plugin-error.js';
-import type { RehearsalResult } from './trial-import.js';
+import type { TrialResult } from './trial-import.js';
 
-parentPort?.postMessage(await rehearse(workerData as ImportedPlugin));
+parentPort?.postMessage(await tryImport(workerData as ImportedPlugin));
 
-async function rehearse(plugin: ImportedPlugin): Promise<RehearsalResult> {
+async function tryImport(plugin: ImportedPlugin): Promise<TrialResult> {
   try {
     await importPlugin(plugin);
     return { kind: 'passed' };

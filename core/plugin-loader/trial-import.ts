@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads';
-import { IMPORT_TIMEOUT_MS, type ImportedPlugin, refuseHangingImport } from './import-plugin.js';
+import { createImportTimeout, IMPORT_TIMEOUT_MS, type ImportedPlugin } from './import-plugin.js';
 import { PluginError, type PluginStage } from './plugin-error.js';
 
 /** Of the rehearsal: what an import may take. */
 const MAX_HEAP_MB = 512;
 
 /** What the worker thread tells of an import. */
-export type RehearsalResult =
+export type TrialResult =
   | { readonly kind: 'passed' }
   | {
       readonly kind: 'refused';
@@ -21,7 +21,7 @@ export type RehearsalResult =
  * Node has not kept it.
  * @throws PluginError when the import is not to be tried in the host.
  */
-export async function rehearseImport(plugin: ImportedPlugin): Promise<void> {
+export async function tryImport(plugin: ImportedPlugin): Promise<void> {
   const { name, entryPath, kinds, authenticators } = plugin;
   const worker = new Worker(new URL('./trial-import-worker.js', import.meta.url), {
     workerData: { name, entryPath, kinds, authenticators } satisfies ImportedPlugin,
@@ -31,14 +31,14 @@ export async function rehearseImport(plugin: ImportedPlugin): Promise<void> {
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
   try {
-    await judgeWorker(worker, plugin);
+    await readTrialResult(worker, plugin);
   } finally {
     // It may be in an endless loop; nobody waits for it.
     void worker.terminate();
   }
 }
 
-function judgeWorker(worker: Worker, plugin: ImportedPlugin): Promise<void> {
+function readTrialResult(worker: Worker, plugin: ImportedPlugin): Promise<void> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
     const end = (error: PluginError | null) => {
@@ -48,14 +48,16 @@ function judgeWorker(worker: Worker, plugin: ImportedPlugin): Promise<void> {
     };
     // The thread's own start is no fault of the plugin.
     worker.once('online', () => {
-      timer = setTimeout(() => end(refuseHangingImport(plugin.name)), IMPORT_TIMEOUT_MS);
+      timer = setTimeout(() => end(createImportTimeout(plugin.name)), IMPORT_TIMEOUT_MS);
     });
-    worker.once('message', (result: RehearsalResult) => {
+    worker.once('message', (result: TrialResult) => {
       const isPassed = result.kind === 'passed';
-      end(isPassed ? null : refuse(plugin, result.stage, result.trouble, result.hint));
+      end(isPassed ? null : createTrialError(plugin, result.stage, result.trouble, result.hint));
     });
     worker.once('error', (error) => end(explainError(plugin, error)));
-    worker.once('exit', () => end(refuseImport(plugin, 'ends the process when it is imported')));
+    worker.once('exit', () =>
+      end(createImportError(plugin, 'ends the process when it is imported')),
+    );
     worker.stdout.resume();
     worker.stderr.resume();
   });
@@ -64,17 +66,17 @@ function judgeWorker(worker: Worker, plugin: ImportedPlugin): Promise<void> {
 function explainError(plugin: ImportedPlugin, error: unknown): PluginError {
   const { code, message } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
-    return refuseImport(plugin, `takes more than ${MAX_HEAP_MB} MiB to be imported`);
+    return createImportError(plugin, `takes more than ${MAX_HEAP_MB} MiB to be imported`);
   }
   const what = message ?? 'something that is no error';
-  return refuseImport(plugin, `leaves an error uncaught when it is imported: ${what}`);
+  return createImportError(plugin, `leaves an error uncaught when it is imported: ${what}`);
 }
 
-function refuseImport(plugin: ImportedPlugin, trouble: string): PluginError {
-  return refuse(plugin, 'import', trouble, 'its author has to mend it');
+function createImportError(plugin: ImportedPlugin, trouble: string): PluginError {
+  return createTrialError(plugin, 'import', trouble, 'its author has to mend it');
 }
 
-function refuse(
+function createTrialError(
   { name }: ImportedPlugin,
   stage: PluginStage,
   trouble: string,

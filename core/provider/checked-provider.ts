@@ -2,8 +2,8 @@ import { array, enums, nullable, number, refine, string, type } from 'superstruc
 import type { Balancing, Endpoint, Invocation, Outcome, Provider } from '../contract/index.js';
 import type { AnyStruct } from '../document/struct-walk.js';
 import { matching, wholeNumber } from '../document/structs.js';
-import { judgeByStruct } from '../document/validate.js';
-import { type ErrorOwner, runOwned } from '../isolation/error-owner.js';
+import { validateStruct } from '../document/validate.js';
+import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 
 const METHODS = ['manifest', 'check', 'invoke'] as const;
 const OPTIONAL_METHODS = ['endpoints', 'balancing'] as const;
@@ -35,14 +35,14 @@ const BALANCING = type({
  * `null`: for the host.
  * @throws Error that says what of it is no provider.
  */
-export function ownProvider(opened: unknown, kind: string, owner: ErrorOwner | null): Provider {
-  const provider = judgeProvider(opened, kind);
+export function checkedProvider(opened: unknown, kind: string, owner: ErrorOwner | null): Provider {
+  const provider = validateProvider(opened, kind);
   return {
-    manifest: (signal) => runOwned(owner, () => toPromise(provider.manifest(signal))),
-    check: (signal, endpoint) => runOwned(owner, () => toPromise(provider.check(signal, endpoint))),
+    manifest: (signal) => runAs(owner, () => toPromise(provider.manifest(signal))),
+    check: (signal, endpoint) => runAs(owner, () => toPromise(provider.check(signal, endpoint))),
     invoke: (invocation: Invocation) =>
-      runOwned(owner, () => toPromise<Outcome>(provider.invoke(invocation))),
-    ...runOwned(owner, () => readFacts(provider, kind)),
+      runAs(owner, () => toPromise<Outcome>(provider.invoke(invocation))),
+    ...runAs(owner, () => readFacts(provider, kind)),
   };
 }
 
@@ -50,9 +50,9 @@ export function ownProvider(opened: unknown, kind: string, owner: ErrorOwner | n
 function readFacts(provider: Provider, kind: string): Pick<Provider, 'endpoints' | 'balancing'> {
   const listed = provider.endpoints?.();
   const balancing = provider.balancing?.();
-  if (listed !== undefined) judgeFact(listed, ENDPOINTS, kind, 'endpoints');
+  if (listed !== undefined) validateFact(listed, ENDPOINTS, kind, 'endpoints');
   const endpoints = listed?.map(({ id, weight }): Endpoint => ({ id, weight }));
-  if (balancing !== undefined) judgeFact(balancing, BALANCING, kind, 'balancing');
+  if (balancing !== undefined) validateFact(balancing, BALANCING, kind, 'balancing');
   return {
     ...(endpoints !== undefined && { endpoints: () => endpoints }),
     ...(balancing !== undefined && { balancing: (): Balancing => balancing }),
@@ -64,29 +64,30 @@ function toPromise<T>(work: Promise<T>): Promise<T> {
   return work instanceof Promise ? work : Promise.resolve(work);
 }
 
-function judgeProvider(opened: unknown, kind: string): Provider {
+function validateProvider(opened: unknown, kind: string): Provider {
   if (typeof opened !== 'object' || opened === null) {
-    throw refuse(kind, "'open' must give an object with the methods of a provider");
+    throw createProviderError(kind, "'open' must give an object with the methods of a provider");
   }
   const members = opened as Readonly<Record<string, unknown>>;
   for (const name of METHODS) {
-    if (typeof members[name] !== 'function') throw refuse(kind, `'${name}' must be a function`);
+    if (typeof members[name] !== 'function')
+      throw createProviderError(kind, `'${name}' must be a function`);
   }
   for (const name of OPTIONAL_METHODS) {
     const member = members[name];
     if (member !== undefined && typeof member !== 'function') {
-      throw refuse(kind, `'${name}' must be a function, or absent`);
+      throw createProviderError(kind, `'${name}' must be a function, or absent`);
     }
   }
   return opened as Provider;
 }
 
-function judgeFact(value: unknown, struct: AnyStruct, kind: string, name: string) {
-  const [fault] = judgeByStruct(value, struct, [name]).faults;
-  if (fault !== undefined) throw refuse(kind, fault.message);
+function validateFact(value: unknown, struct: AnyStruct, kind: string, name: string) {
+  const [fault] = validateStruct(value, struct, [name]).faults;
+  if (fault !== undefined) throw createProviderError(kind, fault.message);
 }
 
-function refuse(kind: string, trouble: string): Error {
+function createProviderError(kind: string, trouble: string): Error {
   return new Error(
     `the adapter of kind '${kind}' opened something that is no provider: ${trouble}`,
   );

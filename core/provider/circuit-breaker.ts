@@ -16,7 +16,7 @@ export type BreakerTicket = number;
  * caller hangs up closes the breaker, calls beside a probe wait for it instead of being refused (501 ms
  * where 5 are allowed), a late failure from before counts as the probe's, and the wall clock times it.
  */
-export class Breaker {
+export class CircuitBreaker {
   readonly #settings: BreakerSettings;
   readonly #onChange: (state: BreakerState, openMs: number) => void;
   #state: BreakerState = 'closed';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Cancellation, ProviderFailure } from '../contract/index.js';
-import { type ErrorOwner, runOwned } from '../isolation/error-owner.js';
-import { TurnQueue } from '../lib/batch-queue.js';
-import { AbortSource } from '../lib/lazy-abort-controller.js';
+import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
+import { BatchQueue } from '../lib/batch-queue.js';
+import { LazyAbortController } from '../lib/lazy-abort-controller.js';
 
 /**
  * The deadlines of calls under way. Not a Set: that makes a new table for every so many calls, and what the old
@@ -33,7 +33,7 @@ export class OpenDeadlines {
 }
 
 /** Of all deadlines: what providers answer in one turn of the event loop is handed on together. */
-const answers = new TurnQueue<() => void>((handOn) => handOn());
+const answers = new BatchQueue<() => void>((handOn) => handOn());
 
 /**
  * The one clock of an exchange, over all its waiting and all its attempts. It is aborted with the failure
@@ -41,7 +41,7 @@ const answers = new TurnQueue<() => void>((handOn) => handOn());
  *
  * One object a call and no closure: it is its own listener at the signal of the caller.
  */
-export class Deadline extends AbortSource {
+export class Deadline extends LazyAbortController {
   readonly #timeoutMs: number;
   readonly #callerSignal: Cancellation;
   readonly #owner: ErrorOwner | null;
@@ -126,7 +126,7 @@ export class Deadline extends AbortSource {
   }
 
   override abort(reason: ProviderFailure): void {
-    runOwned(this.#owner, () => super.abort(reason));
+    runAs(this.#owner, () => super.abort(reason));
     if (this.#interrupt !== null) setImmediate(this.#interrupt, this.reason);
   }
 }

@@ -14,10 +14,10 @@ import { createUuidSource } from '../lib/uuid-v7.js';
 import type { Verdict } from './circuit-breaker.js';
 import type { Deadline } from './deadline.js';
 import type { Endpoint } from './endpoint.js';
-import type { EndpointSet } from './endpoint-pool.js';
-import { GuardedInvocation } from './invocation.js';
+import type { EndpointPool } from './endpoint-pool.js';
+import { EndpointInvocation } from './invocation.js';
 import { type CheckedOutcome, checkOutcome, ProviderStatus } from './outcome.js';
-import type { AttemptResult, GuardedAnswer, GuardedCall } from './provider-call.js';
+import type { AttemptResult, ProviderAnswer, ProviderCall } from './provider-call.js';
 import { createOpenBreaker } from './rejected-call.js';
 import { RetryBudget } from './retry-budget.js';
 
@@ -25,14 +25,14 @@ import { RetryBudget } from './retry-budget.js';
 const COUNTED: ReadonlySet<FailureCode> = new Set(['unavailable', 'timeout', 'protocol']);
 
 /** From here on a status is a failure of the endpoint; below it is the call's own fault (contract 9). */
-const LEAST_SERVER_ERROR = 500;
+const MIN_SERVER_ERROR = 500;
 
 /** Envoy's defaults: 25 ms, and ten times that at most. The retry must fit into the caller's patience. */
 const RETRY_BACKOFF: BackoffBounds = { firstMs: 25, maxMs: 250 };
 
 export interface DispatcherOptions {
   readonly provider: Provider;
-  readonly endpoints: EndpointSet;
+  readonly endpoints: EndpointPool;
   readonly descriptor: Descriptor;
   readonly log: Log;
   /** `null`: the provider is not told who calls in a signed token. */
@@ -46,7 +46,7 @@ const createCallId = createUuidSource();
 /** Makes attempts of a call: to which endpoint, how often, and what each says of its endpoint. */
 export class Dispatcher {
   readonly #provider: Provider;
-  readonly #endpoints: EndpointSet;
+  readonly #endpoints: EndpointPool;
   readonly #descriptor: Descriptor;
   readonly #log: Log;
   readonly #identity: IdentitySigner | null;
@@ -79,10 +79,10 @@ export class Dispatcher {
    * its fault and becomes `protocol`.
    */
   async send<T>(
-    call: GuardedCall,
+    call: ProviderCall,
     judge: (outcome: CheckedOutcome) => T,
     deadline: Deadline,
-  ): Promise<GuardedAnswer<T>> {
+  ): Promise<ProviderAnswer<T>> {
     const id = createCallId();
     let tried = NONE;
     let failure: unknown;
@@ -109,7 +109,7 @@ export class Dispatcher {
 
   async #attempt<T>(
     id: string,
-    call: GuardedCall,
+    call: ProviderCall,
     judge: (outcome: CheckedOutcome) => T,
     deadline: Deadline,
     endpoint: Endpoint,
@@ -119,7 +119,7 @@ export class Dispatcher {
     try {
       const invocation = this.#createInvocation(id, call, deadline, endpoint);
       const outcome = await this.#invoke(invocation, call, deadline);
-      verdict = outcome.status >= LEAST_SERVER_ERROR ? 'failure' : 'success';
+      verdict = outcome.status >= MIN_SERVER_ERROR ? 'failure' : 'success';
       return judge(outcome);
     } catch (error) {
       if (error instanceof ProviderStatus) throw error;
@@ -134,7 +134,7 @@ export class Dispatcher {
   /** Timed to the last byte of the answer: to judge that is the host's own time. */
   async #invoke(
     invocation: Invocation,
-    call: GuardedCall,
+    call: ProviderCall,
     deadline: Deadline,
   ): Promise<CheckedOutcome> {
     const startedAt = performance.now();
@@ -152,7 +152,7 @@ export class Dispatcher {
   /** The headers are written into, not copied: copying them costs 2.4 µs, a seventh of the guard. */
   #createInvocation(
     id: string,
-    call: GuardedCall,
+    call: ProviderCall,
     deadline: Deadline,
     endpoint: Endpoint,
   ): Invocation {
@@ -165,14 +165,14 @@ export class Dispatcher {
     }
     const maxResponseBytes = this.#descriptor.limits.responseBytes;
     const given = { id, operation, headers, context, maxResponseBytes };
-    return new GuardedInvocation(given, endpoint.name, deadline);
+    return new EndpointInvocation(given, endpoint.name, deadline);
   }
 
   /**
    * Contract 9: only what was refused, reset or closed before the status line, and only what does no harm
    * when it is done twice. The budget is asked last, since it is then paid.
    */
-  #mayRepeat(call: GuardedCall, error: unknown, attempts: number, leftMs: number): boolean {
+  #mayRepeat(call: ProviderCall, error: unknown, attempts: number, leftMs: number): boolean {
     return (
       call.isRepeatable === true &&
       attempts <= this.#descriptor.retry.attempts &&
@@ -185,7 +185,7 @@ export class Dispatcher {
     );
   }
 
-  #translate(error: unknown, call: GuardedCall): ProviderFailure {
+  #translate(error: unknown, call: ProviderCall): ProviderFailure {
     if (isProviderFailure(error)) {
       // Only the caller can cancel: an adapter that says so of its own accord is mistaken.
       if (error.failure !== 'cancelled' || call.signal.aborted) return error;
@@ -199,7 +199,7 @@ export class Dispatcher {
   }
 }
 
-function endAttempt(call: GuardedCall, durationMs: number, result: AttemptResult): void {
+function endAttempt(call: ProviderCall, durationMs: number, result: AttemptResult): void {
   const { trace } = call;
   if (trace) trace.providerMs = (trace.providerMs ?? 0) + durationMs;
   call.onAttemptEnd?.(result);

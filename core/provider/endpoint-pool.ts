@@ -1,9 +1,9 @@
 import type { Balancing } from '../contract/index.js';
-import { type Endpoint, STANDING, type Standing } from './endpoint.js';
+import { type Endpoint, PREFERENCE, type Preference } from './endpoint.js';
 import { STRATEGIES, type Strategy } from './load-balancing.js';
 
 /** The endpoints of one module, and the choice among them. */
-export class EndpointSet {
+export class EndpointPool {
   readonly all: readonly Endpoint[];
   readonly #strategy: Strategy;
   /** There is nothing to choose in most modules. */
@@ -38,22 +38,22 @@ export class EndpointSet {
   choose(key: string | null, tried: readonly Endpoint[]): Endpoint | null {
     if (this.#only !== null) return this.#only.breaker.isAdmitting ? this.#only : null;
     const best = this.#rank(tried);
-    return best === STANDING.out ? null : this.#strategy(this.all, best, key);
+    return best === PREFERENCE.out ? null : this.#strategy(this.all, best, key);
   }
 
   /** Notes the standing of each; answers the best. */
-  #rank(tried: readonly Endpoint[]): Standing {
-    let best: Standing = STANDING.out;
+  #rank(tried: readonly Endpoint[]): Preference {
+    let best: Preference = PREFERENCE.out;
     for (const endpoint of this.all) {
-      endpoint.standing = standingOf(endpoint, tried);
-      if (endpoint.standing > best) best = endpoint.standing;
+      endpoint.preference = preferenceOf(endpoint, tried);
+      if (endpoint.preference > best) best = endpoint.preference;
     }
     return best;
   }
 }
 
-function standingOf(endpoint: Endpoint, tried: readonly Endpoint[]): Standing {
-  if (!endpoint.breaker.isAdmitting) return STANDING.out;
-  if (tried.includes(endpoint)) return STANDING.tried;
-  return endpoint.isUp ? STANDING.up : STANDING.down;
+function preferenceOf(endpoint: Endpoint, tried: readonly Endpoint[]): Preference {
+  if (!endpoint.breaker.isAdmitting) return PREFERENCE.out;
+  if (tried.includes(endpoint)) return PREFERENCE.tried;
+  return endpoint.isUp ? PREFERENCE.up : PREFERENCE.down;
 }

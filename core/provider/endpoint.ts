@@ -1,7 +1,12 @@
 import type { Log } from '../contract/index.js';
 import type { Breaker as BreakerSettings } from '../descriptor/descriptor.js';
 import { hashText } from '../lib/hash.js';
-import { Breaker, type BreakerState, type BreakerTicket, type Verdict } from './circuit-breaker.js';
+import {
+  type BreakerState,
+  type BreakerTicket,
+  CircuitBreaker,
+  type Verdict,
+} from './circuit-breaker.js';
 
 /** What `GET /modules` says of an endpoint (contract 9). */
 export interface EndpointStatus {
@@ -27,7 +32,7 @@ export interface EndpointOptions {
 }
 
 /** How much an endpoint is wanted for the next attempt: the strategy chooses among the most wanted. */
-export const STANDING = {
+export const PREFERENCE = {
   /** Its breaker keeps it away, or the strategy has ruled it out. */
   out: 0,
   /** This call has failed there before. */
@@ -37,20 +42,20 @@ export const STANDING = {
   up: 3,
 } as const;
 
-export type Standing = (typeof STANDING)[keyof typeof STANDING];
+export type Preference = (typeof PREFERENCE)[keyof typeof PREFERENCE];
 
 /** One replica of one module: its breaker, its checks, its counts. Never shared between modules. */
 export class Endpoint {
   readonly id: string;
   readonly weight: number;
   readonly name: string | null;
-  readonly breaker: Breaker;
+  readonly breaker: CircuitBreaker;
   readonly idHash: number;
   inFlight = 0;
   /** By the active checks; up until they say otherwise. */
   isUp = true;
   /** Notes of the strategies, worked out anew for each choice. */
-  standing: Standing = STANDING.out;
+  preference: Preference = PREFERENCE.out;
   /** What smooth round robin owes the endpoint. */
   credit = 0;
   #calls = 0;
@@ -61,7 +66,9 @@ export class Endpoint {
     this.idHash = hashText(id);
     this.weight = weight;
     this.name = name;
-    this.breaker = new Breaker(breaker, (state, openMs) => reportBreaker(log, id, state, openMs));
+    this.breaker = new CircuitBreaker(breaker, (state, openMs) =>
+      reportBreaker(log, id, state, openMs),
+    );
   }
 
   get status(): EndpointStatus {

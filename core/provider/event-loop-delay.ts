@@ -11,7 +11,7 @@ const NANOSECONDS_PER_MS = 1_000_000;
 const MS_PER_SECOND = 1000;
 
 /** How late the event loop is. Does not keep the process alive. */
-export class LoopDelay {
+export class EventLoopDelay {
   // Two that are enabled in the same moment wake up the process together, for the price of one.
   readonly #window = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #untaken = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -33,7 +33,7 @@ export class LoopDelay {
   }
 
   /** Seconds, of what was measured since they were taken last; zeros of nothing. */
-  takeQuantiles(quantiles: readonly number[]): number[] {
+  readQuantiles(quantiles: readonly number[]): number[] {
     const taken = quantiles.map((quantile) => readMs(this.#untaken, quantile) / MS_PER_SECOND);
     this.#untaken.reset();
     return taken;

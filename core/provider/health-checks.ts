@@ -1,5 +1,5 @@
 import { type HealthChecks, type Log, type Provider, ProviderFailure } from '../contract/index.js';
-import { type ErrorOwner, runOwned } from '../isolation/error-owner.js';
+import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
 import type { Endpoint } from './endpoint.js';
 
@@ -82,7 +82,7 @@ class EndpointWatch {
   }
 
   #abort(controller: AbortController, reason: ProviderFailure): void {
-    runOwned(this.#options.owner, () => controller.abort(reason));
+    runAs(this.#options.owner, () => controller.abort(reason));
   }
 
   #record(failure: Error | null): void {

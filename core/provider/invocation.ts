@@ -1,4 +1,9 @@
-import type { CallContext, Cancellation, Invocation, Operation } from '../contract/index.js';
+import type {
+  CallContext,
+  Cancellation,
+  Invocation,
+  ProviderOperation,
+} from '../contract/index.js';
 import type { Deadline } from './deadline.js';
 
 type Given = Pick<Invocation, 'id' | 'operation' | 'headers' | 'context' | 'maxResponseBytes'>;
@@ -7,9 +12,9 @@ type Given = Pick<Invocation, 'id' | 'operation' | 'headers' | 'context' | 'maxR
  * One attempt as the adapter sees it. `signal` is its own, so that a copy has it, but made when it is
  * read; `cancellation` is not, so that a copy with another signal is not ended by this one.
  */
-export class GuardedInvocation implements Invocation {
+export class EndpointInvocation implements Invocation {
   readonly id: string;
-  readonly operation: Operation;
+  readonly operation: ProviderOperation;
   readonly headers: Readonly<Record<string, string>>;
   readonly context: CallContext;
   readonly maxResponseBytes: number;
@@ -32,14 +37,14 @@ export class GuardedInvocation implements Invocation {
     return this.#deadline;
   }
 
-  static signalOf(invocation: GuardedInvocation): AbortSignal {
+  static signalOf(invocation: EndpointInvocation): AbortSignal {
     return invocation.#deadline.signal;
   }
 }
 
 const LAZY_SIGNAL = {
-  get(this: GuardedInvocation): AbortSignal {
-    return GuardedInvocation.signalOf(this);
+  get(this: EndpointInvocation): AbortSignal {
+    return EndpointInvocation.signalOf(this);
   },
   enumerable: true,
 };

@@ -1,6 +1,6 @@
 import type { Balancing } from '../contract/index.js';
 import { hashText, mixHashes } from '../lib/hash.js';
-import { type Endpoint, STANDING, type Standing } from './endpoint.js';
+import { type Endpoint, PREFERENCE, type Preference } from './endpoint.js';
 
 /**
  * Chooses one of the endpoints that have the standing, of which there is at least one. May rule others
@@ -8,7 +8,7 @@ import { type Endpoint, STANDING, type Standing } from './endpoint.js';
  */
 export type Strategy = (
   endpoints: readonly Endpoint[],
-  standing: Standing,
+  standing: Preference,
   key: string | null,
 ) => Endpoint | null;
 
@@ -22,11 +22,11 @@ export const STRATEGIES: Readonly<Record<Balancing['strategy'], Strategy>> = {
  * Smooth weighted round robin, as nginx has it: weights 5, 1, 1 give `a a b a c a a` and not five times
  * `a` in a row.
  */
-function chooseInTurn(endpoints: readonly Endpoint[], standing: Standing): Endpoint | null {
+function chooseInTurn(endpoints: readonly Endpoint[], standing: Preference): Endpoint | null {
   let total = 0;
   let chosen: Endpoint | null = null;
   for (const endpoint of endpoints) {
-    if (endpoint.standing !== standing) continue;
+    if (endpoint.preference !== standing) continue;
     total += endpoint.weight;
     endpoint.credit += endpoint.weight;
     if (chosen === null || endpoint.credit > chosen.credit) chosen = endpoint;
@@ -36,13 +36,16 @@ function chooseInTurn(endpoints: readonly Endpoint[], standing: Standing): Endpo
 }
 
 /** The fewest calls in flight by weight; those that are equal take turns. */
-function chooseLeastInFlight(endpoints: readonly Endpoint[], standing: Standing): Endpoint | null {
+function chooseLeastInFlight(
+  endpoints: readonly Endpoint[],
+  standing: Preference,
+): Endpoint | null {
   let least = Number.POSITIVE_INFINITY;
   for (const endpoint of endpoints) {
-    if (endpoint.standing === standing) least = Math.min(least, loadOf(endpoint));
+    if (endpoint.preference === standing) least = Math.min(least, loadOf(endpoint));
   }
   for (const endpoint of endpoints) {
-    if (loadOf(endpoint) > least) endpoint.standing = STANDING.out;
+    if (loadOf(endpoint) > least) endpoint.preference = PREFERENCE.out;
   }
   return chooseInTurn(endpoints, standing);
 }
@@ -57,7 +60,7 @@ function loadOf({ inFlight, weight }: Endpoint): number {
  */
 function chooseByHash(
   endpoints: readonly Endpoint[],
-  standing: Standing,
+  standing: Preference,
   key: string | null,
 ): Endpoint | null {
   if (key === null) return chooseInTurn(endpoints, standing);
@@ -65,7 +68,7 @@ function chooseByHash(
   let most = Number.NEGATIVE_INFINITY;
   let chosen: Endpoint | null = null;
   for (const endpoint of endpoints) {
-    if (endpoint.standing !== standing) continue;
+    if (endpoint.preference !== standing) continue;
     const score = -endpoint.weight / Math.log(mixHashes(keyHash, endpoint.idHash));
     if (score <= most) continue;
     most = score;

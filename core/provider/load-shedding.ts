@@ -1,6 +1,6 @@
 import { createOverload } from './rejected-call.js';
 
-export interface PressureLimits {
+export interface LoadLimits {
   /** Calls at a time over all modules. */
   readonly maxInFlight: number;
   /** The median delay of the event loop past which nothing more is taken. Milliseconds. */
@@ -8,12 +8,12 @@ export interface PressureLimits {
 }
 
 /** What one process can carry, over all its modules: one more call would slow down all that are there. */
-export class HostPressure {
-  readonly #limits: PressureLimits;
+export class LoadShedder {
+  readonly #limits: LoadLimits;
   readonly #delay: { readonly medianMs: number };
   #inFlight = 0;
 
-  constructor(limits: PressureLimits, delay: { readonly medianMs: number }) {
+  constructor(limits: LoadLimits, delay: { readonly medianMs: number }) {
     this.#limits = limits;
     this.#delay = delay;
   }

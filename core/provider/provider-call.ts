@@ -1,8 +1,8 @@
-import type { CallContext, Cancellation, Operation, Outcome } from '../contract/index.js';
+import type { CallContext, Cancellation, Outcome, ProviderOperation } from '../contract/index.js';
 
 /** One call as an operation asks for it; the guard makes attempts of it. */
-export interface GuardedCall {
-  readonly operation: Operation;
+export interface ProviderCall {
+  readonly operation: ProviderOperation;
   readonly context: CallContext;
   /**
    * The headers but for those that are new for each call or attempt: the guard puts these in here, so
@@ -37,7 +37,7 @@ export interface CallTrace {
   providerMs?: number | null;
 }
 
-export interface GuardedAnswer<T> {
+export interface ProviderAnswer<T> {
   /** What `judge` made of the outcome. */
   readonly value: T;
   readonly attempts: number;

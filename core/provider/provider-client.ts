@@ -7,15 +7,15 @@ import { Bulkhead } from './bulkhead.js';
 import { Deadline, OpenDeadlines } from './deadline.js';
 import { Dispatcher } from './dispatcher.js';
 import { Endpoint, type EndpointStatus } from './endpoint.js';
-import { EndpointSet } from './endpoint-pool.js';
+import { EndpointPool } from './endpoint-pool.js';
 import { startHealthChecks } from './health-checks.js';
-import type { HostPressure } from './load-shedding.js';
+import type { LoadShedder } from './load-shedding.js';
 import { type CheckedOutcome, isPassedOn } from './outcome.js';
-import type { GuardedAnswer, GuardedCall } from './provider-call.js';
+import type { ProviderAnswer, ProviderCall } from './provider-call.js';
 import { RateLimits } from './rate-limits.js';
 import { createOpenBreaker } from './rejected-call.js';
 
-export type { GuardedAnswer, GuardedCall } from './provider-call.js';
+export type { ProviderAnswer, ProviderCall } from './provider-call.js';
 
 export interface CallCounts {
   readonly calls: number;
@@ -28,14 +28,14 @@ export interface CallCounts {
   readonly queued: number;
 }
 
-export interface GuardOptions {
+export interface ProviderClientOptions {
   readonly provider: Provider;
   readonly descriptor: Descriptor;
   readonly log: Log;
   /** Active checks end with it. */
   readonly scope: Pick<ModuleScope, 'signal' | 'defer'>;
   /** What the whole host can carry; `null`: no limit but the module's own. */
-  readonly pressure: HostPressure | null;
+  readonly pressure: LoadShedder | null;
   /** `null`: the provider is not told who calls in a signed token. */
   readonly identity: IdentitySigner | null;
   /** Who answers for the provider's code; absent: nobody but the host. */
@@ -48,7 +48,7 @@ const DEFAULT_BALANCING: Balancing = { strategy: 'round_robin', hashHeader: null
  * Stands between the operations and one opened provider: limits, deadline, endpoints, breakers, retries,
  * counts. All policy of a call is here, none in an adapter.
  */
-export class Guard {
+export class ProviderClient {
   /** The header of callers that `consistent_hash` goes by, in lower case; `null` where none does. */
   readonly hashHeader: string | null;
   /** Called after each call has been counted. */
@@ -56,9 +56,9 @@ export class Guard {
   /** How often the module may be called. */
   readonly rates: RateLimits;
   readonly #descriptor: Descriptor;
-  readonly #pressure: HostPressure | null;
+  readonly #pressure: LoadShedder | null;
   readonly #owner: ErrorOwner | null;
-  readonly #endpoints: EndpointSet;
+  readonly #endpoints: EndpointPool;
   readonly #bulkhead: Bulkhead;
   readonly #dispatcher: Dispatcher;
   readonly #deadlines = new OpenDeadlines();
@@ -68,13 +68,21 @@ export class Guard {
   #holds = 0;
   #onIdle: (() => void) | null = null;
 
-  constructor({ provider, descriptor, log, scope, pressure, identity, owner }: GuardOptions) {
+  constructor({
+    provider,
+    descriptor,
+    log,
+    scope,
+    pressure,
+    identity,
+    owner,
+  }: ProviderClientOptions) {
     const { strategy, hashHeader, health } = provider.balancing?.() ?? DEFAULT_BALANCING;
     this.hashHeader = hashHeader;
     this.#descriptor = descriptor;
     this.#pressure = pressure;
     this.#owner = owner ?? null;
-    this.#endpoints = new EndpointSet(createEndpoints(provider, descriptor, log), strategy);
+    this.#endpoints = new EndpointPool(createEndpoints(provider, descriptor, log), strategy);
     this.rates = new RateLimits(descriptor.rate);
     this.#bulkhead = new Bulkhead(descriptor.limits);
     this.#dispatcher = new Dispatcher({
@@ -142,9 +150,9 @@ export class Guard {
    * its fault and becomes `protocol`.
    */
   async call<T>(
-    call: GuardedCall,
+    call: ProviderCall,
     judge: (outcome: CheckedOutcome) => T,
-  ): Promise<GuardedAnswer<T>> {
+  ): Promise<ProviderAnswer<T>> {
     this.#calls += 1;
     this.#dispatcher.countCall();
     try {

@@ -4,7 +4,7 @@ import { nameActor } from '../lib/actor-name.js';
 import { type BucketLimits, createBucketLimits, TokenBuckets } from '../lib/token-buckets.js';
 
 /** Whose limit a call has met, and when it may come again. */
-export interface RateRefusal {
+export interface RateRejection {
   readonly limit: 'actor' | 'module';
   readonly waitMs: number;
 }
@@ -27,7 +27,7 @@ export class RateLimits {
   }
 
   /** `null` when the call may pass. One that its actor may not make costs the module nothing. */
-  refuse(actor: Actor): RateRefusal | null {
+  check(actor: Actor): RateRejection | null {
     if (this.#actors !== null) {
       const waitMs = this.#actors.take(nameActor(actor));
       if (waitMs > 0) return this.#count({ limit: 'actor', waitMs });
@@ -37,7 +37,7 @@ export class RateLimits {
     return waitMs > 0 ? this.#count({ limit: 'module', waitMs }) : null;
   }
 
-  #count(refusal: RateRefusal): RateRefusal {
+  #count(refusal: RateRejection): RateRejection {
     this.refused[refusal.limit] += 1;
     return refusal;
   }

@@ -27,7 +27,7 @@ export const ATTACK_CLASSES = {
 export type AttackClass = keyof typeof ATTACK_CLASSES;
 
 /** `null` when the host held, else what it did wrong, in a line. */
-export type Judgement = string | null;
+export type Verdict = string | null;
 
 export interface AttackCase {
   /** Stable, `<class>-<name>`. */
@@ -43,5 +43,5 @@ export interface AttackCase {
   readonly needs: 'own' | 'token' | 'nothing';
   /** Seconds rather than milliseconds: run beside all others. */
   readonly isSlow?: boolean;
-  attack(scene: Scene): Promise<Judgement>;
+  attack(scene: Scene): Promise<Verdict>;
 }

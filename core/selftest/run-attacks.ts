@@ -1,5 +1,5 @@
-import type { AttackCase, Judgement } from './attack-case.js';
-import { judgeAlive } from './judge.js';
+import type { AttackCase, Verdict } from './attack-case.js';
+import { expectAlive } from './expectations.js';
 import type { Scene } from './scene.js';
 
 export interface AttackResult {
@@ -33,13 +33,13 @@ export async function runAttacks(
 async function runAttack(attack: AttackCase, scene: Scene): Promise<AttackResult> {
   const lack = findLack(attack, scene);
   if (lack !== null) return { attack, verdict: 'skipped', reason: lack };
-  const reason = await judge(attack, scene);
+  const reason = await checkAttack(attack, scene);
   return { attack, verdict: reason === null ? 'held' : 'failed', reason };
 }
 
-async function judge(attack: AttackCase, scene: Scene): Promise<Judgement> {
+async function checkAttack(attack: AttackCase, scene: Scene): Promise<Verdict> {
   try {
-    return (await attack.attack(scene)) ?? (await judgeAlive(scene));
+    return (await attack.attack(scene)) ?? (await expectAlive(scene));
   } catch (error) {
     return `the attack could not be made: ${(error as Error).message.slice(0, 200)}`;
   }

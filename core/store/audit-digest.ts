@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { AuditedValue } from './audit-row.js';
 import type { Database } from './database.js';
-import { openText, sealText } from './encryption.js';
+import { decrypt, encrypt } from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
 
 /** Anybody who knows the value can compute it. */
@@ -39,7 +39,7 @@ export async function openDigest(
   database: Database,
   keys: StoreKeys | null,
 ): Promise<DigestAudited> {
-  const fresh = sealText(randomBytes(DIGEST_KEY_BYTES).toString('hex'), [DIGEST_KEY], keys);
+  const fresh = encrypt(randomBytes(DIGEST_KEY_BYTES).toString('hex'), [DIGEST_KEY], keys);
   const sealed = await database.transact(async (trx) => {
     await trx
       .insertInto('store_secret')
@@ -55,7 +55,7 @@ export async function openDigest(
   return (audited) => {
     if (audited === null || audited.json === undefined) return null;
     if (!audited.sensitive) return digestValue(audited.json);
-    const key = Buffer.from(openText(sealed, [DIGEST_KEY], keys), 'hex');
+    const key = Buffer.from(decrypt(sealed, [DIGEST_KEY], keys), 'hex');
     return digestSecretly(audited.json, key);
   };
 }

@@ -24,7 +24,7 @@ export interface AuditFilter {
   readonly limit?: number;
 }
 
-export type AuditVerdict =
+export type AuditVerification =
   | { readonly rows: number; readonly brokenAt: null }
   | {
       /** Those before the break. */
@@ -87,13 +87,13 @@ export async function* readAuditRows(
  * Reads the whole chain, also beside hosts that write. Finds rows that were changed, removed or put in,
  * and a cut tail; not what somebody did who wrote all later rows and the head anew.
  */
-export async function verifyAuditRows(query: Kysely<Tables>): Promise<AuditVerdict> {
+export async function verifyAuditRows(query: Kysely<Tables>): Promise<AuditVerification> {
   // In this order: a row and its head are written at once, so the head is never behind the rows.
   const newest = await readNewestId(query);
   const head = await readHead(query);
   let [rows, prev] = [0, FIRST_PREV];
   for await (const row of readAuditRows(query, { limit: head.id })) {
-    const reason = judgeRow(row, rows + 1, prev);
+    const reason = verifyRow(row, rows + 1, prev);
     if (reason !== null) return { rows, brokenAt: rows + 1, reason };
     [rows, prev] = [row.id, row.hash];
   }
@@ -104,7 +104,7 @@ export async function verifyAuditRows(query: Kysely<Tables>): Promise<AuditVerdi
   return { rows: rows - 1, brokenAt: rows, reason: 'the row is not the one that was written last' };
 }
 
-function judgeRow({ hash, ...row }: AuditRow, id: number, prev: string): string | null {
+function verifyRow({ hash, ...row }: AuditRow, id: number, prev: string): string | null {
   if (row.id !== id) return 'the row is missing';
   if (row.prev !== prev) return 'the row does not follow the one before it';
   return hashAuditRow(row) === hash ? null : 'the row was changed';

@@ -1,6 +1,6 @@
 import {
   type AuditFilter,
-  type AuditVerdict,
+  type AuditVerification,
   readAuditRows,
   verifyAuditRows,
 } from './audit-log.js';
@@ -13,7 +13,7 @@ export interface AuditReader {
   /** By ascending id. @throws StoreUnavailable */
   read(filter?: AuditFilter): AsyncIterable<AuditRow>;
   /** @throws StoreUnavailable */
-  verify(): Promise<AuditVerdict>;
+  verify(): Promise<AuditVerification>;
   close(): Promise<void>;
 }
 

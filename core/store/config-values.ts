@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import type { Database } from './database.js';
-import { openText, type SealedText, sealText } from './encryption.js';
+import { decrypt, type EncryptedText, encrypt } from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
@@ -58,7 +58,7 @@ export async function readStoredConfig(
   for (const { service, key, value, key_id, updated_at } of rows) {
     if (service === null || key === null || value === null || updated_at === null) continue;
     const name = `${service}/${key}`;
-    const opened = tryOpen({ module, service, key }, { value, key_id }, keys);
+    const opened = tryDecrypt({ module, service, key }, { value, key_id }, keys);
     if (opened instanceof StoreUnavailable) unreadable.set(name, opened);
     else values.set(name, { value: opened.value, updatedAt: updated_at });
   }
@@ -127,7 +127,7 @@ export async function readStoredSecret(
     .where('key', '=', key)
     .executeTakeFirst();
   if (row === undefined) return null;
-  const value: unknown = JSON.parse(openText(row, [module, service, key], keys));
+  const value: unknown = JSON.parse(decrypt(row, [module, service, key], keys));
   return typeof value === 'string' ? value : null;
 }
 
@@ -138,7 +138,7 @@ async function putValue(
   keys: StoreKeys | null,
 ): Promise<void> {
   const content = {
-    ...sealText(json, [module, service, key], keys),
+    ...encrypt(json, [module, service, key], keys),
     sensitive: sensitive ? (1 as const) : (0 as const),
     updated_at: new Date().toISOString(),
   };
@@ -149,13 +149,13 @@ async function putValue(
     .execute();
 }
 
-function tryOpen(
+function tryDecrypt(
   { module, service, key }: ConfigAddress,
-  sealed: SealedText,
+  sealed: EncryptedText,
   keys: StoreKeys | null,
 ): { readonly value: unknown } | StoreUnavailable {
   try {
-    return { value: JSON.parse(openText(sealed, [module, service, key], keys)) };
+    return { value: JSON.parse(decrypt(sealed, [module, service, key], keys)) };
   } catch (error) {
     if (error instanceof StoreUnavailable) return error;
     const message = `the value of '${service}/${key}' of module '${module}' is not JSON`;

@@ -8,7 +8,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** A text as it is stored: in clear, or as base64 of nonce, ciphertext and tag. */
-export interface SealedText {
+export interface EncryptedText {
   readonly value: string;
   /** `null`: in clear. */
   readonly key_id: string | null;
@@ -18,14 +18,22 @@ export interface SealedText {
  * What a text belongs to, such as module, service and key. It is authenticated with the text: a sealed
  * text that was copied to another place does not open there.
  */
-export type SealContext = readonly string[];
+export type EncryptionContext = readonly string[];
 
-export function sealText(text: string, context: SealContext, keys: StoreKeys | null): SealedText {
-  return keys === null ? { value: text, key_id: null } : encrypt(text, context, keys.primary);
+export function encrypt(
+  text: string,
+  context: EncryptionContext,
+  keys: StoreKeys | null,
+): EncryptedText {
+  return keys === null ? { value: text, key_id: null } : encryptBytes(text, context, keys.primary);
 }
 
 /** @throws StoreUnavailable for an unknown key, and for a text that was changed or moved. */
-export function openText(sealed: SealedText, context: SealContext, keys: StoreKeys | null): string {
+export function decrypt(
+  sealed: EncryptedText,
+  context: EncryptionContext,
+  keys: StoreKeys | null,
+): string {
   if (sealed.key_id === null) return sealed.value;
   const key = keys?.byId.get(sealed.key_id);
   if (key === undefined) {
@@ -33,21 +41,21 @@ export function openText(sealed: SealedText, context: SealContext, keys: StoreKe
     throw new StoreUnavailable('unknown_key', { message });
   }
   try {
-    return decrypt(sealed.value, context, key);
+    return decryptBytes(sealed.value, context, key);
   } catch {
     const message = `the value of ${describe(context)} does not decrypt: it was changed or moved`;
     throw new StoreUnavailable('unreadable', { message });
   }
 }
 
-function encrypt(text: string, context: SealContext, key: StoreKey): SealedText {
+function encryptBytes(text: string, context: EncryptionContext, key: StoreKey): EncryptedText {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key.secret, nonce).setAAD(toBytes(context));
   const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
   return { value: Buffer.concat(parts).toString('base64'), key_id: key.id };
 }
 
-function decrypt(value: string, context: SealContext, key: StoreKey): string {
+function decryptBytes(value: string, context: EncryptionContext, key: StoreKey): string {
   const bytes = Buffer.from(value, 'base64');
   const nonce = bytes.subarray(0, NONCE_BYTES);
   const options = { authTagLength: TAG_BYTES };
@@ -59,10 +67,10 @@ function decrypt(value: string, context: SealContext, key: StoreKey): string {
 }
 
 /** A list, since `a/b` and `c` joined would be the same as `a` and `b/c`. */
-function toBytes(context: SealContext): Buffer {
+function toBytes(context: EncryptionContext): Buffer {
   return Buffer.from(canonicalize(context) ?? '', 'utf8');
 }
 
-function describe([module = '', ...names]: SealContext): string {
+function describe([module = '', ...names]: EncryptionContext): string {
   return names.length === 0 ? `'${module}'` : `'${names.join('/')}' of module '${module}'`;
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../contract/index.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { parsePostgresUrl } from './postgres-url.js';
-import { type OpenDatabase, ReopeningStore } from './reconnecting-store.js';
+import { type OpenDatabase, ReconnectingStore } from './reconnecting-store.js';
 import type { Store } from './store.js';
 
 export interface StoreOptions {
@@ -14,7 +14,7 @@ export interface StoreOptions {
 }
 
 // A start waits so long for a store that is slow, then goes on without it.
-const START_PATIENCE_MS = 3000;
+const START_TIMEOUT_MS = 3000;
 
 /**
  * Opens the store. One that cannot be opened does not keep the host from starting: its operations throw
@@ -22,8 +22,8 @@ const START_PATIENCE_MS = 3000;
  * @throws ConfigError for a URL that is none.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const store = new ReopeningStore({ ...options, open: createOpener(options) });
-  await store.start(START_PATIENCE_MS);
+  const store = new ReconnectingStore({ ...options, open: createOpener(options) });
+  await store.start(START_TIMEOUT_MS);
   return store;
 }
 

@@ -4,7 +4,7 @@ import { settleWithin } from '../lib/promises.js';
 import { type DigestAudited, openDigest } from './audit-digest.js';
 import {
   type AuditFilter,
-  type AuditVerdict,
+  type AuditVerification,
   appendAuditRow,
   readAuditRows,
   verifyAuditRows,
@@ -36,7 +36,7 @@ import { type StoreFault, StoreUnavailable } from './store-unavailable.js';
 
 export type OpenDatabase = (onChange: ChangeListener) => Promise<Database>;
 
-export interface ReopeningStoreOptions {
+export interface ReconnectingStoreOptions {
   readonly open: OpenDatabase;
   readonly keys: StoreKeys | null;
   readonly log: Log;
@@ -59,15 +59,15 @@ const ENDS_CONNECTION: ReadonlySet<StoreFault> = new Set<StoreFault>([
 ]);
 
 /** A store over a database that comes and goes: opened anew, with back-off, until it is there. */
-export class ReopeningStore implements Store {
-  readonly #options: ReopeningStoreOptions;
+export class ReconnectingStore implements Store {
+  readonly #options: ReconnectingStoreOptions;
   readonly #listeners = new Set<ChangeListener>();
   #database: OpenedDatabase | null = null;
   #fault = new StoreUnavailable('opening');
   #retry: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(options: ReopeningStoreOptions) {
+  constructor(options: ReconnectingStoreOptions) {
     this.#options = options;
   }
 
@@ -125,7 +125,7 @@ export class ReopeningStore implements Store {
     }
   }
 
-  verifyAudit(): Promise<AuditVerdict> {
+  verifyAudit(): Promise<AuditVerification> {
     return this.#use(({ query }) => verifyAuditRows(query));
   }
 
@@ -227,7 +227,7 @@ export class ReopeningStore implements Store {
 }
 
 async function openWhole(
-  { open, keys, log }: ReopeningStoreOptions,
+  { open, keys, log }: ReconnectingStoreOptions,
   onChange: ChangeListener,
 ): Promise<OpenedDatabase> {
   const database = await open(onChange);

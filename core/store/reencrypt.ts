@@ -1,7 +1,7 @@
 import type { Log } from '../contract/index.js';
 import { DIGEST_KEY } from './audit-digest.js';
 import type { Database } from './database.js';
-import { openText, type SealContext, type SealedText, sealText } from './encryption.js';
+import { decrypt, type EncryptedText, type EncryptionContext, encrypt } from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { StoreUnavailable } from './store-unavailable.js';
 
@@ -10,23 +10,24 @@ import { StoreUnavailable } from './store-unavailable.js';
  * What does not decrypt is left as it is, with a line in the log.
  */
 export async function reencryptStore(database: Database, keys: StoreKeys, log: Log): Promise<void> {
-  const seal = (context: SealContext, sealed: SealedText) => reseal(context, sealed, keys, log);
+  const seal = (context: EncryptionContext, sealed: EncryptedText) =>
+    reencrypt(context, sealed, keys, log);
   const values = await reencryptValues(database, keys.primary.id, seal);
   const secrets = await reencryptDigestKey(database, keys.primary.id, seal);
   const count = values + secrets;
   if (count > 0) log.info({ count }, 'values of the store were encrypted with the first key');
 }
 
-type Reseal = (context: SealContext, sealed: SealedText) => SealedText | null;
+type Reencrypt = (context: EncryptionContext, sealed: EncryptedText) => EncryptedText | null;
 
-function reseal(
-  context: SealContext,
-  sealed: SealedText,
+function reencrypt(
+  context: EncryptionContext,
+  sealed: EncryptedText,
   keys: StoreKeys,
   log: Log,
-): SealedText | null {
+): EncryptedText | null {
   try {
-    return sealText(openText(sealed, context, keys), context, keys);
+    return encrypt(decrypt(sealed, context, keys), context, keys);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     log.warn({ fault: error.fault }, error.message);
@@ -34,7 +35,11 @@ function reseal(
   }
 }
 
-async function reencryptValues(database: Database, keyId: string, seal: Reseal): Promise<number> {
+async function reencryptValues(
+  database: Database,
+  keyId: string,
+  seal: Reencrypt,
+): Promise<number> {
   const rows = await database.query
     .selectFrom('config_value')
     .select(['module', 'service', 'key', 'value', 'key_id'])
@@ -64,7 +69,7 @@ async function reencryptValues(database: Database, keyId: string, seal: Reseal):
 async function reencryptDigestKey(
   database: Database,
   keyId: string,
-  seal: Reseal,
+  seal: Reencrypt,
 ): Promise<number> {
   const sealed = await database.query
     .selectFrom('store_secret')

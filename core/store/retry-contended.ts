@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../lib/backoff.js';
 
 // Long enough for another worker's write and checkpoint, short enough for a caller who waits for the answer.
-const PATIENCE_MS = 2000;
+const RETRY_TIMEOUT_MS = 2000;
 // A write takes about a millisecond (docs/store.md, figures).
 const BACKOFF = { firstMs: 2, maxMs: 50 };
 
@@ -12,7 +12,7 @@ export async function retryContended<T>(
   isContended: (error: unknown) => boolean,
 ): Promise<T> {
   // Not by the wall clock: one that is set back by a day would make this a day of trying.
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + RETRY_TIMEOUT_MS;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();

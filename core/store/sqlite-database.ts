@@ -27,7 +27,7 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
   return openWhole(begin, async (connection) => {
     const { query } = connection;
     // Workers open it at the same time, and one that finds a WAL left behind locks out the others meanwhile.
-    await retryContended(() => refuseNewerSchema(query), isSqliteBusy);
+    await retryContended(() => assertKnownSchema(query), isSqliteBusy);
     await retryContended(() => prepare(query), isSqliteBusy);
     const stopWatching = await retryContended(() => watchRevisions(query, onChange), isSqliteBusy);
     return {
@@ -84,7 +84,7 @@ function connect(address: string, file: string): Connection {
 }
 
 /** Before anything that could write: a newer store stays as it is. */
-async function refuseNewerSchema(query: Kysely<Tables>): Promise<void> {
+async function assertKnownSchema(query: Kysely<Tables>): Promise<void> {
   const { rows } = await sql`
     select 1 from sqlite_master where type = 'table' and name = 'schema_version'
   `.execute(query);

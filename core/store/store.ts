@@ -1,11 +1,11 @@
-import type { AuditFilter, AuditVerdict } from './audit-log.js';
+import type { AuditFilter, AuditVerification } from './audit-log.js';
 import type { AuditDraft, AuditRow } from './audit-row.js';
 import type { CallBounds, CallFilter, StoredCall } from './call-log.js';
 import type { ConfigWrite, GeneratedField, StoredConfig } from './config-values.js';
 import type { ChangeListener } from './database.js';
 import type { StoreUnavailable } from './store-unavailable.js';
 
-export type { AuditFilter, AuditVerdict } from './audit-log.js';
+export type { AuditFilter, AuditVerification } from './audit-log.js';
 export type { AuditDraft, AuditedValue, AuditOutcome, AuditRow } from './audit-row.js';
 export type { CallBounds, CallFilter, StoredCall } from './call-log.js';
 export type {
@@ -52,7 +52,7 @@ export interface Store {
   readAudit(filter?: AuditFilter): AsyncIterable<AuditRow>;
 
   /** Whether the chain is whole, as far as it can tell: docs/store.md. */
-  verifyAudit(): Promise<AuditVerdict>;
+  verifyAudit(): Promise<AuditVerification>;
 
   /** Adds calls in one transaction; one that is there already is left as it is. */
   appendCalls(calls: readonly StoredCall[]): Promise<void>;

@@ -5,11 +5,11 @@ import {
   type Invocation,
   isProviderFailure,
   joinBody,
-  type Operation,
   type Outcome,
   type Provider,
   type ProviderAdapter,
   ProviderFailure,
+  type ProviderOperation,
 } from '../contract/index.js';
 import type { AdapterSubject } from './adapter-subject.js';
 import { createInvocation, type RouteCall } from './fakes/create-invocation.js';
@@ -17,11 +17,11 @@ import { createFakeOpenContext, type FakeOpenContext } from './fakes/fake-open-c
 import type { Echo } from './reference/behaviours.js';
 import { createReferenceModule } from './reference/reference-module.js';
 import type { RunningReference } from './reference/running-reference.js';
-import { Patience } from './wait.js';
+import { Wait } from './wait.js';
 
 const DEFAULT_CYCLES = 1_000;
-const LEAST_CYCLES = 50;
-const DEFAULT_PATIENCE_MS = 10_000;
+const MIN_CYCLES = 50;
+const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** A provider that a clause has opened. */
 export interface OpenedProvider {
@@ -29,7 +29,7 @@ export interface OpenedProvider {
   readonly context: FakeOpenContext;
   /** As the host calls: with the first endpoint, where the provider names some. */
   invoke(
-    operation: RouteCall | Operation,
+    operation: RouteCall | ProviderOperation,
     others?: Partial<Omit<Invocation, 'operation'>>,
   ): Promise<Outcome>;
   /** `invoke` of a `GET`, or of what `call` says, that must be answered 200 with JSON. */
@@ -38,22 +38,22 @@ export interface OpenedProvider {
 }
 
 /** What one clause works with: a reference module of its own, and all that it opens. */
-export class AdapterBench {
+export class AdapterHarness {
   readonly adapter: ProviderAdapter;
   readonly reference: RunningReference;
   readonly cycles: number;
-  readonly patience: Patience;
+  readonly patience: Wait;
   readonly #opened: OpenedProvider[] = [];
 
   private constructor(subject: AdapterSubject, reference: RunningReference) {
     this.adapter = subject.adapter;
     this.reference = reference;
-    this.cycles = Math.max(LEAST_CYCLES, subject.cycles ?? DEFAULT_CYCLES);
-    this.patience = new Patience(subject.patienceMs ?? DEFAULT_PATIENCE_MS);
+    this.cycles = Math.max(MIN_CYCLES, subject.cycles ?? DEFAULT_CYCLES);
+    this.patience = new Wait(subject.patienceMs ?? DEFAULT_TIMEOUT_MS);
   }
 
-  static async start(subject: AdapterSubject): Promise<AdapterBench> {
-    return new AdapterBench(subject, await subject.start(createReferenceModule()));
+  static async start(subject: AdapterSubject): Promise<AdapterHarness> {
+    return new AdapterHarness(subject, await subject.start(createReferenceModule()));
   }
 
   /** As {@link openUnready}, and waits until the provider is found ready: some connect behind the scenes. */
@@ -86,7 +86,7 @@ export class AdapterBench {
 
   /** As the host opens: the struct judges the config first. The clause must close it. */
   async openOnce(): Promise<OpenedProvider> {
-    const config = this.judge(this.reference.config);
+    const config = this.check(this.reference.config);
     const context = createFakeOpenContext(this.reference);
     let provider: Provider;
     try {
@@ -100,7 +100,7 @@ export class AdapterBench {
   }
 
   /** @throws AssertionError for a config that the adapter's struct refuses. */
-  judge(value: unknown): unknown {
+  check(value: unknown): unknown {
     const [error, config] = this.adapter.config.validate(value, { coerce: true });
     assert.equal(
       error,
@@ -170,7 +170,7 @@ export function textOf({ body }: Outcome): string {
 function createOpened(
   provider: Provider,
   context: FakeOpenContext,
-  patience: Patience,
+  patience: Wait,
 ): OpenedProvider {
   const [endpoint] = provider.endpoints?.() ?? [];
   const picked = endpoint === undefined ? {} : { endpoint: endpoint.id };

@@ -1,11 +1,11 @@
 import { ADAPTER_CLAUSES } from './adapter-clauses.js';
-import { AdapterBench } from './adapter-harness.js';
+import { AdapterHarness } from './adapter-harness.js';
 import type { AdapterSubject } from './adapter-subject.js';
 import type { ClauseResult } from './clause.js';
 import {
-  type Benches,
+  assertKnownExceptions,
+  type Harnesses,
   type RunOptions,
-  refuseUnknownExceptions,
   runClauses,
 } from './run-clauses.js';
 import { findFramework, registerClauses, type TestFramework } from './test-framework.js';
@@ -21,7 +21,7 @@ const CLAUSE_TIMEOUT_MS = 120_000;
  */
 export function adapterSuite(subject: AdapterSubject, framework?: TestFramework): void {
   const title = `adapter '${subject.adapter.kind}' keeps the contract`;
-  registerClauses(findFramework(framework), title, ADAPTER_CLAUSES, createBenches(subject));
+  registerClauses(findFramework(framework), title, ADAPTER_CLAUSES, createHarnesses(subject));
 }
 
 /**
@@ -32,14 +32,14 @@ export async function runAdapterClauses(
   subject: AdapterSubject,
   options: RunOptions = {},
 ): Promise<ClauseResult[]> {
-  return runClauses(ADAPTER_CLAUSES, createBenches(subject), options);
+  return runClauses(ADAPTER_CLAUSES, createHarnesses(subject), options);
 }
 
-function createBenches(subject: AdapterSubject): Benches<AdapterBench> {
+function createHarnesses(subject: AdapterSubject): Harnesses<AdapterHarness> {
   const except = subject.except ?? {};
-  refuseUnknownExceptions(except, ADAPTER_CLAUSES);
+  assertKnownExceptions(except, ADAPTER_CLAUSES);
   return {
-    start: () => AdapterBench.start(subject),
+    start: () => AdapterHarness.start(subject),
     end: (bench) => bench.end(),
     except,
     timeoutMs: CLAUSE_TIMEOUT_MS,

@@ -1,28 +1,28 @@
 import { AssertionError } from 'node:assert';
 import type { Actor, Credentials } from '../contract/index.js';
 import type { AuthenticatorSubject, RunningAuthenticator } from './authenticator-subject.js';
-import { countHandles, Patience } from './wait.js';
+import { countHandles, Wait } from './wait.js';
 
-const DEFAULT_PATIENCE_MS = 10_000;
+const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** What one clause works with: an authenticator of its own. */
-export class AuthenticatorBench {
+export class AuthenticatorHarness {
   readonly running: RunningAuthenticator;
-  readonly patience: Patience;
+  readonly patience: Wait;
   /** How many handles this process had before the authenticator was there. */
   readonly handlesBefore: number;
   #isStopped = false;
 
-  private constructor(running: RunningAuthenticator, patience: Patience, handlesBefore: number) {
+  private constructor(running: RunningAuthenticator, patience: Wait, handlesBefore: number) {
     this.running = running;
     this.patience = patience;
     this.handlesBefore = handlesBefore;
   }
 
-  static async start(subject: AuthenticatorSubject): Promise<AuthenticatorBench> {
+  static async start(subject: AuthenticatorSubject): Promise<AuthenticatorHarness> {
     const handlesBefore = countHandles();
-    const patience = new Patience(subject.patienceMs ?? DEFAULT_PATIENCE_MS);
-    return new AuthenticatorBench(await subject.start(), patience, handlesBefore);
+    const patience = new Wait(subject.patienceMs ?? DEFAULT_TIMEOUT_MS);
+    return new AuthenticatorHarness(await subject.start(), patience, handlesBefore);
   }
 
   /** @throws AssertionError for an authenticator that throws: that would be a fault of its own (500). */

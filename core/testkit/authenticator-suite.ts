@@ -1,11 +1,11 @@
-import { AuthenticatorBench } from './authenticator-harness.js';
+import { AuthenticatorHarness } from './authenticator-harness.js';
 import type { AuthenticatorSubject } from './authenticator-subject.js';
 import type { ClauseResult } from './clause.js';
 import { AUTHENTICATION } from './clauses/authentication.js';
 import {
-  type Benches,
+  assertKnownExceptions,
+  type Harnesses,
   type RunOptions,
-  refuseUnknownExceptions,
   runClauses,
 } from './run-clauses.js';
 import { findFramework, registerClauses, type TestFramework } from './test-framework.js';
@@ -21,7 +21,7 @@ const CLAUSE_TIMEOUT_MS = 60_000;
  */
 export function authenticatorSuite(subject: AuthenticatorSubject, framework?: TestFramework): void {
   const title = `authenticator '${subject.name}' keeps the contract`;
-  registerClauses(findFramework(framework), title, AUTHENTICATION, createBenches(subject));
+  registerClauses(findFramework(framework), title, AUTHENTICATION, createHarnesses(subject));
 }
 
 /**
@@ -32,14 +32,14 @@ export async function runAuthenticatorClauses(
   subject: AuthenticatorSubject,
   options: RunOptions = {},
 ): Promise<ClauseResult[]> {
-  return runClauses(AUTHENTICATION, createBenches(subject), options);
+  return runClauses(AUTHENTICATION, createHarnesses(subject), options);
 }
 
-function createBenches(subject: AuthenticatorSubject): Benches<AuthenticatorBench> {
+function createHarnesses(subject: AuthenticatorSubject): Harnesses<AuthenticatorHarness> {
   const except = subject.except ?? {};
-  refuseUnknownExceptions(except, AUTHENTICATION);
+  assertKnownExceptions(except, AUTHENTICATION);
   return {
-    start: () => AuthenticatorBench.start(subject),
+    start: () => AuthenticatorHarness.start(subject),
     end: (bench) => bench.stop(),
     except,
     timeoutMs: CLAUSE_TIMEOUT_MS,

@@ -1,6 +1,6 @@
-import type { AdapterBench } from './adapter-harness.js';
+import type { AdapterHarness } from './adapter-harness.js';
 
-export type AdapterClause = Clause<AdapterBench>;
+export type AdapterClause = Clause<AdapterHarness>;
 
 /** One sentence of the contract that the suite puts to the test. */
 export interface Clause<Bench> {

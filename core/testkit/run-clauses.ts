@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert';
 import type { Clause, ClauseResult } from './clause.js';
 
 /** How a bench comes to be and ends, for each clause anew. */
-export interface Benches<Bench> {
+export interface Harnesses<Bench> {
   readonly start: () => Promise<Bench>;
   readonly end: (bench: Bench) => Promise<void>;
   /** Reasons by id of clauses that cannot hold. */
@@ -22,7 +22,7 @@ export interface RunOptions {
 /** One after the other, since some count the handles of the process. */
 export async function runClauses<Bench>(
   clauses: readonly Clause<Bench>[],
-  benches: Benches<Bench>,
+  benches: Harnesses<Bench>,
   { only, onResult }: RunOptions,
 ): Promise<ClauseResult[]> {
   const results: ClauseResult[] = [];
@@ -38,7 +38,7 @@ export async function runClauses<Bench>(
 /** Puts one clause to the test. Never throws: whatever is thrown fails the clause. */
 export async function runClause<Bench>(
   clause: Clause<Bench>,
-  benches: Benches<Bench>,
+  benches: Harnesses<Bench>,
 ): Promise<ClauseResult> {
   const { id, title } = clause;
   const startedAt = performance.now();
@@ -55,7 +55,7 @@ export async function runClause<Bench>(
   // A framework sets its own timer once the test has returned: handles are counted after that.
   await Promise.resolve();
   try {
-    const skipped = await inTime(benches.timeoutMs, () => runOnBench(clause, benches));
+    const skipped = await inTime(benches.timeoutMs, () => runOnHarness(clause, benches));
     return skipped === null ? finish('pass', null) : finish('skip', skipped);
   } catch (error) {
     return finish('fail', describe(error), error);
@@ -63,9 +63,9 @@ export async function runClause<Bench>(
 }
 
 /** @returns why it was skipped, `null` when it holds. */
-async function runOnBench<Bench>(
+async function runOnHarness<Bench>(
   clause: Clause<Bench>,
-  { start, end }: Benches<Bench>,
+  { start, end }: Harnesses<Bench>,
 ): Promise<string | null> {
   const bench = await start();
   let skipped: string | null;
@@ -100,7 +100,7 @@ function describe(error: unknown): string {
 }
 
 /** @throws Error for an exception from a clause that is not there: it would except nothing, unnoticed. */
-export function refuseUnknownExceptions(
+export function assertKnownExceptions(
   except: Readonly<Record<string, string>>,
   clauses: readonly { readonly id: string }[],
 ): void {

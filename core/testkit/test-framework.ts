@@ -1,5 +1,5 @@
 import type { Clause } from './clause.js';
-import { type Benches, runClause } from './run-clauses.js';
+import { type Harnesses, runClause } from './run-clauses.js';
 
 /**
  * What the suites need of a test framework: the `describe` and `it` of mocha, of `node:test`, or of any
@@ -32,7 +32,7 @@ export function registerClauses<Bench>(
   framework: TestFramework,
   title: string,
   clauses: readonly Clause<Bench>[],
-  benches: Benches<Bench>,
+  benches: Harnesses<Bench>,
 ): void {
   framework.describe(title, () => {
     for (const clause of clauses) {

@@ -2,7 +2,7 @@
  * What was rejected during `work` without anybody handling it. Test runners end a run at the first of
  * these, and Node the process: their listeners are put aside until `work` is over.
  */
-export async function collectStrayRejections(work: () => Promise<void>): Promise<unknown[]> {
+export async function collectUnhandledRejections(work: () => Promise<void>): Promise<unknown[]> {
   const stray: unknown[] = [];
   const collect = (reason: unknown) => void stray.push(reason);
   const others = process.rawListeners('unhandledRejection');

@@ -9,7 +9,7 @@ export function countHandles(): number {
 const POLL_MS = 5;
 
 /** Waits for what must happen, and fails in words when it does not. */
-export class Patience {
+export class Wait {
   readonly ms: number;
 
   constructor(ms: number) {

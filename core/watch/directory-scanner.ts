@@ -48,7 +48,7 @@ interface TrackedFile {
 }
 
 /** The devices of folders, by their paths, in which no plain file changes without an event. */
-export type TellingFolders = ReadonlyMap<string, number>;
+export type WatchableFolders = ReadonlyMap<string, number>;
 
 interface Clock {
   /** Milliseconds, never back. */
@@ -78,7 +78,7 @@ export class DirectoryScanner {
   async scan(
     settle: boolean,
     hints: ReadonlySet<string> | null = null,
-    telling: TellingFolders | null = null,
+    telling: WatchableFolders | null = null,
   ): Promise<ScanResult> {
     const { names, ignored, ways } = await this.#lister.list();
     const listedAt = this.#clock.now();
@@ -153,7 +153,7 @@ export class DirectoryScanner {
     names: readonly string[],
     ways: ReadonlySet<string>,
     hints: ReadonlySet<string>,
-    telling: TellingFolders | null,
+    telling: WatchableFolders | null,
   ): readonly string[] {
     if ([...ways].some((name) => hints.has(join(this.#directory, name)))) return names;
     const folders = new Set([...hints].map((path) => dirname(path)));
@@ -163,7 +163,7 @@ export class DirectoryScanner {
     return names.filter((file) => {
       const tracked = this.#tracked.get(file);
       if (tracked === undefined || tracked.candidate !== null) return true;
-      if (telling !== null && !isTold(tracked, telling)) return true;
+      if (telling !== null && !isWatched(tracked, telling)) return true;
       return tracked.paths.some(isHinted) || tracked.folders.some(hasHint);
     });
   }
@@ -247,7 +247,7 @@ interface Look {
 }
 
 /** On another device than its folder a file is mounted there: it may be written to where nobody watches. */
-function isTold({ folders, fingerprint }: TrackedFile, telling: TellingFolders): boolean {
+function isWatched({ folders, fingerprint }: TrackedFile, telling: WatchableFolders): boolean {
   return folders.every((folder, index) => {
     const look = fingerprint[index];
     return look?.isPlain === true && telling.get(folder) === look.dev;

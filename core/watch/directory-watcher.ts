@@ -1,13 +1,13 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { TellingFolders } from './directory-scanner.js';
+import type { WatchableFolders } from './directory-scanner.js';
 
 /**
  * The numbers by which `statfs(2)` names local file systems of Linux: whatever is written to a file there is told to who
  * watches its folder (inotify(7)). Of any other, one of a network say, that is not known.
  */
-const TELLING_TYPES: ReadonlySet<number> = new Set([
+const INOTIFY_TYPES: ReadonlySet<number> = new Set([
   0xef53, // ext2, ext3, ext4
   0x58465342, // xfs
   0x9123683e, // btrfs
@@ -18,10 +18,10 @@ const TELLING_TYPES: ReadonlySet<number> = new Set([
 ]);
 
 /** Whether events tell of each change of a plain file in the folder; `false` where that is not known. */
-export async function isTelling(folder: string): Promise<boolean> {
+export async function supportsInotify(folder: string): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   try {
-    return TELLING_TYPES.has((await statfs(folder)).type);
+    return INOTIFY_TYPES.has((await statfs(folder)).type);
   } catch {
     return false;
   }
@@ -51,7 +51,7 @@ interface WatchedFolder {
  */
 export type Look = (
   hints: ReadonlySet<string> | null,
-  telling: TellingFolders | null,
+  telling: WatchableFolders | null,
 ) => Promise<number | null>;
 
 /**
@@ -142,7 +142,7 @@ export class DirectoryWatcher {
       );
   }
 
-  #listTelling(): TellingFolders {
+  #listTelling(): WatchableFolders {
     const telling = new Map<string, number>();
     for (const [folder, { device, isTelling }] of this.#folders) {
       if (isTelling) telling.set(folder, device);
@@ -172,7 +172,7 @@ export class DirectoryWatcher {
     if (this.#folders.get(folder)?.identity === identity) return false;
     this.#unwatch(folder);
     if (status === null || identity === null) return false;
-    const willTell = await isTelling(folder);
+    const willTell = await supportsInotify(folder);
     if (this.#isClosed) return false;
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => {

@@ -2,8 +2,8 @@ import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { createFileFinding, type Finding } from '../document/diagnostic.js';
-import { FileTrouble, readTextFile } from '../document/read-file.js';
+import { createFileDiagnostic, type Diagnostic } from '../document/diagnostic.js';
+import { FileError, readTextFile } from '../document/read-file.js';
 
 /**
  * Lists a folder again and again. What kind the entries are of is asked anew only when there are others
@@ -42,7 +42,7 @@ export type DirectoryFile = {
   readonly file: string;
   /** Absolute if the folder was given so. */
   readonly path: string;
-} & ({ readonly text: string } | { readonly finding: Finding });
+} & ({ readonly text: string } | { readonly finding: Diagnostic });
 
 export interface IgnoredFile {
   readonly file: string;
@@ -99,11 +99,11 @@ export async function listDirectory(directory: string): Promise<DirectoryNames> 
   const ways = new Set<string>();
   const entries = await readEntries(directory, (path) => readdir(path, { withFileTypes: true }));
   const isPlain = (entry: Dirent) =>
-    entry.isFile() || (entry.isDirectory() && judgeName(entry.name) !== null);
+    entry.isFile() || (entry.isDirectory() && classifyName(entry.name) !== null);
   const plainEntries = entries.every(isPlain) ? entries.map(({ name }) => name) : null;
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const { name } = entry;
-    const reason = judgeName(name) ?? judgeKind(name, await readKind(directory, entry));
+    const reason = classifyName(name) ?? classifyEntry(name, await readKind(directory, entry));
     if (reason === null) names.push(name);
     else {
       ignored.push({ file: name, reason });
@@ -124,13 +124,13 @@ export async function readDirectoryFile(directory: string, file: string): Promis
   try {
     return { file, path, text: await readTextFile(path) };
   } catch (error) {
-    if (!(error instanceof FileTrouble)) throw error;
+    if (!(error instanceof FileError)) throw error;
     // The name was listed a moment ago, so what is missing is what a link leads to.
     const message =
       error.code === 'file-missing'
         ? 'the file is a link that leads nowhere, or has just been removed'
         : `the file ${error.message}`;
-    return { file, path, finding: createFileFinding(file, error.code, message) };
+    return { file, path, finding: createFileDiagnostic(file, error.code, message) };
   }
 }
 
@@ -146,7 +146,7 @@ async function readEntries<Entry>(
   }
 }
 
-function judgeName(file: string): string | null {
+function classifyName(file: string): string | null {
   if (file.startsWith('.')) return 'starts with a dot';
   const ending = IGNORED_ENDINGS.find((one) => file.endsWith(one));
   if (ending !== undefined) return `ends in ${ending}`;
@@ -155,7 +155,7 @@ function judgeName(file: string): string | null {
 
 type Kind = 'file' | 'folder' | 'other' | 'unknown';
 
-function judgeKind(file: string, kind: Kind): string | null {
+function classifyEntry(file: string, kind: Kind): string | null {
   if (kind === 'folder') return 'is a sub-folder';
   if (MANIFEST_NAME.test(file)) return 'is a manifest';
   if (!DESCRIPTOR_NAME.test(file)) return 'does not end in .yaml, .yml or .json';

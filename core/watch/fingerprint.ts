@@ -30,10 +30,10 @@ export interface Fingerprinted {
 }
 
 export function takeFingerprint(paths: readonly string[]): Promise<Fingerprint> {
-  return Promise.all(paths.map(lookAt));
+  return Promise.all(paths.map(readFingerprint));
 }
 
-function lookAt(path: string): Promise<PathFingerprint | null> {
+function readFingerprint(path: string): Promise<PathFingerprint | null> {
   return new Promise((resolve) => {
     lstat(path, (error, status) => {
       if (error !== null) resolve(null);

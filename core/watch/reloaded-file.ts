@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 import type { Log } from '../contract/index.js';
-import { formatFinding, InvalidFile } from '../document/diagnostic.js';
+import { formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
 import { readFileText } from '../document/read-file.js';
 import { watchFile } from './file-watcher.js';
 
 /** What a file says, kept up to date. */
-export interface FollowedFile<T> {
+export interface ReloadedFile<T> {
   readonly current: T;
   /** Ends the watch; what was read goes on being known. */
   close(): Promise<void>;
 }
 
-export interface FollowOptions<T> {
+export interface ReloadOptions<T> {
   readonly log: Log;
   /** For log lines: `tokens file`. */
   readonly name: string;
@@ -33,10 +33,10 @@ const UNREADABLE = 'unreadable';
  * and changes nothing: the last good one stays.
  * @throws InvalidFile when the file is bad, or missing, now.
  */
-export async function followFile<T>(
+export async function openReloadedFile<T>(
   file: string,
-  options: FollowOptions<T>,
-): Promise<FollowedFile<T>> {
+  options: ReloadOptions<T>,
+): Promise<ReloadedFile<T>> {
   const { log, name, parse, describe } = options;
   const first = await readFileText(file);
   let current = await parse(file, first);
@@ -54,7 +54,7 @@ export async function followFile<T>(
     } catch (error) {
       if (!(error instanceof InvalidFile)) throw error;
       if (now === seen) return;
-      const reasons = error.findings.map(formatFinding);
+      const reasons = error.diagnostics.map(formatDiagnostic);
       log.error({ file, reasons }, `the ${name} is bad; the last good one is kept`);
     } finally {
       seen = now;

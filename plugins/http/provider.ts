@@ -7,9 +7,9 @@ import {
 } from '../../core/contract/index.js';
 import type { Credentials } from './credentials.js';
 import { withDeadline } from './deadline.js';
-import { type ExchangeLimits, exchange } from './exchange.js';
 import type { Replica } from './replica.js';
 import { type AdministrativeOperation, requestFor } from './requests.js';
+import { sendUpstream, type UpstreamLimits } from './upstream-request.js';
 
 const MANIFEST_TIMEOUT_MS = 5_000;
 const MAX_MANIFEST_BYTES = 4 * 1_048_576;
@@ -42,7 +42,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     credentials === null ? headers : { ...headers, [credentials.name]: credentials.value.reveal() };
 
   const get = (replica: Replica, path: string, maxResponseBytes: number, signal: AbortSignal) =>
-    exchange(
+    sendUpstream(
       replica.pool,
       { method: 'GET', path: replica.prefix + path, headers: authorise(OWN_HEADERS), body: null },
       { maxResponseBytes, signal },
@@ -58,11 +58,11 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     { pool, prefix }: Replica,
     operation: AdministrativeOperation,
     given: Headers,
-    limits: ExchangeLimits,
+    limits: UpstreamLimits,
   ) => {
     const { method, path, body } = requestFor(operation);
     const headers = authorise(describeBody(given, body));
-    return exchange(pool, { method, path: prefix + path, headers, body }, limits);
+    return sendUpstream(pool, { method, path: prefix + path, headers, body }, limits);
   };
 
   return {
@@ -91,7 +91,11 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       if (operation.kind !== 'http_route') return administer(replica, operation, headers, limits);
       const { method, target, body } = operation;
       const path = replica.prefix + target;
-      return exchange(replica.pool, { method, path, headers: authorise(headers), body }, limits);
+      return sendUpstream(
+        replica.pool,
+        { method, path, headers: authorise(headers), body },
+        limits,
+      );
     },
   };
 }

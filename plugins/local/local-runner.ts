@@ -2,11 +2,11 @@ import { mkdirSync } from 'node:fs';
 
 // Not the whole contract: what a thread imports delays its start.
 import { isProviderFailure, ProviderFailure } from '../../core/contract/failure.js';
-import type { Invocation, OpenContext, Operation } from '../../core/contract/index.js';
+import type { Invocation, OpenContext, ProviderOperation } from '../../core/contract/index.js';
 import { type LocalOutcome, toOutcome } from './answer.js';
 import type { LocalContext, LocalModule, LocalOperation } from './handler.js';
 
-type HandledOperation = Exclude<Operation, { kind: 'configure' }>;
+type HandledOperation = Exclude<ProviderOperation, { kind: 'configure' }>;
 
 /** Runs a module where it was imported: in the host's thread, or in one of its own. */
 export interface LocalRunner {

@@ -1,9 +1,12 @@
 import type { Transferable } from 'node:worker_threads';
-import type { Operation } from '../../core/contract/index.js';
+import type { ProviderOperation } from '../../core/contract/index.js';
 import { receiveBytes, sendBytes } from './sent-bytes.js';
 import type { SentOperation } from './thread-messages.js';
 
-export function sendOperation(operation: Operation, handedOver: Transferable[]): SentOperation {
+export function sendOperation(
+  operation: ProviderOperation,
+  handedOver: Transferable[],
+): SentOperation {
   switch (operation.kind) {
     case 'http_route': {
       const { body } = operation;
@@ -18,7 +21,7 @@ export function sendOperation(operation: Operation, handedOver: Transferable[]):
   }
 }
 
-export function receiveOperation(sent: SentOperation): Operation {
+export function receiveOperation(sent: SentOperation): ProviderOperation {
   switch (sent.kind) {
     case 'http_route': {
       // A prototype is what the way here adds, and a parameter may be called `constructor`.

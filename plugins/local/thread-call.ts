@@ -1,8 +1,8 @@
 import type {
   CallContext,
   Invocation,
-  Operation,
   ProviderFailure,
+  ProviderOperation,
 } from '../../core/contract/index.js';
 import { receiveOperation } from './sent-operation.js';
 import type { SentInvocation } from './thread-messages.js';
@@ -11,7 +11,7 @@ import type { SentInvocation } from './thread-messages.js';
 export class ThreadCall implements Invocation {
   readonly number: number;
   readonly id: string;
-  readonly operation: Operation;
+  readonly operation: ProviderOperation;
   readonly headers: Readonly<Record<string, string>>;
   readonly context: CallContext;
   readonly maxResponseBytes: number;

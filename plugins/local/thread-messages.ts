@@ -4,8 +4,8 @@ import type {
   HttpRouteOperation,
   Invocation,
   Log,
-  Operation,
   Outcome,
+  ProviderOperation,
 } from '../../core/contract/index.js';
 import type { LocalConfiguration } from './handler.js';
 import type { SentBytes } from './sent-bytes.js';
@@ -27,7 +27,7 @@ export interface SentInvocation
 }
 
 export type SentOperation =
-  | Exclude<Operation, HttpRouteOperation | AdminActionOperation>
+  | Exclude<ProviderOperation, HttpRouteOperation | AdminActionOperation>
   | (Omit<HttpRouteOperation, 'body'> & { readonly body: SentBytes | null })
   | (Omit<AdminActionOperation, 'inputJson'> & { readonly inputJson: SentBytes });
 

@@ -7,7 +7,7 @@ import {
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { failureOfAbort } from '../shared/failures.js';
-import { RestartPauses } from '../shared/restart-backoff.js';
+import { RestartBackoff } from '../shared/restart-backoff.js';
 import type { LocalConfiguration } from './handler.js';
 import { ModuleThread, type ThreadOptions } from './module-thread.js';
 import { receiveFailure } from './sent-failure.js';
@@ -45,7 +45,7 @@ export async function openThreadProvider(
 
 class ThreadSupervisor {
   readonly #options: ThreadProviderOptions;
-  readonly #pauses = new RestartPauses();
+  readonly #pauses = new RestartBackoff();
   #thread: ModuleThread;
   /** Why there is no thread at the moment. */
   #trouble: string | null = null;

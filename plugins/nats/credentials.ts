@@ -24,14 +24,17 @@ export function readCredentials(
   if (token !== undefined) return tokenAuthenticator(secret(token).reveal());
   if (nkey !== undefined) {
     const seed = Buffer.from(secret(nkey).reveal().trim());
-    return judge(nkeyAuthenticator(seed), 'auth.nkey must resolve to the seed of a user nkey');
+    return assertUsable(
+      nkeyAuthenticator(seed),
+      'auth.nkey must resolve to the seed of a user nkey',
+    );
   }
   if (creds === undefined) return null;
   const file = Buffer.from(secret(creds).reveal());
-  return judge(credsAuthenticator(file), 'auth.creds must resolve to a credentials file');
+  return assertUsable(credsAuthenticator(file), 'auth.creds must resolve to a credentials file');
 }
 
-function judge(authenticator: Authenticator, expected: string): Authenticator {
+function assertUsable(authenticator: Authenticator, expected: string): Authenticator {
   try {
     authenticator(ANY_NONCE);
   } catch {

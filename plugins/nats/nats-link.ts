@@ -20,8 +20,8 @@ import type { NatsServer } from './connect-options.js';
 import { toOutcome } from './outcome.js';
 import type { NatsRequest } from './requests.js';
 
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 5_000;
+const FIRST_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 5_000;
 /** Hosts that lost one server together do not come back together. A share of the pause. */
 const JITTER = 0.3;
 
@@ -46,7 +46,7 @@ interface PendingCall {
 }
 
 /** Why nothing can be sent. */
-interface Trouble {
+interface LinkError {
   readonly failure: FailureCode;
   readonly message: string;
 }
@@ -62,7 +62,7 @@ export class NatsLink {
   #connection: NatsConnection | null = null;
   #inbox = '';
   #lastCall = 0;
-  #trouble: Trouble = { failure: 'unavailable', message: 'no connection to a server yet' };
+  #trouble: LinkError = { failure: 'unavailable', message: 'no connection to a server yet' };
   #stopped: Promise<void> = Promise.resolve();
   /** Settled when the first attempt to connect has ended, however it did. */
   readonly #first: Promise<void>;
@@ -148,7 +148,7 @@ export class NatsLink {
         this.#end(server, describe(error));
       }
       if (signal.aborted) return;
-      await pauseFor(failures - servers.length, signal);
+      await backoffFor(failures - servers.length, signal);
     }
   }
 
@@ -167,7 +167,7 @@ export class NatsLink {
     this.#endFirst();
   }
 
-  #end(server: NatsServer, trouble: Trouble): void {
+  #end(server: NatsServer, trouble: LinkError): void {
     if (this.#closing.signal.aborted) return;
     const isNews = this.#connection !== null || this.#trouble.message !== trouble.message;
     this.#connection = null;
@@ -223,7 +223,7 @@ export class NatsLink {
     return call;
   }
 
-  #failCalls(trouble: Trouble, subject?: string): void {
+  #failCalls(trouble: LinkError, subject?: string): void {
     for (const [reply, call] of [...this.#calls]) {
       if (subject === undefined || call.subject === subject) {
         this.#settle(reply)?.reject(toFailure(trouble));
@@ -255,7 +255,7 @@ function explainPublish(connection: NatsConnection, cause: unknown): ProviderFai
   return new ProviderFailure('refused', `the request cannot be sent: ${why}`, { cause });
 }
 
-function describe(error: unknown): Trouble {
+function describe(error: unknown): LinkError {
   const isDenied =
     error instanceof errors.AuthorizationError ||
     error instanceof errors.UserAuthenticationExpiredError;
@@ -263,13 +263,13 @@ function describe(error: unknown): Trouble {
   return { failure: isDenied ? 'refused' : 'unavailable', message: `no connection: ${message}` };
 }
 
-function toFailure({ failure, message }: Trouble): ProviderFailure {
+function toFailure({ failure, message }: LinkError): ProviderFailure {
   return new ProviderFailure(failure, message);
 }
 
 /** The shortest until each server has failed once. */
-async function pauseFor(rounds: number, signal: AbortSignal): Promise<void> {
-  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, rounds), MAX_PAUSE_MS);
+async function backoffFor(rounds: number, signal: AbortSignal): Promise<void> {
+  const pauseMs = Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, rounds), MAX_BACKOFF_MS);
   const jitter = 1 + JITTER * (2 * Math.random() - 1);
   try {
     await pause(pauseMs * jitter, undefined, { signal });

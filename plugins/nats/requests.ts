@@ -1,7 +1,7 @@
-import type { Invocation, Operation } from '../../core/contract/index.js';
+import type { Invocation, ProviderOperation } from '../../core/contract/index.js';
 
 /** The last token of the subject of a request: `<subject>.<operation>`. */
-export type RequestKind = Operation['kind'] | 'manifest' | 'check';
+export type RequestKind = ProviderOperation['kind'] | 'manifest' | 'check';
 
 export interface NatsRequest {
   readonly kind: RequestKind;

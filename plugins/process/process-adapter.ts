@@ -17,7 +17,7 @@ import { createSocketFolder } from './socket-folder.js';
  * So long `open` waits for a child that starts, so that a reload swaps to one that listens. Below the 5 s
  * that a host gives to `open`, which must not need the provider to be up.
  */
-const OPEN_PATIENCE_MS = 3_000;
+const OPEN_TIMEOUT_MS = 3_000;
 
 /** A check of a child that is known to be down asks nobody: it may come often. */
 const BALANCING: Balancing = {
@@ -131,7 +131,7 @@ function describeReplica(command: readonly string[], path: string) {
 
 /** Whatever becomes of it: a child that is slow, or that dies, is a matter of its supervisor. */
 async function waitForFirst(supervisor: ProcessSupervisor, scope: AbortSignal): Promise<void> {
-  const signal = AbortSignal.any([scope, AbortSignal.timeout(OPEN_PATIENCE_MS)]);
+  const signal = AbortSignal.any([scope, AbortSignal.timeout(OPEN_TIMEOUT_MS)]);
   await supervisor.ready(signal).catch(() => {});
 }
 

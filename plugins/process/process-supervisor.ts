@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Cancellation, type Log, ProviderFailure } from '../../core/contract/index.js';
 import { type Connector, createConnector } from '../http/connector.js';
 import { failureOfAbort } from '../shared/failures.js';
-import { RestartPauses } from '../shared/restart-backoff.js';
+import { RestartBackoff } from '../shared/restart-backoff.js';
 import { Child, type ChildOptions } from './child.js';
 
 /** How often a child that starts is tried. */
@@ -21,7 +21,7 @@ export interface SupervisorOptions extends ChildOptions {
 export class ProcessSupervisor {
   readonly #options: SupervisorOptions;
   readonly #connector: Connector;
-  readonly #pauses = new RestartPauses();
+  readonly #pauses = new RestartBackoff();
   readonly #closing = new AbortController();
   #child: Child | null = null;
   #starts = 0;

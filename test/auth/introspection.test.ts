@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Introspection } from '../../core/auth/introspection.js';
 import type { IntrospectionConfig } from '../../core/auth/issuers-file.js';
-import { createTroubleLog } from '../../core/auth/rejection-log.js';
-import { UnjudgedToken } from '../../core/auth/verify-jwt.js';
+import { createRejectionLog } from '../../core/auth/rejection-log.js';
+import { UnverifiableToken } from '../../core/auth/verify-jwt.js';
 import { type Actor, Secret } from '../../core/contract/index.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { waitUntil } from '../support/http/wait-until.js';
@@ -53,7 +53,7 @@ describe('introspection', () => {
     const introspection = new Introspection(
       config,
       new Secret('x'),
-      createTroubleLog(createRecordedLog().log),
+      createRejectionLog(createRecordedLog().log),
     );
     return async (token: string): Promise<Actor | null> => introspection.authenticate(token, token);
   };
@@ -91,13 +91,13 @@ describe('introspection', () => {
 
   it('judges nothing by an answer that is none', async () => {
     answer = [];
-    expect(await outcomeOf(open()('t'))).to.be.instanceOf(UnjudgedToken);
+    expect(await outcomeOf(open()('t'))).to.be.instanceOf(UnverifiableToken);
   });
 
   it('judges nothing while the issuer fails, and asks again at once', async () => {
     const authenticate = open();
     status = 500;
-    expect(await outcomeOf(authenticate('t'))).to.be.instanceOf(UnjudgedToken);
+    expect(await outcomeOf(authenticate('t'))).to.be.instanceOf(UnverifiableToken);
     status = 200;
     expect(await authenticate('t')).not.to.equal(null);
   });
@@ -123,7 +123,7 @@ describe('introspection', () => {
     const authenticate = open();
     const asked = Array.from({ length: 300 }, (_, index) => authenticate(`t${index}`));
     const outcomes = asked.map(outcomeOf);
-    expect(await outcomes.at(-1), 'one too many').to.be.instanceOf(UnjudgedToken);
+    expect(await outcomes.at(-1), 'one too many').to.be.instanceOf(UnverifiableToken);
     await waitUntil('the first questions', () => issuer.requests.length - before === 16, 10_000);
     const release = setInterval(() => {
       for (const respond of held?.splice(0) ?? []) respond();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseIssuersFile } from '../../core/auth/issuers-file.js';
-import { formatFinding, InvalidFile } from '../../core/document/diagnostic.js';
+import { formatDiagnostic, InvalidFile } from '../../core/document/diagnostic.js';
 
 const GOOD = {
   issuer: 'https://issuer.example',
@@ -24,7 +24,7 @@ const parse = (value: unknown) =>
 async function refusalOf(value: unknown): Promise<string> {
   const error: unknown = await parse(value).catch((reason) => reason);
   expect(error).to.be.instanceOf(InvalidFile);
-  return (error as InvalidFile).findings.map(formatFinding).join('\n');
+  return (error as InvalidFile).diagnostics.map(formatDiagnostic).join('\n');
 }
 
 describe('the issuers file', () => {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { BoundedCache } from '../../core/lib/expiring-cache.js';
+import { ExpiringCache } from '../../core/lib/expiring-cache.js';
 import { retryContended } from '../../core/store/retry-contended.js';
 
 const DAY_MS = 86_400_000;
@@ -18,7 +18,7 @@ describe('a clock that is set back by a day', () => {
   });
 
   it('keeps nothing in a cache for longer than it was to be there', async () => {
-    const cache = new BoundedCache<string>(10);
+    const cache = new ExpiringCache<string>(10);
     cache.set('token', 'actor', Date.now() + 400);
     setBack();
     expect(cache.get('token')).to.equal('actor');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findTargetFault } from '../../core/http/request/explain-target.js';
+import { findTargetProblem } from '../../core/http/request/explain-target.js';
 import { parseTarget } from '../../core/http/request/target.js';
 
 const PIECES = [
@@ -50,18 +50,20 @@ const RULES: Readonly<Record<string, readonly [target: string, segment: number |
 describe('findTargetFault', () => {
   for (const [rule, [target, segment]] of Object.entries(RULES)) {
     it(`names ${rule}, and the segment`, () => {
-      expect(findTargetFault(target)).to.include({ rule, segment });
+      expect(findTargetProblem(target)).to.include({ rule, segment });
     });
   }
 
   it('calls a trailing slash by its name', () => {
-    expect(findTargetFault('/modules/crm/http/a/')?.reason).to.equal('the path ends with a slash');
-    expect(findTargetFault('/modules/crm/http/')?.reason).to.equal('segment 1 is empty');
+    expect(findTargetProblem('/modules/crm/http/a/')?.reason).to.equal(
+      'the path ends with a slash',
+    );
+    expect(findTargetProblem('/modules/crm/http/')?.reason).to.equal('segment 1 is empty');
   });
 
   it('says how a slash in a name is written', () => {
-    expect(findTargetFault('/modules/acme%2FCRM/http/a')?.reason).not.to.include('%2F');
-    expect(findTargetFault('/modules/Crm/http/a')?.reason).to.include("'%2F'");
+    expect(findTargetProblem('/modules/acme%2FCRM/http/a')?.reason).not.to.include('%2F');
+    expect(findTargetProblem('/modules/Crm/http/a')?.reason).to.include("'%2F'");
   });
 
   const PATH = fc.oneof(
@@ -83,7 +85,7 @@ describe('findTargetFault', () => {
       fc.property(prefix, PATH, (start, rest) => {
         const target = start + rest;
         const isUnmatched = parseTarget(target).kind === 'unmatched';
-        expect(findTargetFault(target) !== null, target).to.equal(isUnmatched);
+        expect(findTargetProblem(target) !== null, target).to.equal(isUnmatched);
       }),
       { numRuns: 20_000 },
     );
@@ -93,7 +95,7 @@ describe('findTargetFault', () => {
     fc.assert(
       fc.property(PATH, (rest) => {
         const [path = ''] = rest.split('?');
-        const fault = findTargetFault(`/modules/crm/http/${path}`);
+        const fault = findTargetProblem(`/modules/crm/http/${path}`);
         if (fault === null || fault.segment === null) return;
         const segment = path.split('/')[fault.segment - 1];
         expect(parseTarget(`/modules/crm/http/${segment}`).kind, path).to.equal('unmatched');

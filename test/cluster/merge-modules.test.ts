@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { mergeWords } from '../../core/cluster/merge-status.js';
+import { mergeStatus } from '../../core/cluster/merge-status.js';
 import type { ModuleState } from '../../core/modules/module-record.js';
 import { createPage } from '../../core/observability/calls/call-page.js';
-import { CallRing } from '../../core/observability/calls/recent-calls.js';
+import { RecentCallBuffer } from '../../core/observability/calls/recent-calls.js';
 
 const TIMES = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'] as const;
 
@@ -16,7 +16,7 @@ describe('mergeWords', () => {
     hint: null,
   });
   const merge = (...entries: readonly (ReturnType<typeof word> | null)[]) =>
-    mergeWords(entries.map((entry, index) => ({ worker: index + 1, entry })));
+    mergeStatus(entries.map((entry, index) => ({ worker: index + 1, entry })));
 
   it('is live where all serve the same, since the last of them does', () => {
     const merged = merge(word('live', 'a', TIMES[0]), word('live', 'a', TIMES[1]));
@@ -53,7 +53,7 @@ describe('a page of calls of several workers', () => {
   const all = { module: null, status: null, since: null, limit: 3, cursor: null };
 
   it('holds each call once, newest first, however many pages it takes', () => {
-    const rings = [new CallRing(100), new CallRing(100), new CallRing(100)];
+    const rings = [new RecentCallBuffer(100), new RecentCallBuffer(100), new RecentCallBuffer(100)];
     const expected: string[] = [];
     for (let count = 0; count < 20; count += 1) {
       expected.unshift(`call-${count}`);
@@ -73,7 +73,7 @@ describe('a page of calls of several workers', () => {
     expect(found).to.have.length(expected.length);
   });
 
-  function addCall(ring: CallRing | undefined, requestId: string): void {
+  function addCall(ring: RecentCallBuffer | undefined, requestId: string): void {
     ring?.add({
       requestId,
       correlationId: 'c',
@@ -95,6 +95,6 @@ describe('a page of calls of several workers', () => {
         bytesIn: 0,
         span: null,
       },
-    } as Parameters<CallRing['add']>[0]);
+    } as Parameters<RecentCallBuffer['add']>[0]);
   }
 });

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { reportExposed } from '../../core/config/check-permissions.js';
+import { warnOfOpenPermissions } from '../../core/config/check-permissions.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { startHost } from '../support/start-host.js';
 
@@ -40,7 +40,7 @@ describe('files that others may look into', () => {
       chmodSync(state, stateMode);
       chmodSync(tokens, tokensMode);
       const { log, lines } = createRecordedLog();
-      reportExposed({ state, tokens }, log);
+      warnOfOpenPermissions({ state, tokens }, log);
       expect(lines.map(({ level, message }) => [level, message])).to.deep.equal(
         warnings.map((message) => ['warn', message]),
       );
@@ -49,7 +49,7 @@ describe('files that others may look into', () => {
 
   it('cause none where there are none', () => {
     const { log, lines } = createRecordedLog();
-    reportExposed({ state: join(folder, 'missing'), tokens: null }, log);
+    warnOfOpenPermissions({ state: join(folder, 'missing'), tokens: null }, log);
     expect(lines).to.deep.equal([]);
   });
 

@@ -4,18 +4,18 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   InvalidText,
-  type PlacedFault,
+  type PlacedViolation,
   parseStructuredText,
   type TextFormat,
 } from '../../core/document/parse-document.js';
 
 const FOUR_MIB = 4 * 1024 * 1024;
 
-function faultsOf(text: string, format: TextFormat): readonly PlacedFault[] {
+function faultsOf(text: string, format: TextFormat): readonly PlacedViolation[] {
   try {
     parseStructuredText(text, format);
   } catch (error) {
-    if (error instanceof InvalidText) return error.faults;
+    if (error instanceof InvalidText) return error.violations;
     throw error;
   }
   return expect.fail(`nothing was refused in ${text.slice(0, 50)}`);

@@ -46,7 +46,7 @@ async function textOf(work: () => unknown): Promise<string> {
     return '';
   } catch (error) {
     if (!(error instanceof InvalidFile)) throw error;
-    const texts = error.findings.map(({ message, hint, file }) => `${message} ${hint} ${file}`);
+    const texts = error.diagnostics.map(({ message, hint, file }) => `${message} ${hint} ${file}`);
     return [error.message, ...texts].join('\n');
   }
 }

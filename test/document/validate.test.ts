@@ -25,10 +25,10 @@ import {
   union,
 } from 'superstruct';
 import type { AnyStruct } from '../../core/document/struct-walk.js';
-import { judgeByStruct } from '../../core/document/validate.js';
+import { validateStruct } from '../../core/document/validate.js';
 
 function tell(value: unknown, struct: AnyStruct): string[] {
-  return judgeByStruct(value, struct).faults.map(
+  return validateStruct(value, struct).faults.map(
     ({ message, hint }) => message + (hint === null ? '' : ` (${hint})`),
   );
 }
@@ -172,7 +172,7 @@ describe('judgeByStruct', () => {
   });
 
   it('puts the prefix in front of every path', () => {
-    const { faults } = judgeByStruct({ b: 1 }, object({ a: string() }), ['provider', 'config']);
+    const { faults } = validateStruct({ b: 1 }, object({ a: string() }), ['provider', 'config']);
     expect(faults.map(({ message, path, at }) => ({ message, path, at }))).to.deep.equal([
       { message: "missing key 'a' in 'provider.config'", path: ['provider', 'config'], at: 'key' },
       {
@@ -200,7 +200,7 @@ describe('judgeByStruct', () => {
           return Reflect.ownKeys(it);
         },
       });
-      expect(judgeByStruct(value, object({ a: optional(string()) })).faults).to.have.length(
+      expect(validateStruct(value, object({ a: optional(string()) })).faults).to.have.length(
         unknown,
       );
       return walks;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findJsonFault } from '../../core/lib/json-check.js';
+import { explainInvalidJson } from '../../core/lib/json-check.js';
 
 function isJson(bytes: Buffer): boolean {
-  return findJsonFault([bytes], bytes.length) === null;
+  return explainInvalidJson([bytes], bytes.length) === null;
 }
 
 function isParsed(bytes: Buffer): boolean {
@@ -201,9 +201,10 @@ describe('isJson', () => {
         const ends = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length];
         const sorted = ends.sort((one, other) => one - other);
         const pieces = sorted.slice(1).map((end, index) => bytes.subarray(sorted[index], end));
-        expect(findJsonFault(pieces, bytes.length)).to.equal(null);
+        expect(explainInvalidJson(pieces, bytes.length)).to.equal(null);
         expect(
-          findJsonFault(pieces.slice(0, -1), bytes.length - (pieces.at(-1)?.length ?? 0)) === null,
+          explainInvalidJson(pieces.slice(0, -1), bytes.length - (pieces.at(-1)?.length ?? 0)) ===
+            null,
         ).to.equal(isParsed(Buffer.concat(pieces.slice(0, -1))));
       }),
       { numRuns: 2000 },
@@ -211,11 +212,11 @@ describe('isJson', () => {
   });
 
   it('tells what is no UTF-8 from what is no JSON', () => {
-    expect(findJsonFault([Buffer.from('"\xc3"', 'latin1')], 3)).to.equal('not valid UTF-8');
+    expect(explainInvalidJson([Buffer.from('"\xc3"', 'latin1')], 3)).to.equal('not valid UTF-8');
     expect(
-      findJsonFault([Buffer.from('"\xc3', 'latin1'), Buffer.from('\xa9"', 'latin1')], 4),
+      explainInvalidJson([Buffer.from('"\xc3', 'latin1'), Buffer.from('\xa9"', 'latin1')], 4),
     ).to.equal(null);
-    expect(findJsonFault([Buffer.from('"é')], 3)).to.equal('not valid JSON');
+    expect(explainInvalidJson([Buffer.from('"é')], 3)).to.equal('not valid JSON');
   });
 
   it('judges many megabytes', () => {

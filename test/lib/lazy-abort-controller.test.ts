@@ -1,7 +1,10 @@
 import { expect } from 'chai';
-import { AbortSource } from '../../core/lib/lazy-abort-controller.js';
+import { LazyAbortController } from '../../core/lib/lazy-abort-controller.js';
 
-function listen(source: AbortSource): { told: () => number; listener: { handleEvent(): void } } {
+function listen(source: LazyAbortController): {
+  told: () => number;
+  listener: { handleEvent(): void };
+} {
   let count = 0;
   const listener = {
     handleEvent: () => {
@@ -14,7 +17,7 @@ function listen(source: AbortSource): { told: () => number; listener: { handleEv
 
 describe('an abort source', () => {
   it('tells its listeners once, and keeps the first reason', () => {
-    const source = new AbortSource();
+    const source = new LazyAbortController();
     const { told } = listen(source);
     expect([source.aborted, source.reason]).to.deep.equal([false, undefined]);
     source.abort('first');
@@ -23,7 +26,7 @@ describe('an abort source', () => {
   });
 
   it('tells nobody who has left, and everybody else', () => {
-    const source = new AbortSource();
+    const source = new LazyAbortController();
     const [left, stayed] = [listen(source), listen(source)];
     source.removeEventListener('abort', left.listener);
     source.removeEventListener('abort', left.listener);
@@ -32,7 +35,7 @@ describe('an abort source', () => {
   });
 
   it('tells nobody who leaves while it tells', () => {
-    const source = new AbortSource();
+    const source = new LazyAbortController();
     const second = { told: false, handleEvent: () => {} };
     second.handleEvent = () => {
       second.told = true;
@@ -47,14 +50,14 @@ describe('an abort source', () => {
 
   it('gives a signal that is aborted with it, asked for before or after', () => {
     const reason = new Error('gone');
-    const source = new AbortSource();
+    const source = new LazyAbortController();
     const before = source.signal;
     expect(before.aborted).to.equal(false);
     source.abort(reason);
     expect([before.aborted, before.reason]).to.deep.equal([true, reason]);
     expect(source.signal).to.equal(before);
 
-    const other = new AbortSource();
+    const other = new LazyAbortController();
     other.abort(reason);
     expect([other.signal.aborted, other.signal.reason]).to.deep.equal([true, reason]);
   });

@@ -8,10 +8,10 @@ import { parseDescriptor } from '../../core/descriptor/parse-descriptor.js';
 import { InvalidFile } from '../../core/document/diagnostic.js';
 import { fetchManifestText } from '../../core/manifest/fetch-manifest.js';
 import {
+  type LoadedManifest,
+  loadManifest,
   type ManifestInput,
   ManifestUnavailable,
-  type ReadManifest,
-  readManifest,
 } from '../../core/manifest/load-manifest.js';
 import { manifestDigest } from '../../core/manifest/parse-manifest.js';
 import { findingsOf, summarise } from '../support/documents/invalid-file.js';
@@ -33,11 +33,11 @@ const FOUR_MIB = 4 * 1024 * 1024;
 async function read(
   manifestLines: string,
   rest: Partial<ManifestInput> = {},
-): Promise<ReadManifest> {
+): Promise<LoadedManifest> {
   const text = `module: crm\nprovider: { kind: http, config: { endpoints: [http://a.test] } }\n${manifestLines}`;
   const file = 'crm.yaml';
   const { descriptor, locate } = await parseDescriptor({ file, text, adapters: knownAdapters });
-  return readManifest({
+  return loadManifest({
     descriptor,
     file,
     locate,

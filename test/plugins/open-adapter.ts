@@ -5,11 +5,11 @@ import {
   isProviderFailure,
   type Log,
   type OpenContext,
-  type Operation,
   type Outcome,
   type Provider,
   type ProviderAdapter,
   type ProviderFailure,
+  type ProviderOperation,
   Secret,
 } from '../../core/contract/index.js';
 
@@ -92,7 +92,7 @@ const CONTEXT: CallContext = {
 
 /** A GET of `/contacts` unless told otherwise. */
 export function createInvocation(
-  operation: Partial<Extract<Operation, { kind: 'http_route' }>> | Operation = {},
+  operation: Partial<Extract<ProviderOperation, { kind: 'http_route' }>> | ProviderOperation = {},
   others: Partial<Omit<Invocation, 'operation'>> = {},
 ): Invocation {
   const route = {
@@ -107,7 +107,7 @@ export function createInvocation(
   const isOther = operation.kind !== undefined && operation.kind !== 'http_route';
   return {
     id: 'call_1',
-    operation: (isOther ? operation : { ...route, ...operation }) as Operation,
+    operation: (isOther ? operation : { ...route, ...operation }) as ProviderOperation,
     headers: { accept: 'application/json' },
     context: CONTEXT,
     maxResponseBytes: 4 * 1_048_576,

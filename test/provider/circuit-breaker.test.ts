@@ -1,20 +1,20 @@
 import { expect } from 'chai';
-import { Breaker, type Verdict } from '../../core/provider/circuit-breaker.js';
+import { CircuitBreaker, type Verdict } from '../../core/provider/circuit-breaker.js';
 import { waitUntil } from '../support/http/wait-until.js';
 
 const SETTINGS = { failures: 3, openMs: 40, maxOpenMs: 100 };
 /** Timers of Node fire up to a millisecond early, and the load of other tests makes them late. */
 const EARLY_MS = 2;
 
-const settle = (breaker: Breaker, ...verdicts: readonly Verdict[]) => {
+const settle = (breaker: CircuitBreaker, ...verdicts: readonly Verdict[]) => {
   for (const verdict of verdicts) breaker.settle(breaker.admit(), verdict);
 };
-const reopening = (breaker: Breaker) =>
+const reopening = (breaker: CircuitBreaker) =>
   waitUntil('the time of the probe', () => breaker.state === 'half_open');
 
 describe('the breaker of an endpoint', () => {
   it('opens after so many failures in a row, and not before', () => {
-    const breaker = new Breaker(SETTINGS);
+    const breaker = new CircuitBreaker(SETTINGS);
     settle(breaker, 'failure', 'failure', 'success', 'failure', 'failure');
     expect(breaker.state).to.equal('closed');
     settle(breaker, 'failure');
@@ -24,13 +24,13 @@ describe('the breaker of an endpoint', () => {
   });
 
   it('takes no notice of a call that says nothing of the endpoint', () => {
-    const breaker = new Breaker(SETTINGS);
+    const breaker = new CircuitBreaker(SETTINGS);
     settle(breaker, 'failure', 'failure', 'neutral', 'failure');
     expect(breaker.state).to.equal('open');
   });
 
   it('lets one probe through when its time has come, and no call beside it', async () => {
-    const breaker = new Breaker(SETTINGS);
+    const breaker = new CircuitBreaker(SETTINGS);
     settle(breaker, 'failure', 'failure', 'failure');
     await reopening(breaker);
     expect(breaker.isAdmitting).to.equal(true);
@@ -44,7 +44,7 @@ describe('the breaker of an endpoint', () => {
 
   it('stays open twice as long after each probe that fails, up to the most', async () => {
     const opened: number[] = [];
-    const breaker = new Breaker(SETTINGS, (state, openMs) => {
+    const breaker = new CircuitBreaker(SETTINGS, (state, openMs) => {
       if (state === 'open') opened.push(openMs);
     });
     settle(breaker, 'failure', 'failure', 'failure');
@@ -59,7 +59,7 @@ describe('the breaker of an endpoint', () => {
 
   it('starts anew after a probe that succeeds', async () => {
     const opened: number[] = [];
-    const breaker = new Breaker(SETTINGS, (state, openMs) => {
+    const breaker = new CircuitBreaker(SETTINGS, (state, openMs) => {
       if (state === 'open') opened.push(openMs);
     });
     settle(breaker, 'failure', 'failure', 'failure');
@@ -73,7 +73,7 @@ describe('the breaker of an endpoint', () => {
   });
 
   it('gives the probe of a caller who has gone to the next call', async () => {
-    const breaker = new Breaker(SETTINGS);
+    const breaker = new CircuitBreaker(SETTINGS);
     settle(breaker, 'failure', 'failure', 'failure');
     await reopening(breaker);
     settle(breaker, 'neutral');
@@ -84,7 +84,7 @@ describe('the breaker of an endpoint', () => {
   });
 
   it('believes no call that began before it last changed', async () => {
-    const breaker = new Breaker(SETTINGS);
+    const breaker = new CircuitBreaker(SETTINGS);
     const late = [breaker.admit(), breaker.admit(), breaker.admit()] as const;
     settle(breaker, 'failure', 'failure', 'failure');
     breaker.settle(late[0], 'success');

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { ProviderFailure } from '../../core/contract/index.js';
-import { AbortSource } from '../../core/lib/lazy-abort-controller.js';
+import { LazyAbortController } from '../../core/lib/lazy-abort-controller.js';
 import { Deadline } from '../../core/provider/deadline.js';
 
 describe('work under a deadline', () => {
   const open: Deadline[] = [];
   const createDeadline = (timeoutMs = 5000): Deadline => {
-    const deadline = new Deadline(timeoutMs, new AbortSource());
+    const deadline = new Deadline(timeoutMs, new LazyAbortController());
     open.push(deadline);
     return deadline;
   };

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Balancing } from '../../core/contract/index.js';
 import { Endpoint } from '../../core/provider/endpoint.js';
-import { EndpointSet } from '../../core/provider/endpoint-pool.js';
+import { EndpointPool } from '../../core/provider/endpoint-pool.js';
 import { SILENT_LOG } from '../support/provider/fake-module.js';
 
 const FAR_MS = 3_600_000;
@@ -23,18 +23,18 @@ function createEndpoints(weights: Readonly<Record<string, number>>): Endpoint[] 
 function createSet(
   strategy: Balancing['strategy'],
   weights: Readonly<Record<string, number>>,
-): EndpointSet {
-  return new EndpointSet(createEndpoints(weights), strategy);
+): EndpointPool {
+  return new EndpointPool(createEndpoints(weights), strategy);
 }
 
-const find = (set: EndpointSet, id: string): Endpoint => {
+const find = (set: EndpointPool, id: string): Endpoint => {
   const endpoint = set.all.find((one) => one.id === id);
   return endpoint ?? expect.fail(`there is no endpoint ${id}`);
 };
 const open = (endpoint: Endpoint) => endpoint.end(endpoint.begin(), 'failure');
-const choose = (set: EndpointSet, key: string | null = null, tried: readonly Endpoint[] = []) =>
+const choose = (set: EndpointPool, key: string | null = null, tried: readonly Endpoint[] = []) =>
   set.choose(key, tried)?.id ?? null;
-const chooseMany = (set: EndpointSet, times: number) =>
+const chooseMany = (set: EndpointPool, times: number) =>
   Array.from({ length: times }, () => choose(set));
 const countOf = (chosen: readonly (string | null)[], id: string) =>
   chosen.filter((one) => one === id).length;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { LoopDelay } from '../../core/provider/event-loop-delay.js';
-import { HostPressure } from '../../core/provider/load-shedding.js';
+import { EventLoopDelay } from '../../core/provider/event-loop-delay.js';
+import { LoadShedder } from '../../core/provider/load-shedding.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { createFakeModule, failureOf, hang } from '../support/provider/fake-module.js';
 
@@ -8,7 +8,7 @@ const IN_TIME = { medianMs: 0 };
 
 describe('the limits of the host', () => {
   it('hold over all modules together', async () => {
-    const pressure = new HostPressure({ maxInFlight: 2, shedDelayMs: 250 }, IN_TIME);
+    const pressure = new LoadShedder({ maxInFlight: 2, shedDelayMs: 250 }, IN_TIME);
     const [one, other] = [createFakeModule({ pressure }), createFakeModule({ pressure })];
     one.answer(hang);
     other.answer(hang);
@@ -26,7 +26,7 @@ describe('the limits of the host', () => {
   });
 
   it('count those who wait for a turn', async () => {
-    const pressure = new HostPressure({ maxInFlight: 2, shedDelayMs: 250 }, IN_TIME);
+    const pressure = new LoadShedder({ maxInFlight: 2, shedDelayMs: 250 }, IN_TIME);
     const module = createFakeModule({ pressure, limits: { concurrency: 1 }, invoke: hang });
     const calls = [1, 2].map(() => failureOf(module.call({ timeoutMs: 40 })));
     const refusal = await failureOf(module.call());
@@ -37,7 +37,7 @@ describe('the limits of the host', () => {
 
   it('refuse calls while the event loop is later than the bound', async () => {
     const delay = { medianMs: 250 };
-    const pressure = new HostPressure({ maxInFlight: 10, shedDelayMs: 250 }, delay);
+    const pressure = new LoadShedder({ maxInFlight: 10, shedDelayMs: 250 }, delay);
     const module = createFakeModule({ pressure });
     await module.call();
     delay.medianMs = 251;
@@ -54,7 +54,7 @@ describe('the limits of the host', () => {
 });
 
 describe('the delay of the event loop', () => {
-  let delay: LoopDelay | undefined;
+  let delay: EventLoopDelay | undefined;
   let hog: NodeJS.Immediate | undefined;
 
   afterEach(() => {
@@ -70,7 +70,7 @@ describe('the delay of the event loop', () => {
   const waitForTicks = () => new Promise((resolve) => setTimeout(resolve, 200));
 
   it('grows when the loop is always late, and falls when it is not', async () => {
-    const measured = new LoopDelay();
+    const measured = new EventLoopDelay();
     delay = measured;
     expect(measured.medianMs).to.equal(0);
     const keepBusy = () => {
@@ -84,21 +84,21 @@ describe('the delay of the event loop', () => {
   });
 
   it('is told in quantiles since they were taken last, the longest pause among them', async () => {
-    const measured = new LoopDelay();
+    const measured = new EventLoopDelay();
     delay = measured;
-    expect(measured.takeQuantiles([0.5, 1])).to.deep.equal([0, 0]);
+    expect(measured.readQuantiles([0.5, 1])).to.deep.equal([0, 0]);
     await waitForTicks();
     block(400);
     await waitForTicks();
-    const [median, longest] = measured.takeQuantiles([0.5, 1]) as [number, number];
+    const [median, longest] = measured.readQuantiles([0.5, 1]) as [number, number];
     expect(median).to.be.below(0.3);
     expect(longest).to.be.within(0.3, 5);
     await waitForTicks();
-    expect(measured.takeQuantiles([1])[0]).to.be.below(0.3);
+    expect(measured.readQuantiles([1])[0]).to.be.below(0.3);
   });
 
   it('does not grow by one long pause, even if that fills a window', async () => {
-    const measured = new LoopDelay();
+    const measured = new EventLoopDelay();
     delay = measured;
     // After a reset the histogram needs one tick (20 ms) before it records anything.
     const windowIsOver = performance.now() + 500 + 30;

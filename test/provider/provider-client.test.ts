@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Invocation } from '../../core/contract/index.js';
 import { ProviderStatus } from '../../core/provider/outcome.js';
 import type { CallTrace } from '../../core/provider/provider-call.js';
-import { GuardFailure } from '../../core/provider/rejected-call.js';
+import { RejectedCall } from '../../core/provider/rejected-call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import {
   answerStatus,
@@ -223,9 +223,9 @@ describe('the guard of a module', () => {
         const module = createFakeModule({ breaker, invoke: () => fail(failure) });
         for (let call = 0; call < 3; call += 1) await failureOf(module.call());
         const refusal = await failureOf(module.call());
-        expect(refusal).to.be.instanceOf(GuardFailure);
+        expect(refusal).to.be.instanceOf(RejectedCall);
         expect(refusal.failure).to.equal('unavailable');
-        expect((refusal as GuardFailure).evidence).to.deep.equal({
+        expect((refusal as RejectedCall).evidence).to.deep.equal({
           field: 'breaker',
           reason: 'open',
         });
@@ -295,7 +295,7 @@ describe('the guard of a module', () => {
       });
       const probe = module.call();
       const beside = await failureOf(module.call());
-      expect(beside).to.be.instanceOf(GuardFailure);
+      expect(beside).to.be.instanceOf(RejectedCall);
       release();
       expect(await probe).to.have.property('value', '"fine"');
       expect(module.guard.endpoints()[0]).to.include({ state: 'up', until: null });
@@ -309,7 +309,7 @@ describe('the guard of a module', () => {
       });
       await failureOf(module.call());
       await failureOf(module.call());
-      const refusal = (await failureOf(module.call())) as GuardFailure;
+      const refusal = (await failureOf(module.call())) as RejectedCall;
       expect(refusal.retryAfterSeconds).to.equal(3);
     });
 
@@ -344,7 +344,7 @@ describe('the guard of a module', () => {
       // Now it waits for its retry, and the second one opens the breaker.
       const second = failureOf(module.call({ isRepeatable: true }));
       for (const failure of await Promise.all([first, second])) {
-        expect(failure).not.to.be.instanceOf(GuardFailure);
+        expect(failure).not.to.be.instanceOf(RejectedCall);
         expect(failure.failure).to.equal('unavailable');
       }
       expect(module.invocations).to.have.length(2);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Log } from '../../core/contract/index.js';
-import { type OpenDatabase, ReopeningStore } from '../../core/store/reconnecting-store.js';
+import { type OpenDatabase, ReconnectingStore } from '../../core/store/reconnecting-store.js';
 import { openSqlite } from '../../core/store/sqlite-database.js';
 import { sqliteFile } from '../../core/store/sqlite-file.js';
 import { StoreUnavailable } from '../../core/store/store-unavailable.js';
@@ -30,7 +30,7 @@ describe('a store over a database that comes and goes', () => {
     const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
     const unreachable = () => new StoreUnavailable('unreachable', { code: 'ECONNREFUSED' });
     const failures = [unreachable(), unreachable(), new StoreUnavailable('refused')];
-    const store = new ReopeningStore({ open: openAfter(failures), keys: null, log });
+    const store = new ReconnectingStore({ open: openAfter(failures), keys: null, log });
     await store.start(1000);
     await waitUntil('the store is open', () => store.unavailable === null);
     const meanwhile = 'config operations answer 503 meanwhile';
@@ -46,7 +46,7 @@ describe('a store over a database that comes and goes', () => {
     const causes: unknown[] = [];
     const log: Log = { ...silent, warn: ({ err }) => causes.push(err) };
     const surprise = new TypeError('surprise');
-    const store = new ReopeningStore({ open: openAfter([surprise]), keys: null, log });
+    const store = new ReconnectingStore({ open: openAfter([surprise]), keys: null, log });
     await store.start(1000);
     const error = await expectUnavailable(store.readConfig('crm'), 'failed');
     expect(error.message).to.equal('the store failed');
@@ -62,7 +62,7 @@ describe('a store over a database that comes and goes', () => {
       });
       return openSqlite(backend.stateDir, onChange);
     };
-    const store = new ReopeningStore({ open: opening, keys: null, log: silent });
+    const store = new ReconnectingStore({ open: opening, keys: null, log: silent });
     await store.start(20);
     await expectUnavailable(store.readConfig('crm'), 'opening');
     const told: (string | null)[] = [];
@@ -93,7 +93,7 @@ describe('a store over a database that comes and goes', () => {
       const database = await openSqlite(backend.stateDir, onChange);
       return { ...database, close: () => database.close().finally(() => closes++) };
     };
-    const store = new ReopeningStore({ open: opening, keys: null, log: silent });
+    const store = new ReconnectingStore({ open: opening, keys: null, log: silent });
     await store.start(20);
     await store.close();
     open();

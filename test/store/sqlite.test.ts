@@ -16,7 +16,7 @@ import { sql } from 'kysely';
 import { openAuditReader } from '../../core/store/audit-reader.js';
 import type { Database } from '../../core/store/database.js';
 import { openStore } from '../../core/store/open-store.js';
-import { type OpenDatabase, ReopeningStore } from '../../core/store/reconnecting-store.js';
+import { type OpenDatabase, ReconnectingStore } from '../../core/store/reconnecting-store.js';
 import { openSqlite } from '../../core/store/sqlite-database.js';
 import { sqliteFile } from '../../core/store/sqlite-file.js';
 import { waitUntil } from '../support/http/wait-until.js';
@@ -221,14 +221,14 @@ describe('the store in a SQLite file', () => {
   });
 
   /** With a hand on the store's own connection. */
-  async function openAndReach(): Promise<{ store: ReopeningStore; database: Database }> {
+  async function openAndReach(): Promise<{ store: ReconnectingStore; database: Database }> {
     const opened: Database[] = [];
     const open: OpenDatabase = async (onChange) => {
       const database = await openSqlite(backend.stateDir, onChange);
       opened.push(database);
       return database;
     };
-    const store = new ReopeningStore({ open, keys: null, log: silent });
+    const store = new ReconnectingStore({ open, keys: null, log: silent });
     await store.start(1000);
     const [database] = opened;
     if (database === undefined) throw new Error('the store did not open');

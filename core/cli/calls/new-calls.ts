@@ -1,6 +1,6 @@
 import { type CallEntry, callList } from '../client/call-list.js';
 import type { HostClient } from '../client/host-client.js';
-import { askFor } from '../client/host-response.js';
+import { requestJson } from '../client/host-response.js';
 
 /** The most that a page may hold (contract 9). */
 const PAGE_LIMIT = '1000';
@@ -23,7 +23,7 @@ export class NewCalls {
   }
 
   /** @throws CommandFailure when the host refuses, or cannot be reached. */
-  async look(): Promise<CallEntry[]> {
+  async poll(): Promise<CallEntry[]> {
     const calls = await this.#readAll();
     const unseen = withoutSeen(calls, this.#seen);
     const last = calls.at(-1)?.at;
@@ -42,7 +42,7 @@ export class NewCalls {
       limit: PAGE_LIMIT,
     });
     for (;;) {
-      const { calls, next_cursor } = await askFor(this.#client, `/calls?${query}`, callList);
+      const { calls, next_cursor } = await requestJson(this.#client, `/calls?${query}`, callList);
       newestFirst.push(...calls);
       if (next_cursor === null) return newestFirst.reverse();
       query.set('cursor', next_cursor);

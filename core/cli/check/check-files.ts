@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { type Finding, InvalidFile } from '../../document/diagnostic.js';
+import { type Diagnostic, InvalidFile } from '../../document/diagnostic.js';
 import { readStructuredText } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
-import type { ReadManifest } from '../../manifest/load-manifest.js';
+import type { LoadedManifest } from '../../manifest/load-manifest.js';
 import { manifestDigest, parseManifest } from '../../manifest/parse-manifest.js';
 import type { DescriptorContext } from '../../modules/prepare-descriptor.js';
 import { type DirectoryFile, readDirectoryFile } from '../../watch/directory.js';
-import { type JudgedDescriptor, judgeDescriptor, judgeFolder } from './check-descriptors.js';
+import { type CheckedDescriptor, checkDescriptor, checkDescriptors } from './check-descriptors.js';
 import type { CheckedFile, CheckNote, CheckReport } from './check-report.js';
 import { describeFile } from './describe-file.js';
 
@@ -21,11 +21,11 @@ export async function checkPath(path: string, context: DescriptorContext): Promi
   const entry = await readDirectoryFile(folder, basename(path));
   const manifest = readAsManifest(entry);
   if (manifest !== null) return reportManifest(manifest, folder);
-  return reportDescriptors([await judgeDescriptor(entry, context)], folder);
+  return reportDescriptors([await checkDescriptor(entry, context)], folder);
 }
 
 async function checkFolder(folder: string, context: DescriptorContext): Promise<CheckReport> {
-  const { descriptors, ignored } = await judgeFolder(folder, context);
+  const { descriptors, ignored } = await checkDescriptors(folder, context);
   const shown = ignored.map(({ file, reason }) => ({ file: describeFile(folder, file), reason }));
   return { ...reportDescriptors(descriptors, folder), isFolder: true, ignored: shown };
 }
@@ -40,13 +40,13 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-function reportDescriptors(judged: readonly JudgedDescriptor[], folder: string): CheckReport {
+function reportDescriptors(judged: readonly CheckedDescriptor[], folder: string): CheckReport {
   return {
     isFolder: false,
     files: judged.map(({ entry, module, prepared }): CheckedFile => {
       return { kind: 'descriptor', file: describeFile(folder, entry.file), module, prepared };
     }),
-    findings: describeFindings(
+    findings: describeDiagnostics(
       judged.flatMap(({ findings }) => findings),
       folder,
     ),
@@ -56,7 +56,7 @@ function reportDescriptors(judged: readonly JudgedDescriptor[], folder: string):
 }
 
 /** A manifest that two descriptors name is judged with each of them, and told of once. */
-function describeFindings(findings: readonly Finding[], folder: string): Finding[] {
+function describeDiagnostics(findings: readonly Diagnostic[], folder: string): Diagnostic[] {
   const shown = findings.map((finding) => ({
     ...finding,
     file: describeFile(folder, finding.file),
@@ -70,7 +70,7 @@ const MANIFEST_NOTES: Readonly<Record<string, string>> = {
   url: 'the manifest comes from a URL: it is not fetched, so the manifest is not judged',
 };
 
-function listNotes({ entry, prepared }: JudgedDescriptor, folder: string): CheckNote[] {
+function listNotes({ entry, prepared }: CheckedDescriptor, folder: string): CheckNote[] {
   if (prepared === null) return [];
   const { enabled, manifest } = prepared.descriptor;
   const messages = [
@@ -81,15 +81,15 @@ function listNotes({ entry, prepared }: JudgedDescriptor, folder: string): Check
   return messages.flatMap((message) => (message === undefined ? [] : [{ file, message }]));
 }
 
-interface JudgedManifest {
+interface CheckedManifest {
   readonly file: string;
   readonly module: string | null;
-  readonly manifest: ReadManifest | null;
-  readonly findings: readonly Finding[];
+  readonly manifest: LoadedManifest | null;
+  readonly findings: readonly Diagnostic[];
 }
 
 /** `null` for what is no manifest, or cannot be read at all. */
-function readAsManifest(entry: DirectoryFile): JudgedManifest | null {
+function readAsManifest(entry: DirectoryFile): CheckedManifest | null {
   if (!('text' in entry)) return null;
   const document = readDocument(entry);
   if (document === null || !looksLikeManifest(document.value)) return null;
@@ -100,7 +100,7 @@ function readAsManifest(entry: DirectoryFile): JudgedManifest | null {
     return { file, module: manifest.module_id, manifest: read, findings: warnings };
   } catch (error) {
     if (!(error instanceof InvalidFile)) throw error;
-    return { file, module: null, manifest: null, findings: error.findings };
+    return { file, module: null, manifest: null, findings: error.diagnostics };
   }
 }
 
@@ -120,12 +120,12 @@ function looksLikeManifest(value: unknown): boolean {
   return 'module_id' in value && !('module' in value) && !('provider' in value);
 }
 
-function reportManifest(judged: JudgedManifest, folder: string): CheckReport {
+function reportManifest(judged: CheckedManifest, folder: string): CheckReport {
   const { file, module, manifest, findings } = judged;
   return {
     isFolder: false,
     files: [{ kind: 'manifest', file: describeFile(folder, file), module, manifest }],
-    findings: describeFindings(findings, folder),
+    findings: describeDiagnostics(findings, folder),
     notes: [],
     ignored: [],
   };

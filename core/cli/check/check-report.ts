@@ -1,5 +1,5 @@
-import type { Finding } from '../../document/diagnostic.js';
-import type { ReadManifest } from '../../manifest/load-manifest.js';
+import type { Diagnostic } from '../../document/diagnostic.js';
+import type { LoadedManifest } from '../../manifest/load-manifest.js';
 import { configDigestOf, type PreparedDescriptor } from '../../modules/prepare-descriptor.js';
 import type { IgnoredFile } from '../../watch/directory.js';
 
@@ -21,7 +21,7 @@ export type CheckedFile = {
   readonly module: string | null;
 } & (
   | { readonly kind: 'descriptor'; readonly prepared: PreparedDescriptor | null }
-  | { readonly kind: 'manifest'; readonly manifest: ReadManifest | null }
+  | { readonly kind: 'manifest'; readonly manifest: LoadedManifest | null }
 );
 
 /** What is worth knowing and neither wrong nor doubtful. */
@@ -35,7 +35,7 @@ export interface CheckReport {
   /** Whether a folder was checked: only then is what is missing in it missing. */
   readonly isFolder: boolean;
   readonly files: readonly CheckedFile[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Diagnostic[];
   readonly notes: readonly CheckNote[];
   readonly ignored: readonly IgnoredFile[];
 }

@@ -1,4 +1,4 @@
-import type { Finding } from '../../document/diagnostic.js';
+import type { Diagnostic } from '../../document/diagnostic.js';
 import { toPrintable } from '../output/escape.js';
 import { type CheckReport, summarize } from './check-report.js';
 
@@ -17,14 +17,14 @@ export function formatCheckText(report: CheckReport): string {
 }
 
 /** `modules.d/crm.yaml:3:5: error: unknown key 'retires' (did you mean 'retry'?) [unknown-key]` */
-function formatLine({ file, line, column, severity, message, hint, rule }: Finding): string {
+function formatLine({ file, line, column, severity, message, hint, rule }: Diagnostic): string {
   const place = line === null ? '' : `:${line}:${column ?? 1}`;
   const advice = hint === null ? '' : ` (${hint})`;
   return `${file}${place}: ${severity}: ${message}${advice} [${rule}]`;
 }
 
-function groupByFile(findings: readonly Finding[]): Finding[][] {
-  const groups = new Map<string, Finding[]>();
+function groupByFile(findings: readonly Diagnostic[]): Diagnostic[][] {
+  const groups = new Map<string, Diagnostic[]>();
   for (const finding of findings) {
     const group = groups.get(finding.file) ?? [];
     groups.set(finding.file, [...group, finding]);

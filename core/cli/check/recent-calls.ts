@@ -1,6 +1,6 @@
 import { array, nullable, optional, string, type } from 'superstruct';
 import type { HostClient } from '../client/host-client.js';
-import { askFor, HostRefusal } from '../client/host-response.js';
+import { HostError, requestJson } from '../client/host-response.js';
 
 export const CALLS_WINDOW_MS = 3_600_000;
 /** The most that a page may hold (contract 9). */
@@ -33,7 +33,7 @@ export async function countRecentCalls(client: HostClient, module: string): Prom
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const query = new URLSearchParams({ module, since, limit: String(PAGE_LIMIT) });
       if (cursor !== null) query.set('cursor', cursor);
-      const { calls, next_cursor = null } = await askFor(client, `/calls?${query}`, callsPage);
+      const { calls, next_cursor = null } = await requestJson(client, `/calls?${query}`, callsPage);
       for (const { method, route } of calls) countCall(byRoute, method, route);
       if (next_cursor === null || calls.length === 0) return { byRoute, note: null };
       cursor = next_cursor;
@@ -43,7 +43,7 @@ export async function countRecentCalls(client: HostClient, module: string): Prom
       note: `at least: only the last ${MAX_PAGES * PAGE_LIMIT} calls were counted`,
     };
   } catch (error) {
-    return { byRoute: null, note: explainRefusal(error) };
+    return { byRoute: null, note: explainRejection(error) };
   }
 }
 
@@ -54,8 +54,8 @@ function countCall(byRoute: Map<string, number>, method: string, route: string |
   byRoute.set(key, (byRoute.get(key) ?? 0) + 1);
 }
 
-function explainRefusal(error: unknown): string {
-  if (!(error instanceof HostRefusal)) throw error;
+function explainRejection(error: unknown): string {
+  if (!(error instanceof HostError)) throw error;
   if (error.status === NOT_FOUND) return 'unknown: the host keeps no records of calls';
   if (error.status === FORBIDDEN) return 'unknown: the token lacks the scope modgate.calls.read';
   return `unknown: the host answered ${error.status} to GET /calls`;

@@ -1,5 +1,5 @@
 import { relative, resolve, sep } from 'node:path';
-import type { Finding } from '../../document/diagnostic.js';
+import type { Diagnostic } from '../../document/diagnostic.js';
 import type { CheckNote, CheckReport } from './check-report.js';
 
 const SCHEMA =
@@ -17,7 +17,7 @@ interface SarifResult {
 
 /** SARIF 2.1.0, as code hosts and editors read it. URIs are relative to the working directory. */
 export function formatCheckSarif(report: CheckReport, version: string): string {
-  const results = [...report.findings.map(fromFinding), ...report.notes.map(fromNote)];
+  const results = [...report.findings.map(fromDiagnostic), ...report.notes.map(fromNote)];
   const rules = [...new Set(results.map(({ rule }) => rule))].sort();
   const log = {
     $schema: SCHEMA,
@@ -33,7 +33,7 @@ export function formatCheckSarif(report: CheckReport, version: string): string {
   return `${JSON.stringify(log, null, 2)}\n`;
 }
 
-function fromFinding(finding: Finding): SarifResult {
+function fromDiagnostic(finding: Diagnostic): SarifResult {
   const { rule, severity, message, hint, file, line, column } = finding;
   const text = hint === null ? message : `${message} (${hint})`;
   return { rule, level: severity, text, file, line, column };

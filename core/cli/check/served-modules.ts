@@ -2,9 +2,9 @@ import { any, array, type Infer, optional, string, type } from 'superstruct';
 import type { ManifestRoute } from '../../contract/index.js';
 import { parseRouteTemplate, TemplateError } from '../../lib/route-template.js';
 import type { HostClient } from '../client/host-client.js';
-import { askFor } from '../client/host-response.js';
+import { requestJson } from '../client/host-response.js';
 import { MODULES_PATH, moduleList } from '../client/module-list.js';
-import { CommandFailure } from '../command-error.js';
+import { CommandError } from '../command-error.js';
 import type { ServedModule } from './blast-radius.js';
 
 const manifestList = type({
@@ -30,8 +30,8 @@ const manifestList = type({
 
 /** What the host serves now. @throws CommandFailure when it cannot be reached, or refuses. */
 export async function readServedModules(client: HostClient): Promise<ServedModule[]> {
-  const { manifests } = await askFor(client, '/manifests', manifestList);
-  const { modules } = await askFor(client, MODULES_PATH, moduleList);
+  const { manifests } = await requestJson(client, '/manifests', manifestList);
+  const { modules } = await requestJson(client, MODULES_PATH, moduleList);
   const byName = new Map(
     modules.filter(({ digest }) => digest !== null).map((module) => [module.name, module]),
   );
@@ -51,7 +51,7 @@ function readManifest(client: HostClient, manifest: ServedManifest): ServedModul
     for (const { path } of manifest.http_routes) parseRouteTemplate(path);
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    throw new CommandFailure(`${client.url} serves a manifest that this version does not know`);
+    throw new CommandError(`${client.url} serves a manifest that this version does not know`);
   }
   return { ...manifest, http_routes: manifest.http_routes as readonly ManifestRoute[] };
 }

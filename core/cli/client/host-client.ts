@@ -1,12 +1,12 @@
 import { Agent } from 'node:https';
 import fetch, { type FetchError, type Response } from 'node-fetch';
-import { CommandFailure } from '../command-error.js';
+import { CommandError } from '../command-error.js';
 import type { HostAddress } from './host-options.js';
 
 /** Of one request, to its last byte. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /** The manifests of ten thousand modules, and room beside them. */
-const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 /** A `date` header is cut to the second, and some time goes by on the way: less than this is no skew. */
 const CLOCK_NOISE_MS = 2000;
 
@@ -28,7 +28,7 @@ export interface HostClient {
 }
 
 /** The host gave no answer: nothing listens there, or it is no host, or it is too slow. */
-export class HostUnreachable extends CommandFailure {}
+export class HostUnreachable extends CommandError {}
 
 const UNTRUSTED = 'its certificate is of no known authority (name one with --ca)';
 
@@ -70,7 +70,7 @@ export function createHostClient({ url, token, ca = null }: HostAddress): HostCl
           compress: false,
           // A redirect would carry the token to somebody else.
           redirect: 'error',
-          size: MAX_ANSWER_BYTES,
+          size: MAX_RESPONSE_BYTES,
           signal,
           ...(agent !== undefined && url.startsWith('https:') && { agent }),
         });

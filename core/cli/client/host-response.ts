@@ -1,9 +1,9 @@
 import { array, nullable, number, optional, type Struct, string, type } from 'superstruct';
-import { CommandFailure } from '../command-error.js';
+import { CommandError } from '../command-error.js';
 import type { HostAnswer, HostClient } from './host-client.js';
 
 /** The host answered, and it was a refusal. */
-export class HostRefusal extends CommandFailure {
+export class HostError extends CommandError {
   readonly status: number;
 
   constructor(message: string, status: number) {
@@ -23,34 +23,34 @@ const PROBLEM = type({
  * The text of a 200.
  * @throws HostRefusal for any other status, in the words of its Problem.
  */
-export async function askForText(
+export async function requestText(
   client: HostClient,
   path: string,
   headers?: Readonly<Record<string, string>>,
 ): Promise<string> {
   const answer = await client.ask(path, headers);
   if (answer.status === 200) return answer.text;
-  throw new HostRefusal(describeRefusal(client.url, answer), answer.status);
+  throw new HostError(describeRejection(client.url, answer), answer.status);
 }
 
-/** @throws HostRefusal as {@link askForText}; CommandFailure for a 200 that no host of ours gives. */
-export async function askFor<T, S>(
+/** @throws HostRefusal as {@link requestText}; CommandFailure for a 200 that no host of ours gives. */
+export async function requestJson<T, S>(
   client: HostClient,
   path: string,
   struct: Struct<T, S>,
 ): Promise<T> {
-  return parseAnswer(client, await askForText(client, path), struct);
+  return parseAnswer(client, await requestText(client, path), struct);
 }
 
 /** @throws CommandFailure when the text is something else. */
 export function parseAnswer<T, S>(client: HostClient, text: string, struct: Struct<T, S>): T {
   const value = parseJson(text);
   if (struct.is(value)) return value;
-  throw new CommandFailure(`${client.url} answers, but not as a modgate host does`);
+  throw new CommandError(`${client.url} answers, but not as a modgate host does`);
 }
 
 /** Its detail, the fields that were wrong, and what can be done, in one line. */
-function describeRefusal(url: string, { status, text }: HostAnswer): string {
+function describeRejection(url: string, { status, text }: HostAnswer): string {
   const problem = parseJson(text);
   if (!PROBLEM.is(problem)) return `${url} answered ${status}, but not as a modgate host does`;
   const fields = problem.errors.map(({ field, reason }) =>

@@ -6,7 +6,7 @@ import { NewCalls } from '../calls/new-calls.js';
 import { callList } from '../client/call-list.js';
 import { createHostClient, type HostClient } from '../client/host-client.js';
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
-import { askFor, askForText, parseAnswer } from '../client/host-response.js';
+import { parseAnswer, requestJson, requestText } from '../client/host-response.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { parseDuration } from '../output/duration.js';
@@ -48,7 +48,7 @@ export function run(command: Command, context: CommandContext): Promise<ExitCode
     const query = new URLSearchParams(filters);
     const since = sinceOf(client);
     if (since !== null) query.set('since', since);
-    const text = await askForText(client, `/calls?${query}`);
+    const text = await requestText(client, `/calls?${query}`);
     const { calls } = parseAnswer(client, text, callList);
     await context.print(wantsJson(command) ? `${text}\n` : formatCalls(calls));
     return EXIT.ok;
@@ -62,16 +62,16 @@ async function follow(
   command: Command,
   context: CommandContext,
 ): Promise<never> {
-  const { calls } = await askFor(client, '/calls?limit=1', callList);
+  const { calls } = await requestJson(client, '/calls?limit=1', callList);
   const since = sinceOf(client);
   const newCalls = new NewCalls(client, filters, since ?? calls[0]?.at ?? EPOCH);
   // From now on, by what the host has and not by a clock.
-  if (since === null) await newCalls.look();
+  if (since === null) await newCalls.poll();
   const format = wantsJson(command)
     ? (call: object) => `${JSON.stringify(call)}\n`
     : formatCallLine;
   for (;;) {
-    for (const call of await newCalls.look()) await context.print(format(call));
+    for (const call of await newCalls.poll()) await context.print(format(call));
     await pause(FOLLOW_INTERVAL_MS);
   }
 }

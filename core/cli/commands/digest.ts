@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { readStructuredText } from '../../document/parse-document.js';
-import { refuseInvalidFile } from '../../document/parse-file.js';
+import { assertValidFile } from '../../document/parse-file.js';
 import { readFileText } from '../../document/read-file.js';
 import { manifestDigest, parseManifest } from '../../manifest/parse-manifest.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
@@ -23,6 +23,6 @@ async function readDigest(file: string): Promise<string> {
     const { value, locate } = readStructuredText(file, await readFileText(file));
     return manifestDigest(parseManifest(value, { file, locate }).manifest);
   } catch (error) {
-    throw refuseInvalidFile(error);
+    throw assertValidFile(error);
   }
 }

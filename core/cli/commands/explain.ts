@@ -6,7 +6,7 @@ import type { Explanation } from '../../operations/explain/explanation.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { createHostClient } from '../client/host-client.js';
 import { addHostOptions, readHostAddress, requireTokenText } from '../client/host-options.js';
-import { askForText } from '../client/host-response.js';
+import { requestText } from '../client/host-response.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { explainFromFiles } from '../explain/explain-from-files.js';
@@ -61,7 +61,7 @@ export function run(command: Command, context: CommandContext): Promise<ExitCode
   return reportFailure(async () => {
     const { text, explanation } =
       modules === undefined
-        ? await askHost(question, command, context)
+        ? await requestExplanation(question, command, context)
         : await readFiles(question, command, context);
     await context.print(asJson ? `${text}\n` : formatExplanation(explanation));
     return EXIT.ok;
@@ -82,7 +82,7 @@ interface Answer {
   readonly explanation: Explanation;
 }
 
-async function askHost(
+async function requestExplanation(
   { method, target, as }: Question,
   command: Command,
   context: CommandContext,
@@ -90,7 +90,7 @@ async function askHost(
   const client = createHostClient(readHostAddress(command, context));
   const query = `method=${encodeURIComponent(method)}&target=${encodeURIComponent(target)}`;
   const headers = as === null ? {} : { 'modgate-explain-as': as };
-  const text = await askForText(client, `/explain?${query}`, headers);
+  const text = await requestText(client, `/explain?${query}`, headers);
   return { text, explanation: parseExplanation(client, text) };
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { requireFolder } from '../../config/require-folder.js';
-import { refuseInvalidFile } from '../../document/parse-file.js';
+import { assertValidFile } from '../../document/parse-file.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { formatGrants } from '../grants/format-grants.js';
@@ -38,6 +38,6 @@ async function read(command: Command, context: CommandContext): Promise<GrantsRe
   try {
     return await readGrants(module, config.modules, { plugins, environment: context.environment });
   } catch (error) {
-    throw refuseInvalidFile(error);
+    throw assertValidFile(error);
   }
 }

@@ -2,9 +2,9 @@ import { type Command, Option } from 'commander';
 import { SETTINGS } from '../../config/settings.js';
 import { ConfigError } from '../../errors.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { checkNameAvailable } from '../new/check-name-available.js';
 import { createModuleFiles, MODULE_KINDS, type ModuleKind } from '../new/module-files.js';
 import { createPluginFiles } from '../new/plugin-files.js';
-import { refuseTakenName } from '../new/refuse-taken-name.js';
 import { type NewFile, writeNewFiles } from '../new/write-new-files.js';
 import { addJsonOption, choiceArgument, choiceOption, wantsJson } from '../setting-options.js';
 
@@ -28,7 +28,7 @@ const TEMPLATES: Readonly<Record<string, Template>> = {
     folder: SETTINGS.modules.default,
     createFiles: async (name, folder, { kind = 'local' }) => {
       const files = createModuleFiles(name, kind);
-      await refuseTakenName(name, folder);
+      await checkNameAvailable(name, folder);
       return files;
     },
   },

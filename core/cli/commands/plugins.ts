@@ -3,7 +3,7 @@ import { ConfigError } from '../../errors.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { createHostClient } from '../client/host-client.js';
 import { addTokenOption, parseHostUrl, readToken } from '../client/host-options.js';
-import { askForText, parseAnswer } from '../client/host-response.js';
+import { parseAnswer, requestText } from '../client/host-response.js';
 import { PLUGINS_PATH, type PluginListEntry, pluginList } from '../client/plugin-list.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
@@ -78,5 +78,5 @@ async function readList(
   }
   const token = readToken(command, context.environment);
   const client = createHostClient({ url: parseHostUrl(url, '--url'), token });
-  return parseAnswer(client, await askForText(client, PLUGINS_PATH), pluginList).plugins;
+  return parseAnswer(client, await requestText(client, PLUGINS_PATH), pluginList).plugins;
 }

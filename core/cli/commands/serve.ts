@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import type { ComposedHost } from '../../compose.js';
-import { reportExposed } from '../../config/check-permissions.js';
+import { warnOfOpenPermissions } from '../../config/check-permissions.js';
 import type { ReadConfig } from '../../config/read-config.js';
 import { requireFolder } from '../../config/require-folder.js';
 import { type HostConfig, SETTING_NAMES } from '../../config/settings.js';
@@ -9,7 +9,12 @@ import { ConfigError } from '../../errors.js';
 import { describeListenError } from '../../http/server/listen-error.js';
 import { type Logger, openLog } from '../../log/logger.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { endOnStrayError, handleHangUp, type StopSignal, waitForStop } from '../process-signals.js';
+import {
+  exitOnUncaughtError,
+  handleHangUp,
+  type StopSignal,
+  waitForStop,
+} from '../process-signals.js';
 import { addSettings, readSettings } from '../setting-options.js';
 
 type ServeConfig = ReadConfig<keyof HostConfig>;
@@ -26,7 +31,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const { logLevel, workers } = settings.config;
   const log = await openLog(logLevel, { isShared: workers !== null });
   const stopped = waitForStop(context.exit);
-  endOnStrayError(log, context.exit);
+  exitOnUncaughtError(log, context.exit);
   const hangUp: HangUp = { onHangUp: () => {} };
   handleHangUp(() => hangUp.onHangUp());
   try {
@@ -76,7 +81,7 @@ async function serveWithWorkers(
 /** A child of a host that serves with several: it does what that one says. */
 async function serveAsWorker({ exit }: CommandContext): Promise<ExitCode> {
   const { runWorker } = await import('../../cluster/worker.js');
-  const isGood = await runWorker({ endOnStrayError: (log) => endOnStrayError(log, exit) });
+  const isGood = await runWorker({ endOnStrayError: (log) => exitOnUncaughtError(log, exit) });
   return isGood ? EXIT.ok : EXIT.failure;
 }
 
@@ -85,7 +90,7 @@ async function start(settings: ServeConfig, log: Logger): Promise<ComposedHost> 
   const host = await composeHost(settings.config, log);
   try {
     const { url } = await host.listen();
-    reportExposed(settings.config, log);
+    warnOfOpenPermissions(settings.config, log);
     log.info({ url }, 'listening');
     return host;
   } catch (error) {

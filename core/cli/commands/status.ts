@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createHostClient } from '../client/host-client.js';
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
-import { askForText, parseAnswer } from '../client/host-response.js';
+import { parseAnswer, requestText } from '../client/host-response.js';
 import {
   MODULES_PATH,
   type ModuleEntry,
@@ -25,7 +25,7 @@ export function define(command: Command): void {
 export function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const client = createHostClient(readHostAddress(command, context));
   return reportFailure(async () => {
-    const text = await askForText(client, MODULES_PATH);
+    const text = await requestText(client, MODULES_PATH);
     const list = parseAnswer(client, text, moduleList);
     const { modulesOnly = false } = command.opts<{ modulesOnly?: boolean }>();
     const hostNow = Date.now() + client.clockSkewMs;
@@ -55,7 +55,7 @@ function formatStatus(list: ModuleList, hostNow: number, modulesOnly: boolean): 
   const [titles = '', ...rows] = formatTable(COLUMNS, cells);
   const lines = [titles];
   for (const [index, module] of modules.entries()) {
-    lines.push(rows[index] ?? '', ...formatTrouble(module, modulesOnly));
+    lines.push(rows[index] ?? '', ...formatReason(module, modulesOnly));
   }
   lines.push('', formatSummary(modules));
   if (!modulesOnly) {
@@ -79,7 +79,7 @@ function formatRow(module: ModuleEntry, hostNow: number): string[] {
   ];
 }
 
-function formatTrouble({ file, reason, hint, endpoints }: ModuleEntry, modulesOnly: boolean) {
+function formatReason({ file, reason, hint, endpoints }: ModuleEntry, modulesOnly: boolean) {
   const lines: string[] = [];
   if (reason !== null) lines.push(`  ${toPrintable(file)}: ${toPrintable(reason)}`);
   if (hint !== null) lines.push(`  hint: ${toPrintable(hint)}`);

@@ -5,7 +5,7 @@ import { PluginError } from '../../plugin-loader/plugin-error.js';
 import { type PluginManifest, readPluginManifest } from '../../plugin-loader/plugin-manifest.js';
 import { ADAPTER_CLAUSES } from '../../testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../../testkit/clauses/authentication.js';
-import { CommandFailure, reportFailure } from '../command-error.js';
+import { CommandError, reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
 import { findPluginFolder } from '../test-plugin/find-plugin-folder.js';
@@ -67,7 +67,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
 /** @throws CommandFailure for a plugin that a host would refuse as well. */
 async function loadPlugin(folder: string) {
   const plugin = await readPluginManifest(folder, 'folder');
-  if ('error' in plugin) throw new CommandFailure(plugin.error.message);
+  if ('error' in plugin) throw new CommandError(plugin.error.message);
   return { plugin, adapters: await importAdapters(plugin) };
 }
 
@@ -75,7 +75,7 @@ async function importAdapters(plugin: PluginManifest) {
   try {
     return (await importPlugin(plugin)).adapters;
   } catch (error) {
-    if (error instanceof PluginError) throw new CommandFailure(error.message, { cause: error });
+    if (error instanceof PluginError) throw new CommandError(error.message, { cause: error });
     throw error;
   }
 }

@@ -93,7 +93,7 @@ async function create(
 }
 
 async function list(action: Action, context: CommandContext): Promise<ExitCode> {
-  refuseSubject(action);
+  assertNoSubject(action);
   const { entries } = await readTokenFile(action.file);
   const now = Date.now();
   const tokens = entries.map((entry) => ({ ...entry, expired: hasExpired(entry, now) }));
@@ -137,6 +137,6 @@ function select(
   );
 }
 
-function refuseSubject({ subject }: Action): void {
+function assertNoSubject({ subject }: Action): void {
   if (subject !== undefined) throw new ConfigError('list takes no ID');
 }

@@ -3,15 +3,15 @@ import { DIGEST, MODULE_NAME } from '../../descriptor/identifiers.js';
 import { ConfigError } from '../../errors.js';
 import { createHostClient, type HostClient, HostUnreachable } from '../client/host-client.js';
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
-import { askFor } from '../client/host-response.js';
+import { requestJson } from '../client/host-response.js';
 import { MODULES_PATH, moduleList } from '../client/module-list.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { parseDuration } from '../output/duration.js';
 import { toPrintable } from '../output/escape.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
-import { describeWaitEnd } from '../wait/describe-outcome.js';
-import { type WaitEnd, WaitJudge, type WaitSubject } from '../wait/wait-judge.js';
+import { describeOutcome } from '../wait/describe-outcome.js';
+import { type WaitOutcome, type WaitSubject, WaitTracker } from '../wait/wait-tracker.js';
 
 const POLL_MS = 100;
 const DEFAULT_TIMEOUT = '10s';
@@ -60,9 +60,9 @@ async function waitFor(
   subject: WaitSubject,
   timeoutMs: number,
   client: HostClient,
-): Promise<WaitEnd> {
+): Promise<WaitOutcome> {
   const deadline = performance.now() + timeoutMs;
-  const judge = new WaitJudge(subject);
+  const judge = new WaitTracker(subject);
   for (;;) {
     const end = await look(judge, client);
     if (end !== null) return end;
@@ -71,9 +71,9 @@ async function waitFor(
   }
 }
 
-async function look(judge: WaitJudge, client: HostClient): Promise<WaitEnd | null> {
+async function look(judge: WaitTracker, client: HostClient): Promise<WaitOutcome | null> {
   try {
-    const { modules } = await askFor(client, MODULES_PATH, moduleList);
+    const { modules } = await requestJson(client, MODULES_PATH, moduleList);
     return judge.see(modules, client.clockSkewMs);
   } catch (error) {
     // A host that is only just starting: to wait for it is what the command is for.
@@ -84,13 +84,13 @@ async function look(judge: WaitJudge, client: HostClient): Promise<WaitEnd | nul
 }
 
 async function report(
-  end: WaitEnd,
+  end: WaitOutcome,
   subject: WaitSubject,
   timeoutMs: number,
   asJson: boolean,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const text = describeWaitEnd(end, subject, timeoutMs);
+  const text = describeOutcome(end, subject, timeoutMs);
   const isGood = end.outcome === 'live';
   if (asJson) {
     const { outcome, module } = end;

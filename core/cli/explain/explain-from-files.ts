@@ -1,11 +1,11 @@
 import { createDevAuthenticator } from '../../auth/dev-tokens.js';
 import type { Actor } from '../../contract/index.js';
 import { InvalidFile } from '../../document/diagnostic.js';
-import { judgeTarget } from '../../http/routes/explain-query.js';
+import { validateTarget } from '../../http/routes/explain-query.js';
 import { createLiveModule } from '../../modules/live-module.js';
 import type { ModuleConfig } from '../../modules/module-config.js';
 import { readModuleDocument } from '../../modules/module-documents.js';
-import { explainTrouble, type ModuleState } from '../../modules/module-record.js';
+import { explainError, type ModuleState } from '../../modules/module-record.js';
 import { configDigestOf, type DescriptorContext } from '../../modules/prepare-descriptor.js';
 import { explainRequest } from '../../operations/explain/explain-request.js';
 import type {
@@ -13,8 +13,8 @@ import type {
   ExplainedRecord,
 } from '../../operations/explain/explained-request.js';
 import type { Explanation } from '../../operations/explain/explanation.js';
-import type { Guard } from '../../provider/provider-client.js';
-import { type JudgedDescriptor, judgeFolder } from '../check/check-descriptors.js';
+import type { ProviderClient } from '../../provider/provider-client.js';
+import { type CheckedDescriptor, checkDescriptors } from '../check/check-descriptors.js';
 
 export interface FileQuestion {
   readonly method: string;
@@ -29,9 +29,9 @@ export async function explainFromFiles(
   modulesDir: string,
   context: DescriptorContext,
 ): Promise<Explanation> {
-  const { descriptors } = await judgeFolder(modulesDir, context);
+  const { descriptors } = await checkDescriptors(modulesDir, context);
   return explainRequest(
-    { method, target, path: judgeTarget(target), actor: await readActor(as) },
+    { method, target, path: validateTarget(target), actor: await readActor(as) },
     {
       records: descriptors.map(createRecord),
       documents: { read: (file) => readModuleDocument(modulesDir, file) },
@@ -43,13 +43,13 @@ async function readActor(token: string | null): Promise<Actor | null> {
   return token === null ? null : createDevAuthenticator().authenticate({ scheme: 'bearer', token });
 }
 
-function createRecord(judged: JudgedDescriptor): ExplainedRecord {
+function createRecord(judged: CheckedDescriptor): ExplainedRecord {
   const { entry, module, findings } = judged;
   const live = createModule(judged);
   const state = findState(judged, live);
   const trouble =
     state === 'refused'
-      ? explainTrouble(new InvalidFile(findings))
+      ? explainError(new InvalidFile(findings))
       : { reason: REASONS[state] ?? null, hint: null };
   return {
     file: entry.file,
@@ -68,14 +68,14 @@ const REASONS: Partial<Record<ModuleState, string>> = {
   waiting: 'its manifest is not at hand: the host asks for it',
 };
 
-function findState({ prepared }: JudgedDescriptor, live: ExplainedModule | null): ModuleState {
+function findState({ prepared }: CheckedDescriptor, live: ExplainedModule | null): ModuleState {
   if (prepared === null) return 'refused';
   if (!prepared.descriptor.enabled) return 'disabled';
   return live === null ? 'waiting' : 'live';
 }
 
 /** `null` for what a host would not serve, or not before it has asked for the manifest. */
-function createModule({ prepared }: JudgedDescriptor): ExplainedModule | null {
+function createModule({ prepared }: CheckedDescriptor): ExplainedModule | null {
   const read = prepared?.manifest ?? null;
   if (prepared === null || read === null || !prepared.descriptor.enabled) return null;
   const { manifest, digest } = read;
@@ -85,7 +85,7 @@ function createModule({ prepared }: JudgedDescriptor): ExplainedModule | null {
     manifestDigest: digest,
     configDigest: configDigestOf(prepared.inputDigest, digest),
     // Nothing is opened, so there is nothing to call, and nobody here calls it.
-    guard: null as unknown as Guard,
+    client: null as unknown as ProviderClient,
     config: null as unknown as ModuleConfig,
   });
 }

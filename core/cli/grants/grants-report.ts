@@ -1,6 +1,6 @@
 import type { Manifest } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
-import type { ReadManifest } from '../../manifest/load-manifest.js';
+import type { LoadedManifest } from '../../manifest/load-manifest.js';
 
 /** Whether the manifest is the one that `manifest_digest` pins; `unknown` without a manifest at hand. */
 export type Pin = 'absent' | 'fits' | 'differs' | 'unknown';
@@ -39,7 +39,7 @@ export interface GrantsReport {
 
 export function reportGrants(
   descriptor: Descriptor,
-  read: ReadManifest | null,
+  read: LoadedManifest | null,
   file: string,
 ): GrantsReport {
   const { release, ui, grants } = descriptor.console;
@@ -53,7 +53,7 @@ export function reportGrants(
     enabled: descriptor.enabled,
     manifest_from: descriptor.manifest.kind,
     manifest_digest: read?.digest ?? null,
-    pin: judgePin(descriptor.manifestDigest, read),
+    pin: comparePin(descriptor.manifestDigest, read),
     release: release ?? read?.digest ?? null,
     ui,
     grants,
@@ -63,7 +63,7 @@ export function reportGrants(
   };
 }
 
-function judgePin(pinned: string | null, read: ReadManifest | null): Pin {
+function comparePin(pinned: string | null, read: LoadedManifest | null): Pin {
   if (pinned === null) return 'absent';
   if (read === null) return 'unknown';
   return pinned === read.digest ? 'fits' : 'differs';

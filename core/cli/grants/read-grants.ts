@@ -3,10 +3,10 @@ import { type ParsedDescriptor, parseDescriptor } from '../../descriptor/parse-d
 import { InvalidFile } from '../../document/diagnostic.js';
 import { suggestName } from '../../document/suggest.js';
 import { ConfigError } from '../../errors.js';
-import { type ReadManifest, readManifest } from '../../manifest/load-manifest.js';
+import { type LoadedManifest, loadManifest } from '../../manifest/load-manifest.js';
 import type { DescriptorContext } from '../../modules/prepare-descriptor.js';
 import type { DirectoryFile } from '../../watch/directory.js';
-import { judgeFolder } from '../check/check-descriptors.js';
+import { checkDescriptors } from '../check/check-descriptors.js';
 import { describeFile } from '../check/describe-file.js';
 import { type GrantsReport, reportGrants } from './grants-report.js';
 
@@ -32,7 +32,7 @@ async function findDescriptor(
   folder: string,
   context: DescriptorContext,
 ): Promise<DirectoryFile> {
-  const { descriptors } = await judgeFolder(folder, context);
+  const { descriptors } = await checkDescriptors(folder, context);
   const named = descriptors.filter((judged) => judged.module === module);
   // Of two with one name, the one that a host would serve.
   const found = named.find(({ prepared }) => prepared?.descriptor.enabled) ?? named[0];
@@ -47,10 +47,10 @@ async function findDescriptor(
 async function readManifestAtHand(
   { descriptor, locate }: ParsedDescriptor,
   { file, path }: DirectoryFile,
-): Promise<ReadManifest | null> {
+): Promise<LoadedManifest | null> {
   const { kind } = descriptor.manifest;
   if (kind === 'url' || kind === 'provider') return null;
-  return readManifest({
+  return loadManifest({
     // Whether the pin fits is told, not judged.
     descriptor: { ...descriptor, manifestDigest: null },
     file,

@@ -22,7 +22,7 @@ const REASONS: Readonly<Record<string, string>> = {
  * @throws ConfigError for a file, or a folder of one, that is there already, or that cannot be written.
  */
 export async function writeNewFiles(folder: string, files: readonly NewFile[]): Promise<string[]> {
-  for (const path of listPlaces(folder, files)) await refuseExisting(path);
+  for (const path of listPlaces(folder, files)) await assertNotExisting(path);
   const made: string[] = [];
   try {
     for (const { path, text } of files) await writeNewFile(folder, path, text, made);
@@ -53,11 +53,11 @@ async function writeNewFile(
     await writeFile(path, text, { flag: 'wx' });
     made.push(path);
   } catch (error) {
-    throw refuse(path, error);
+    throw createWriteError(path, error);
   }
 }
 
-async function refuseExisting(path: string): Promise<void> {
+async function assertNotExisting(path: string): Promise<void> {
   const isThere = await lstat(path).then(
     () => true,
     () => false,
@@ -65,7 +65,7 @@ async function refuseExisting(path: string): Promise<void> {
   if (isThere) throw new ConfigError(`${path} is there already: nothing was written`);
 }
 
-function refuse(path: string, error: unknown): ConfigError {
+function createWriteError(path: string, error: unknown): ConfigError {
   const { code = '' } = error as NodeJS.ErrnoException;
   const reason = REASONS[code] ?? 'cannot be written';
   return new ConfigError(`${path} ${reason}: nothing was written`, { cause: error });

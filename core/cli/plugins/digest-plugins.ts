@@ -1,6 +1,6 @@
 import { requireFolder } from '../../config/require-folder.js';
 import { ConfigError } from '../../errors.js';
-import { digestFiles, type FileDigests, UndigestedPlugin } from '../../plugin-loader/digests.js';
+import { DigestError, digestFiles, type FileDigests } from '../../plugin-loader/digests.js';
 import { PLUGIN_FILE, readPluginManifest } from '../../plugin-loader/plugin-manifest.js';
 
 /**
@@ -26,7 +26,7 @@ async function digest(folder: string): Promise<FileDigests> {
   try {
     return await digestFiles(folder);
   } catch (error) {
-    if (!(error instanceof UndigestedPlugin)) throw error;
+    if (!(error instanceof DigestError)) throw error;
     throw new ConfigError(`${folder} cannot be digested: ${error.message}`, { cause: error });
   }
 }

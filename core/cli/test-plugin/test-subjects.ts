@@ -57,11 +57,11 @@ async function score(
   if (run === undefined) {
     return { subject, clauses: [], reason: 'no subject of testkit.js is for it' };
   }
-  const strays = collectStrays();
+  const strays = collectRejections();
   const clauses: ClauseResult[] = [];
   try {
     await run((result) => {
-      const judged = blameStrays(result, strays.take());
+      const judged = attributeRejections(result, strays.take());
       clauses.push(judged);
       onResult(judged);
     });
@@ -75,14 +75,14 @@ async function score(
 }
 
 /** An error that nobody caught ends no other clause, and is not lost: it fails the one that it fell in. */
-function blameStrays(result: ClauseResult, strays: readonly unknown[]): ClauseResult {
+function attributeRejections(result: ClauseResult, strays: readonly unknown[]): ClauseResult {
   if (strays.length === 0 || result.status === 'fail') return result;
   const [first] = strays;
   const what = first instanceof Error ? first.message : 'something that is no error';
   return { ...result, status: 'fail', reason: `an error was not caught: ${what}` };
 }
 
-function collectStrays(): { take(): unknown[]; stop(): void } {
+function collectRejections(): { take(): unknown[]; stop(): void } {
   const strays: unknown[] = [];
   const collect = (error: unknown) => void strays.push(error);
   process.on('uncaughtException', collect);

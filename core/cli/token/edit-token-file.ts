@@ -2,15 +2,15 @@ import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseTokenFile } from '../../auth/token-file.js';
-import { refuseInvalidFile } from '../../document/parse-file.js';
-import { FileTrouble, readTextFile } from '../../document/read-file.js';
+import { assertValidFile } from '../../document/parse-file.js';
+import { FileError, readTextFile } from '../../document/read-file.js';
 import { ConfigError } from '../../errors.js';
 import { readTokenText, type TokenText } from './token-text.js';
 
 const NEW_FILE_MODE = 0o600;
 const PERMISSION_BITS = 0o777;
 /** How long another edit may take. Milliseconds. */
-const LOCK_PATIENCE_MS = 5000;
+const LOCK_TIMEOUT_MS = 5000;
 const LOCK_POLL_MS = 20;
 
 /**
@@ -18,7 +18,7 @@ const LOCK_POLL_MS = 20;
  * @throws ConfigError for one that a host would refuse.
  */
 export async function readTokenFile(file: string): Promise<TokenText> {
-  return readTokenText(file, await readJudged(file));
+  return readTokenText(file, await readValidated(file));
 }
 
 /**
@@ -40,13 +40,13 @@ export async function editTokenFile(
   });
 }
 
-async function readJudged(file: string): Promise<string | null> {
+async function readValidated(file: string): Promise<string | null> {
   try {
     const text = await readTextFile(file);
     parseTokenFile(file, text);
     return text;
   } catch (error) {
-    if (!(error instanceof FileTrouble)) throw refuseInvalidFile(error);
+    if (!(error instanceof FileError)) throw assertValidFile(error);
     if (error.code === 'file-missing') return null;
     throw new ConfigError(`${file} ${error.message}`, { cause: error });
   }
@@ -54,7 +54,7 @@ async function readJudged(file: string): Promise<string | null> {
 
 async function withLock(file: string, work: () => Promise<void>): Promise<void> {
   const lock = `${file}.lock`;
-  const deadline = performance.now() + LOCK_PATIENCE_MS;
+  const deadline = performance.now() + LOCK_TIMEOUT_MS;
   while (!(await takeLock(lock))) {
     if (performance.now() > deadline) {
       throw new ConfigError(
@@ -76,7 +76,7 @@ async function takeLock(lock: string): Promise<boolean> {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw refuseToWrite(lock, error);
+    throw createWriteError(lock, error);
   }
 }
 
@@ -97,11 +97,11 @@ async function replaceFile(file: string, text: string): Promise<void> {
     await rename(beside, file);
   } catch (error) {
     await rm(beside, { force: true });
-    throw refuseToWrite(file, error);
+    throw createWriteError(file, error);
   }
 }
 
-function refuseToWrite(file: string, error: unknown): ConfigError {
+function createWriteError(file: string, error: unknown): ConfigError {
   const { code = '' } = error as NodeJS.ErrnoException;
   return new ConfigError(`${file} cannot be written${code === '' ? '' : ` (${code})`}`, {
     cause: error,

@@ -1,22 +1,22 @@
 import type { ModuleEntry } from '../client/module-list.js';
-import type { WaitEnd, WaitSubject } from './wait-judge.js';
+import type { WaitOutcome, WaitSubject } from './wait-tracker.js';
 
 /** The outcome in one line. */
-export function describeWaitEnd(end: WaitEnd, subject: WaitSubject, timeoutMs: number): string {
+export function describeOutcome(end: WaitOutcome, subject: WaitSubject, timeoutMs: number): string {
   switch (end.outcome) {
     case 'live':
       return `${describeModule(end.module)} is live, with digest ${end.module.digest}`;
     case 'rejected':
-      return `${describeModule(end.module)} is ${end.module.state}${describeTrouble(end.module)}`;
+      return `${describeModule(end.module)} is ${end.module.state}${describeReason(end.module)}`;
     case 'timeout':
       return `${describeSubject(subject)} is not live after ${timeoutMs} ms: ${describeMissing(end, subject)}`;
   }
 }
 
-function describeMissing(end: WaitEnd & { outcome: 'timeout' }, subject: WaitSubject): string {
+function describeMissing(end: WaitOutcome & { outcome: 'timeout' }, subject: WaitSubject): string {
   const { module, unreachable } = end;
   if (unreachable !== null) return unreachable.message;
-  if (module !== null) return `its state is ${module.state}${describeTrouble(module)}`;
+  if (module !== null) return `its state is ${module.state}${describeReason(module)}`;
   return subject.kind === 'module'
     ? 'no descriptor has that name'
     : 'no live module has that digest';
@@ -30,7 +30,7 @@ function describeModule({ name, file }: ModuleEntry): string {
   return name === null ? file : `module '${name}'`;
 }
 
-function describeTrouble({ file, reason, hint }: ModuleEntry): string {
+function describeReason({ file, reason, hint }: ModuleEntry): string {
   const why = reason === null ? '' : `: ${reason}`;
   return ` (${file})${why}${hint === null ? '' : ` (hint: ${hint})`}`;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HostError } from '../../errors.js';
-import { CallerGone } from '../../operations/request.js';
+import { ClientClosed } from '../../operations/request.js';
 
 const EMPTY = Buffer.alloc(0);
 
@@ -52,7 +52,7 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
     };
     const onClose = () => {
       stop();
-      reject(new CallerGone());
+      reject(new ClientClosed());
     };
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });

@@ -1,5 +1,5 @@
 import { MODULE_NAME } from '../../descriptor/identifiers.js';
-import type { TargetFault } from '../../operations/explain/explanation.js';
+import type { TargetProblem } from '../../operations/explain/explanation.js';
 import { parseTarget } from './target.js';
 
 const PREFIX = '/modules/';
@@ -46,7 +46,7 @@ const DECODED_RULES: readonly SegmentRule[] = [
  * Why a target of the shape `/modules/{module}/http/{*path}` can match no route (contract 1.2): the first
  * rule that it breaks. `null` for every target that `parseTarget` does not call unmatched.
  */
-export function findTargetFault(target: string): TargetFault | null {
+export function findTargetProblem(target: string): TargetProblem | null {
   if (parseTarget(target).kind !== 'unmatched') return null;
   if (!target.startsWith(PREFIX)) {
     return fault('absolute-form', null, 'the target starts with a scheme and a host');
@@ -54,13 +54,13 @@ export function findTargetFault(target: string): TargetFault | null {
   const [path = ''] = target.split('?', 1);
   const moduleEnd = path.indexOf('/', PREFIX.length);
   return (
-    findModuleFault(path.slice(PREFIX.length, moduleEnd)) ??
-    findQueryFault(target.slice(path.length)) ??
-    findPathFault(path.slice(moduleEnd + MARK.length))
+    findModuleProblem(path.slice(PREFIX.length, moduleEnd)) ??
+    findQueryProblem(target.slice(path.length)) ??
+    findPathProblem(path.slice(moduleEnd + MARK.length))
   );
 }
 
-function findModuleFault(raw: string): TargetFault | null {
+function findModuleProblem(raw: string): TargetProblem | null {
   const module = decode(raw);
   if (module === null) return fault('bad-encoding', null, 'the module is not valid UTF-8, encoded');
   if (MODULE_NAME.test(module)) return null;
@@ -68,13 +68,13 @@ function findModuleFault(raw: string): TargetFault | null {
   return fault('module-name', null, `the module is not a module's name${hint}`);
 }
 
-function findQueryFault(query: string): TargetFault | null {
+function findQueryProblem(query: string): TargetProblem | null {
   if (!UNSENDABLE.test(query)) return null;
   return fault('query-characters', null, 'the query holds a character that must be encoded');
 }
 
 /** Raw characters are judged before any segment is, as in target.ts. */
-function findPathFault(path: string): TargetFault | null {
+function findPathProblem(path: string): TargetProblem | null {
   const segments = path.split('/');
   const rewritten = segments.findIndex((raw) => REWRITTEN.test(raw));
   if (rewritten !== -1) {
@@ -82,7 +82,7 @@ function findPathFault(path: string): TargetFault | null {
     return fault('raw-characters', rewritten, `segment ${rewritten + 1} ${reason}`);
   }
   for (const [index, raw] of segments.entries()) {
-    const found = findSegmentFault(raw);
+    const found = findSegmentProblem(raw);
     if (found === null) continue;
     const isTrailing = raw === '' && index > 0 && index === segments.length - 1;
     const why = isTrailing ? 'the path ends with a slash' : `segment ${index + 1} ${found.reason}`;
@@ -91,7 +91,7 @@ function findPathFault(path: string): TargetFault | null {
   return null;
 }
 
-function findSegmentFault(raw: string): Pick<SegmentRule, 'rule' | 'reason'> | null {
+function findSegmentProblem(raw: string): Pick<SegmentRule, 'rule' | 'reason'> | null {
   const decoded = decode(raw);
   if (decoded === null) return { rule: 'bad-encoding', reason: 'is not valid UTF-8, encoded' };
   const rules = decoded === raw ? SEGMENT_RULES : [...SEGMENT_RULES, ...DECODED_RULES];
@@ -106,6 +106,6 @@ function decode(raw: string): string | null {
   }
 }
 
-function fault(rule: string, index: number | null, reason: string): TargetFault {
+function fault(rule: string, index: number | null, reason: string): TargetProblem {
   return { rule, segment: index === null ? null : index + 1, reason };
 }

@@ -37,20 +37,21 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%-]+)(?::\d{0,5})?$/;
  * @throws HostError 400 for a version other than HTTP/1.0 and 1.1, for chunks in HTTP/1.0, and for a
  * missing, repeated or malformed `host`, 501 for a transfer coding but `chunked`.
  */
-export function refuseBadFraming(request: IncomingMessage, headers: CallerHeaders): void {
+export function assertFraming(request: IncomingMessage, headers: CallerHeaders): void {
   const { httpVersion } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    throw refuse('version', 'expected HTTP/1.1 or HTTP/1.0');
+    throw createHeaderError('version', 'expected HTTP/1.1 or HTTP/1.0');
   }
   const hosts = headers.count('host');
-  if (hosts > 1) throw refuse('host', 'repeated');
+  if (hosts > 1) throw createHeaderError('host', 'repeated');
   const host = headers.get('host');
-  if (host === undefined && httpVersion === '1.1') throw refuse('host', 'missing');
-  if (host !== undefined && !HOST.test(host)) throw refuse('host', 'not a host and a port');
+  if (host === undefined && httpVersion === '1.1') throw createHeaderError('host', 'missing');
+  if (host !== undefined && !HOST.test(host))
+    throw createHeaderError('host', 'not a host and a port');
   const coding = headers.get('transfer-encoding');
   // HTTP/1.0 knows no chunks: whatever handed this on read the body in another way.
   if (coding !== undefined && httpVersion === '1.0') {
-    throw refuse('transfer-encoding', 'expected none in HTTP/1.0');
+    throw createHeaderError('transfer-encoding', 'expected none in HTTP/1.0');
   }
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') {
     throw new HostError('validation_failed', 'the only transfer coding understood is chunked', {
@@ -65,7 +66,7 @@ export function refuseBadFraming(request: IncomingMessage, headers: CallerHeader
  * The size of a head is bounded by the parser, this is the number of its lines.
  * @throws HostError 431.
  */
-export function refuseManyHeaders({ rawHeaders }: IncomingMessage, maxHeaders: number): void {
+export function assertHeaderCount({ rawHeaders }: IncomingMessage, maxHeaders: number): void {
   if (rawHeaders.length / 2 <= maxHeaders) return;
   throw new HostError('validation_failed', 'the head of the request has too many headers', {
     status: 431,
@@ -74,7 +75,7 @@ export function refuseManyHeaders({ rawHeaders }: IncomingMessage, maxHeaders: n
   });
 }
 
-function refuse(field: string, reason: string): HostError {
+function createHeaderError(field: string, reason: string): HostError {
   return new HostError('validation_failed', 'the head of the request is not valid HTTP', {
     errors: [{ field, reason }],
     headers: { connection: 'close' },

@@ -4,7 +4,7 @@ import { MODULE_NAME } from '../../descriptor/identifiers.js';
  * The one canonicaliser of request targets (contract 1.2). It works on the raw target and rejects
  * rather than repairs, so that what is matched, authorised and forwarded are the same bytes.
  */
-export type TargetVerdict =
+export type ParsedTarget =
   /** Not of the shape `/modules/{module}/http/{*path}`: a route of the host, or unknown. */
   | { readonly kind: 'host' }
   /** Of the shape, but nothing that a route could match: 404, after the actor. */
@@ -24,8 +24,8 @@ export interface ModuleTarget {
 
 const PREFIX = '/modules/';
 const MARK = '/http/';
-const HOST: TargetVerdict = { kind: 'host' };
-const UNMATCHED: TargetVerdict = { kind: 'unmatched' };
+const HOST: ParsedTarget = { kind: 'host' };
+const UNMATCHED: ParsedTarget = { kind: 'unmatched' };
 
 // Visible ASCII but for what a URL parser rewrites or splits on: " # < > ? \ ^ ` { | }
 const UNREWRITTEN_PATH = /^[!$-;=@-[\]_a-z~]*$/;
@@ -38,8 +38,8 @@ const DOT_SEGMENT = /^\.{1,2}(?:;|$)/;
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
 /** Judges the target exactly as it stood on the request line. */
-export function parseTarget(target: string): TargetVerdict {
-  if (!target.startsWith(PREFIX)) return judgeForeignForm(target);
+export function parseTarget(target: string): ParsedTarget {
+  if (!target.startsWith(PREFIX)) return parseForeignForm(target);
   const queryStart = target.indexOf('?');
   const path = queryStart === -1 ? target : target.slice(0, queryStart);
   const moduleEnd = path.indexOf('/', PREFIX.length);
@@ -62,7 +62,7 @@ export function parseTarget(target: string): TargetVerdict {
 }
 
 /** An absolute-form target is no match, yet the actor is asked for first, as for any other of the shape. */
-function judgeForeignForm(target: string): TargetVerdict {
+function parseForeignForm(target: string): ParsedTarget {
   const authority = ABSOLUTE_FORM.exec(target);
   if (authority === null) return HOST;
   return parseTarget(target.slice(authority[0].length)).kind === 'host' ? HOST : UNMATCHED;

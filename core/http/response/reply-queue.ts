@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Log } from '../../contract/index.js';
-import { TurnQueue } from '../../lib/batch-queue.js';
+import { BatchQueue } from '../../lib/batch-queue.js';
 import type { RequestIds } from '../request/ids.js';
 import { type Reply, writeReply } from './reply.js';
-import { limitUnread } from './send-timeout.js';
+import { setSendTimeout } from './send-timeout.js';
 
 /** A decided answer and whom it is for. */
 interface WaitingReply {
@@ -32,7 +32,7 @@ export class ReplyQueue {
   readonly #log: Log;
   readonly #isClosing: () => boolean;
   readonly #answerTimeoutMs: number;
-  readonly #waiting = new TurnQueue<WaitingReply>(
+  readonly #waiting = new BatchQueue<WaitingReply>(
     (waiting) => this.#write(waiting),
     process.nextTick,
   );
@@ -53,7 +53,7 @@ export class ReplyQueue {
   #write({ response, reply, ids }: WaitingReply): void {
     try {
       writeReply(response, reply, ids, this.#isClosing());
-      limitUnread(response, this.#answerTimeoutMs);
+      setSendTimeout(response, this.#answerTimeoutMs);
     } catch (error) {
       this.#log.error({ err: error, request_id: ids.requestId }, 'a reply could not be written');
       response.destroy();

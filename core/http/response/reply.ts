@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Answer } from '../../operations/operation.js';
+import type { Answer } from '../../operations/handler.js';
 import type { RequestIds } from '../request/ids.js';
 
 /** What a caller gets: left in the exchange by whoever decides, written when the request has been counted. */

@@ -1,12 +1,12 @@
 import { MODULE_NAME } from '../../descriptor/identifiers.js';
 import { HostError } from '../../errors.js';
 import type { CallQuery } from '../../operations/status/call-record.js';
-import type { HostContext } from '../exchange.js';
+import type { HostContext } from '../request-context.js';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
-const LEAST_STATUS = 100;
-const MOST_STATUS = 599;
+const MIN_STATUS = 100;
+const MAX_STATUS = 599;
 
 // RFC 3339 with a zone: a time without one means another moment on another machine.
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/i;
@@ -21,8 +21,8 @@ const PARAMETERS = {
     parse: (text: string) => matching(text, MODULE_NAME),
   },
   status: {
-    expected: `a status, ${LEAST_STATUS} to ${MOST_STATUS}`,
-    parse: (text: string) => integer(text, LEAST_STATUS, MOST_STATUS),
+    expected: `a status, ${MIN_STATUS} to ${MAX_STATUS}`,
+    parse: (text: string) => integer(text, MIN_STATUS, MAX_STATUS),
   },
   since: {
     expected: 'a time as 2026-01-31T12:00:00Z',

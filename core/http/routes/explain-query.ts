@@ -1,9 +1,9 @@
 import { HostError } from '../../errors.js';
 import type { ExplainInput } from '../../operations/explain/explain.js';
 import type { ExplainedPath } from '../../operations/explain/explained-request.js';
-import type { HostContext } from '../exchange.js';
-import { findTargetFault } from '../request/explain-target.js';
+import { findTargetProblem } from '../request/explain-target.js';
 import { parseTarget } from '../request/target.js';
+import type { HostContext } from '../request-context.js';
 
 const AS_HEADER = 'modgate-explain-as';
 
@@ -15,14 +15,14 @@ export function readExplainInput(ctx: HostContext): ExplainInput {
   const { headers } = ctx.state.exchange;
   if (headers.count(AS_HEADER) > 1) throw refusal(AS_HEADER, 'repeated');
   const explainAs = headers.get(AS_HEADER) ?? null;
-  return { method, target, path: judgeTarget(target), explainAs };
+  return { method, target, path: validateTarget(target), explainAs };
 }
 
 /** As the host judges the target of a request, with the reason where it can match nothing. */
-export function judgeTarget(target: string): ExplainedPath {
+export function validateTarget(target: string): ExplainedPath {
   const verdict = parseTarget(target);
   if (verdict.kind !== 'unmatched') return verdict;
-  const fault = findTargetFault(target);
+  const fault = findTargetProblem(target);
   if (fault === null) throw new Error('a target that is unmatched must break a rule');
   return { kind: 'unmatched', fault };
 }

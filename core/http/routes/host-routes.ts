@@ -1,17 +1,17 @@
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { HostError } from '../../errors.js';
-import { decide } from '../../operations/authorisation.js';
+import { authorize } from '../../operations/authorization.js';
 import type { Explain } from '../../operations/explain/explain.js';
-import { Answer } from '../../operations/operation.js';
+import { Answer } from '../../operations/handler.js';
 import type { ListCalls } from '../../operations/status/list-calls.js';
 import type { ListManifests } from '../../operations/status/list-manifests.js';
-import type { ModuleStatus } from '../../operations/status/list-modules.js';
+import type { ListModules } from '../../operations/status/list-modules.js';
 import type { ListPlugins } from '../../operations/status/list-plugins.js';
 import type { ReadMetrics } from '../../operations/status/read-metrics.js';
 import { type Authentication, authenticate } from '../authenticate.js';
 import { createCallerRequest } from '../create-request.js';
-import type { HostContext, HostState } from '../exchange.js';
+import type { HostContext, HostState } from '../request-context.js';
 import { isProblemCode, renderProblemPage } from '../response/problem-page.js';
 import { createReply, JSON_TYPE } from '../response/reply.js';
 import { readCallQuery } from './calls-query.js';
@@ -19,7 +19,7 @@ import { readExplainInput } from './explain-query.js';
 
 export interface HostRoutesOptions {
   readonly authentication: Authentication;
-  readonly moduleStatus: ModuleStatus;
+  readonly moduleStatus: ListModules;
   readonly listManifests: ListManifests;
   readonly listPlugins: ListPlugins;
   readonly explain: Explain;
@@ -83,11 +83,11 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
     if (!isProblemCode(code)) throw unknownPath();
     answerPublic(ctx, HTML_TYPE, renderProblemPage(code), PAGE_HEADERS);
   });
-  return [router.routes() as unknown as Middleware<HostState>, refuseUnrouted];
+  return [router.routes() as unknown as Middleware<HostState>, rejectUnrouted];
 }
 
 /** A known path with another method is 405, any other path 404; OPTIONS is no exception. */
-const refuseUnrouted: Middleware<HostState> = (ctx) => {
+const rejectUnrouted: Middleware<HostState> = (ctx) => {
   const layers: readonly { readonly methods: readonly string[] }[] = ctx['matched'] ?? [];
   const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].sort();
   if (allowed.length === 0) throw unknownPath();
@@ -114,7 +114,7 @@ function answerPublic(
   text: string,
   headers: readonly string[] = [],
 ): void {
-  const answer = Answer.ofText(decide(null, { kind: 'public' }), text);
+  const answer = Answer.ofText(authorize(null, { kind: 'public' }), text);
   state.exchange.reply = createReply(answer, contentType, headers);
 }
 

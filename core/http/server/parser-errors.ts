@@ -19,7 +19,7 @@ const DETAILS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** Told of each refusal that was answered: there is no request that would be in the log. */
-export type RefusalObserver = (ids: RequestIds, status: number) => void;
+export type RejectionObserver = (ids: RequestIds, status: number) => void;
 
 /**
  * Answers what the parser refused with a Problem over the raw socket, behind the answers to the requests
@@ -28,7 +28,7 @@ export type RefusalObserver = (ids: RequestIds, status: number) => void;
 export function answerParserError(
   error: Error & { code?: string },
   socket: Duplex,
-  onRefused: RefusalObserver,
+  onRefused: RejectionObserver,
 ): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -54,13 +54,13 @@ export function answerParserError(
 const LINGER_MS = 1000;
 
 /** CONNECT asks for a tunnel, and this host is none. */
-export function answerConnect(socket: Duplex, onRefused: RefusalObserver): void {
+export function answerConnect(socket: Duplex, onRefused: RejectionObserver): void {
   const detail = 'the method CONNECT is not implemented';
   endWith(socket, new HostError('validation_failed', detail, { status: 501 }), onRefused);
 }
 
 /** A caller that never closes its side must not hold the connection; one that is cut at once may lose the answer. */
-function endWith(socket: Duplex, error: HostError, onRefused: RefusalObserver): void {
+function endWith(socket: Duplex, error: HostError, onRefused: RejectionObserver): void {
   const ids = createIds();
   socket.end(formatAnswer(error, ids));
   onRefused(ids, error.status);

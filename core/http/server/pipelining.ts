@@ -1,16 +1,16 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { TurnQueue } from '../../lib/batch-queue.js';
+import { BatchQueue } from '../../lib/batch-queue.js';
 
 /** The requests that a connection has brought. */
-interface Turns {
+interface ConnectionQueue {
   /** How many there were. */
   requests: number;
   /** Their answers that are not out yet, in the order of the requests. */
   readonly pending: ServerResponse[];
 }
 
-const turnsBySocket = new WeakMap<Duplex, Turns>();
+const queueBySocket = new WeakMap<Duplex, ConnectionQueue>();
 
 interface Arrival {
   readonly request: IncomingMessage;
@@ -25,14 +25,14 @@ interface Arrival {
  * @param maxRequests the last of them is answered, and then the connection is closed; Node would answer the
  * next with an empty 503
  */
-export function handOnInTurn(listener: RequestListener, maxRequests: number): RequestListener {
-  const arrivals = new TurnQueue<Arrival>(({ request, response }) => {
+export function serializeRequests(listener: RequestListener, maxRequests: number): RequestListener {
+  const arrivals = new BatchQueue<Arrival>(({ request, response }) => {
     // Ended in the meantime, or with the answer before: what stood behind that belongs to nobody.
     if (request.socket.writable) listener(request, response);
   });
   return (request, response) => {
     const { socket } = request;
-    const turns = turnsOf(socket);
+    const turns = queueOf(socket);
     turns.requests += 1;
     if (turns.requests >= maxRequests) response.shouldKeepAlive = false;
     const before = turns.pending.at(-1);
@@ -46,20 +46,20 @@ export function handOnInTurn(listener: RequestListener, maxRequests: number): Re
 
 /** The answers of a connection that are not out yet, in the order of the requests. */
 export function pendingAnswers(socket: Duplex): readonly ServerResponse[] {
-  return turnsBySocket.get(socket)?.pending ?? [];
+  return queueBySocket.get(socket)?.pending ?? [];
 }
 
-function turnsOf(socket: Duplex): Turns {
-  let turns = turnsBySocket.get(socket);
+function queueOf(socket: Duplex): ConnectionQueue {
+  let turns = queueBySocket.get(socket);
   if (turns === undefined) {
     turns = { requests: 0, pending: [] };
-    turnsBySocket.set(socket, turns);
+    queueBySocket.set(socket, turns);
   }
   return turns;
 }
 
 function forgetAnswer(this: ServerResponse): void {
-  const { pending } = turnsOf(this.req.socket);
+  const { pending } = queueOf(this.req.socket);
   const at = pending.indexOf(this);
   if (at !== -1) pending.splice(at, 1);
 }

@@ -3,9 +3,9 @@ import https from 'node:https';
 import net, { type Socket } from 'node:net';
 import type { HostConfig } from '../../config/settings.js';
 import type { TlsPair } from '../tls/key-pair.js';
-import type { FollowedPair } from '../tls/reloaded-pair.js';
-import { answerConnect, answerParserError, type RefusalObserver } from './parser-errors.js';
-import { handOnInTurn } from './pipelining.js';
+import type { ReloadedPair } from '../tls/reloaded-pair.js';
+import { answerConnect, answerParserError, type RejectionObserver } from './parser-errors.js';
+import { serializeRequests } from './pipelining.js';
 
 export type ServerLimits = Pick<
   HostConfig,
@@ -40,15 +40,15 @@ const MAX_HEAD_BYTES = 16 * 1024;
 export function createServer(
   listener: RequestListener,
   limits: ServerLimits,
-  tls: FollowedPair | null,
-  onRefused: RefusalObserver,
+  tls: ReloadedPair | null,
+  onRefused: RejectionObserver,
 ): HostServer {
   const server = tls === null ? createPlain(limits) : createSecure(limits, tls);
   // Above a count Node drops headers silently, which would slip past every rule on headers: they are
   // counted where a Problem can tell.
   server.maxHeadersCount = 0;
   server.maxConnections = limits.maxConnections;
-  const inTurn = handOnInTurn(listener, limits.maxRequestsPerConnection);
+  const inTurn = serializeRequests(listener, limits.maxRequestsPerConnection);
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, inTurn);
   server.on('clientError', (error, socket) => answerParserError(error, socket, onRefused));
   server.on('connect', (_request, socket) => answerConnect(socket, onRefused));
@@ -73,7 +73,7 @@ function createPlain(limits: ServerLimits): Server {
   return http.createServer(describeLimits(limits));
 }
 
-function createSecure(limits: ServerLimits, tls: FollowedPair): Server {
+function createSecure(limits: ServerLimits, tls: ReloadedPair): Server {
   const server = https.createServer({
     ...describeLimits(limits),
     ...describeContext(tls.current),

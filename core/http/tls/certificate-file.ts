@@ -1,7 +1,7 @@
 import { array, enums, type Infer, object, optional, refine } from 'superstruct';
 import { actorId, scope, sha256 } from '../../auth/actor-syntax.js';
 import { ACTOR_KINDS, type Actor } from '../../contract/index.js';
-import { createInvalidFile, type Fault } from '../../document/diagnostic.js';
+import { createInvalidFile, type Violation } from '../../document/diagnostic.js';
 import { parseByStruct } from '../../document/parse-file.js';
 import { findRepeated, nonEmptyText } from '../../document/structs.js';
 
@@ -53,7 +53,7 @@ function keyOf(one: Client): string {
   return name === undefined ? '' : `${name}:${one[name]}`;
 }
 
-function describeRepeated(index: number): Fault {
+function describeRepeated(index: number): Violation {
   return {
     rule: 'duplicate-client',
     message: 'two entries have the same name of a certificate: it stands for one actor',

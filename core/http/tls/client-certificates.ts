@@ -26,7 +26,7 @@ export class ClientCertificates {
     this.#table = table;
   }
 
-  judge(socket: Socket): CertificateVerdict {
+  verify(socket: Socket): CertificateVerdict {
     if (!(socket instanceof TLSSocket)) return 'none';
     let shown = this.#shown.get(socket);
     if (shown === undefined) {

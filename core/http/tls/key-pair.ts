@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { FileTrouble, readSmallFile } from '../../document/read-file.js';
+import { FileError, readSmallFile } from '../../document/read-file.js';
 import { ConfigError } from '../../errors.js';
 
 export interface TlsFiles {
@@ -47,7 +47,7 @@ async function readFile(file: string): Promise<Buffer> {
   try {
     return await readSmallFile(file);
   } catch (error) {
-    if (!(error instanceof FileTrouble)) throw error;
+    if (!(error instanceof FileError)) throw error;
     throw new ConfigError(`${file} ${error.message}`, { cause: error });
   }
 }

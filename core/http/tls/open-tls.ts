@@ -1,15 +1,15 @@
 import type { HostConfig } from '../../config/settings.js';
 import type { Log } from '../../contract/index.js';
-import { refuseInvalidFile } from '../../document/parse-file.js';
+import { assertValidFile } from '../../document/parse-file.js';
 import { ConfigError } from '../../errors.js';
-import { followFile } from '../../watch/reloaded-file.js';
+import { openReloadedFile } from '../../watch/reloaded-file.js';
 import { type CertificateTable, parseCertificateFile } from './certificate-file.js';
 import { ClientCertificates } from './client-certificates.js';
-import { type FollowedPair, followTlsPair } from './reloaded-pair.js';
+import { openReloadedPair, type ReloadedPair } from './reloaded-pair.js';
 
 export interface OpenTls {
   /** `null`: the listener speaks plain HTTP. */
-  readonly pair: FollowedPair | null;
+  readonly pair: ReloadedPair | null;
   /** `null`: certificates of callers mean nothing. */
   readonly certificates: ClientCertificates | null;
   close(): Promise<void>;
@@ -27,7 +27,7 @@ export async function openTls(config: TlsConfig, log: Log): Promise<OpenTls> {
     return { pair: null, certificates: null, close: async () => {} };
   }
   const known = clients === null ? null : await openClients(clients, log);
-  const pair = await followTlsPair({ cert, key, clientCa }, log);
+  const pair = await openReloadedPair({ cert, key, clientCa }, log);
   return {
     pair,
     certificates: known === null ? null : new ClientCertificates(() => known.current),
@@ -49,13 +49,13 @@ function requireBoth(
 
 async function openClients(file: string, log: Log) {
   try {
-    return await followFile<CertificateTable>(file, {
+    return await openReloadedFile<CertificateTable>(file, {
       log,
       name: 'file of client certificates',
       parse: parseCertificateFile,
       describe: ({ size }) => ({ clients: size }),
     });
   } catch (error) {
-    throw refuseInvalidFile(error);
+    throw assertValidFile(error);
   }
 }

@@ -4,7 +4,7 @@ import { ConfigError } from '../../errors.js';
 import { watchFile } from '../../watch/file-watcher.js';
 import { readTlsPair, type TlsFiles, type TlsPair } from './key-pair.js';
 
-export interface FollowedPair {
+export interface ReloadedPair {
   readonly current: TlsPair;
   readonly reloads: { readonly success: number; readonly failure: number };
   /** Called with each new pair. */
@@ -17,7 +17,7 @@ export interface FollowedPair {
  * there, is logged and changes nothing.
  * @throws ConfigError when they cannot be used now.
  */
-export async function followTlsPair(files: TlsFiles, log: Log): Promise<FollowedPair> {
+export async function openReloadedPair(files: TlsFiles, log: Log): Promise<ReloadedPair> {
   let current = await readTlsPair(files);
   let seen = digest(current);
   const reloads = { success: 0, failure: 0 };
@@ -49,7 +49,7 @@ export async function followTlsPair(files: TlsFiles, log: Log): Promise<Followed
     return looking;
   };
   const watches = watched.map((file) => watchFile(file, lookInTurn));
-  const followed: FollowedPair = {
+  const followed: ReloadedPair = {
     get current() {
       return current;
     },

@@ -6,13 +6,13 @@ import type {
   CapturedBodies,
 } from '../../operations/status/call-record.js';
 import { StoreUnavailable } from '../../store/store.js';
-import type { CallRing } from './recent-calls.js';
-import type { CallArchive } from './stored-calls.js';
+import type { RecentCallBuffer } from './recent-calls.js';
+import type { StoredCalls } from './stored-calls.js';
 
 /** More than the ring holds. */
 const ALL = Number.MAX_SAFE_INTEGER;
 /** What the cursors of the ring have, and those of the archive have not. */
-const RING_MARK = '-';
+const RECENT_CURSOR_PREFIX = '-';
 
 /**
  * The calls of the store, and those in memory while the store does not answer. Captured bodies
@@ -20,21 +20,21 @@ const RING_MARK = '-';
  */
 export class CallHistory implements CallRecords {
   readonly #recent: CallRecords;
-  readonly #archive: CallArchive;
-  readonly #ring: CallRing;
+  readonly #archive: StoredCalls;
+  readonly #ring: RecentCallBuffer;
 
   /**
    * @param recent what is in memory, of all processes of the host
    * @param ring that of this process: bodies are taken from it alone
    */
-  constructor(recent: CallRecords, archive: CallArchive, ring: CallRing) {
+  constructor(recent: CallRecords, archive: StoredCalls, ring: RecentCallBuffer) {
     this.#recent = recent;
     this.#archive = archive;
     this.#ring = ring;
   }
 
   async list(query: CallQuery): Promise<CallPage | null> {
-    if (query.cursor?.includes(RING_MARK)) return this.#recent.list(query);
+    if (query.cursor?.includes(RECENT_CURSOR_PREFIX)) return this.#recent.list(query);
     try {
       const page = await this.#archive.list(query);
       return page && { ...page, calls: this.#addBodies(page.calls) };

@@ -1,5 +1,10 @@
 import type { CallRecord } from '../../operations/status/call-record.js';
-import { describeActor, type EndedRequest, roundMs, roundMsOrNull } from '../completed-request.js';
+import {
+  type CompletedRequest,
+  describeActor,
+  roundMs,
+  roundMsOrNull,
+} from '../completed-request.js';
 
 /** Contract 2, and 32 hexadecimal digits: all of it ASCII. */
 const MAX_ID_LENGTH = 128;
@@ -53,7 +58,7 @@ export class CallTable {
   }
 
   /** @param at milliseconds since 1970 */
-  write(place: number, ended: EndedRequest, at: number): void {
+  write(place: number, ended: CompletedRequest, at: number): void {
     const { requestId, correlationId, trace } = ended;
     const traceId = trace.traceId ?? '';
     this.#at[place] = at;

@@ -5,7 +5,7 @@ import type {
   CallRecord,
   CapturedBodies,
 } from '../../operations/status/call-record.js';
-import type { EndedRequest } from '../completed-request.js';
+import type { CompletedRequest } from '../completed-request.js';
 import { type CallPart, createPage, parseCallCursor } from './call-page.js';
 import { CallTable } from './call-table.js';
 import { captureBodies } from './capture-bodies.js';
@@ -16,7 +16,7 @@ const CAPACITY = 10_000;
 const MAX_CAPTURED_LENGTH = 32 * 1024 * 1024;
 
 /** The last calls of this process, each at a number of its own that never comes again. */
-export class CallRing {
+export class RecentCallBuffer {
   readonly #capacity: number;
   readonly #maxCapturedLength: number;
   readonly #calls: CallTable;
@@ -34,7 +34,7 @@ export class CallRing {
   }
 
   /** Records a forwarded request; any other is none of ours. */
-  add(ended: EndedRequest): void {
+  add(ended: CompletedRequest): void {
     const { trace } = ended;
     if (!trace.isForwarded) return;
     const number = this.#end;

@@ -4,9 +4,14 @@ import { settleWithin } from '../../lib/promises.js';
 import type { CallPage, CallQuery, CallRecord } from '../../operations/status/call-record.js';
 import { callId } from '../../store/call-log.js';
 import { type Store, type StoredCall, StoreUnavailable } from '../../store/store.js';
-import { describeActor, type EndedRequest, roundMs, roundMsOrNull } from '../completed-request.js';
+import {
+  type CompletedRequest,
+  describeActor,
+  roundMs,
+  roundMsOrNull,
+} from '../completed-request.js';
 
-export interface CallArchiveOptions {
+export interface StoredCallsOptions {
   readonly store: Pick<Store, 'appendCalls' | 'readCalls' | 'pruneCalls'>;
   /** Kept at most; the oldest go. */
   readonly maxCalls: number;
@@ -34,8 +39,8 @@ const CURSOR = /^[0-9a-f]{30}$/;
  * Calls in the store, for longer than the process lives and beyond the ring, without captured bodies.
  * Written in batches, by itself: no request waits for it, and a store that is away costs records alone.
  */
-export class CallArchive {
-  readonly #options: CallArchiveOptions;
+export class StoredCalls {
+  readonly #options: StoredCallsOptions;
   readonly #run = randomBytes(4).toString('hex');
   #number = 0;
   #waiting: StoredCall[] = [];
@@ -47,12 +52,12 @@ export class CallArchive {
   #lost = 0;
   #warnedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: CallArchiveOptions) {
+  constructor(options: StoredCallsOptions) {
     this.#options = options;
   }
 
   /** Takes a forwarded request; any other is none of ours. */
-  add(ended: EndedRequest): void {
+  add(ended: CompletedRequest): void {
     if (!ended.trace.isForwarded) return;
     if (this.#waiting.length >= MAX_WAITING) {
       this.#lost += 1;
@@ -155,7 +160,7 @@ export class CallArchive {
   }
 }
 
-function createStoredCall(ended: EndedRequest, run: string, number: number): StoredCall {
+function createStoredCall(ended: CompletedRequest, run: string, number: number): StoredCall {
   const { trace } = ended;
   const at = Date.now();
   return {

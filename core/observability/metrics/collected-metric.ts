@@ -13,7 +13,7 @@ export interface Sample {
  * A metric whose samples are read from what they describe, at the moment of a scrape: nothing is kept
  * twice, and what is gone is gone from the metrics too.
  */
-export interface ScrapedMetric {
+export interface CollectedMetric {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -23,7 +23,7 @@ export interface ScrapedMetric {
 }
 
 /** Registers it as prom-client sees a metric: something that answers `get` and takes a `reset`. */
-export function registerScraped(registry: Registry, metric: ScrapedMetric): void {
+export function registerCollected(registry: Registry, metric: CollectedMetric): void {
   const { name, help, type, aggregator } = metric;
   const registered = {
     name,

@@ -1,4 +1,4 @@
-import type { Sample, ScrapedMetric } from './collected-metric.js';
+import type { CollectedMetric, Sample } from './collected-metric.js';
 
 /** What of the listener is shown in metrics. */
 export interface ObservedListener {
@@ -19,7 +19,7 @@ interface ObservedCertificate {
 const MS_PER_SECOND = 1000;
 
 /** The metrics of connections, and of the certificate where there is one. */
-export function describeListenerMetrics(listener: ObservedListener): ScrapedMetric[] {
+export function describeListenerMetrics(listener: ObservedListener): CollectedMetric[] {
   const { connections, certificate } = listener;
   const metrics = [
     describe('gauge', 'sum', 'modgate_connections', 'Open connections of callers.', () =>
@@ -64,12 +64,12 @@ export function describeListenerMetrics(listener: ObservedListener): ScrapedMetr
 }
 
 function describe(
-  type: ScrapedMetric['type'],
-  aggregator: ScrapedMetric['aggregator'],
+  type: CollectedMetric['type'],
+  aggregator: CollectedMetric['aggregator'],
   name: string,
   help: string,
   read: () => Sample[],
-): ScrapedMetric {
+): CollectedMetric {
   return { name, help, type, aggregator, read };
 }
 

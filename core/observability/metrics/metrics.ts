@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { LiveModule } from '../../modules/live-module.js';
-import type { EndedRequest } from '../completed-request.js';
-import { type Labels, registerScraped, type ScrapedMetric } from './collected-metric.js';
+import type { CompletedRequest } from '../completed-request.js';
+import { type CollectedMetric, type Labels, registerCollected } from './collected-metric.js';
 import type { MetricsSnapshot } from './metrics-snapshot.js';
 import { describeHostMetrics, type ObservedHost } from './module-metrics.js';
 import { type DeclaredRoutes, RequestCounts } from './request-counts.js';
@@ -14,10 +14,10 @@ export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  * The registry of these metrics and of prom-client's defaults, which are measured from now on. prom-client is
  * loaded here: it is 77 files, with those of OpenTelemetry, and a tenth of a start.
  */
-export async function openRegistry(metrics: readonly ScrapedMetric[]): Promise<Registry> {
+export async function openRegistry(metrics: readonly CollectedMetric[]): Promise<Registry> {
   const { collectDefaultMetrics, Registry } = await import('prom-client');
   const registry = new Registry();
-  for (const metric of metrics) registerScraped(registry, metric);
+  for (const metric of metrics) registerCollected(registry, metric);
   collectDefaultMetrics({ register: registry });
   return registry;
 }
@@ -28,7 +28,7 @@ export class Metrics {
   readonly contentType = EXPOSITION_TYPE;
   readonly #counts = new RequestCounts();
   readonly #host: ObservedHost;
-  readonly #described: ScrapedMetric[];
+  readonly #described: CollectedMetric[];
   #registry: Promise<Registry> | null = null;
 
   constructor(host: ObservedHost) {
@@ -37,12 +37,12 @@ export class Metrics {
   }
 
   /** Shows these too. Before the first scrape. */
-  add(metrics: readonly ScrapedMetric[]): void {
+  add(metrics: readonly CollectedMetric[]): void {
     this.#described.push(...metrics);
   }
 
   /** Counts a forwarded request; any other is none of ours. */
-  count(ended: EndedRequest): void {
+  count(ended: CompletedRequest): void {
     if (ended.trace.isForwarded) this.#counts.count(ended);
   }
 

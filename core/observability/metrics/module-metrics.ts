@@ -1,23 +1,23 @@
 import { MODULE_STATES, type ModuleRecord } from '../../modules/module-record.js';
-import type { Guard } from '../../provider/provider-client.js';
-import type { Sample, ScrapedMetric } from './collected-metric.js';
+import type { ProviderClient } from '../../provider/provider-client.js';
+import type { CollectedMetric, Sample } from './collected-metric.js';
 
 const QUANTILES = [0.5, 0.9, 0.99, 1] as const;
 
 /** Who measures how late the event loop is. */
 interface MeasuredLoop {
   /** Seconds, since they were taken last. */
-  takeQuantiles(quantiles: readonly number[]): readonly number[];
+  readQuantiles(quantiles: readonly number[]): readonly number[];
 }
 
-export function describeEventLoop(loop: MeasuredLoop): ScrapedMetric {
+export function describeEventLoop(loop: MeasuredLoop): CollectedMetric {
   return {
     name: 'modgate_event_loop_delay_seconds',
     help: 'Delay of the event loop since the last scrape; quantile 1 is the longest.',
     type: 'gauge',
     aggregator: 'max',
     read: () => {
-      const taken = loop.takeQuantiles(QUANTILES);
+      const taken = loop.readQuantiles(QUANTILES);
       return QUANTILES.map((quantile, index) => ({
         labels: { quantile: String(quantile) },
         value: taken[index] as number,
@@ -47,15 +47,15 @@ const BREAKER_STATES = ['closed', 'half_open', 'open'] as const;
 const MS_PER_SECOND = 1000;
 
 /** The metrics of contract 9 that tell the state of modules and their endpoints. */
-export function describeHostMetrics(host: ObservedHost): ScrapedMetric[] {
+export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
   const gauge = (
     name: string,
     help: string,
-    aggregator: ScrapedMetric['aggregator'],
+    aggregator: CollectedMetric['aggregator'],
     read: () => Sample[],
-  ): ScrapedMetric => ({ name, help, type: 'gauge', aggregator, read });
-  const readGuards = (read: (module: string, guard: Guard) => Sample[]) => (): Sample[] =>
-    host.list().flatMap(({ live }) => (live === null ? [] : read(live.name, live.guard)));
+  ): CollectedMetric => ({ name, help, type: 'gauge', aggregator, read });
+  const readGuards = (read: (module: string, guard: ProviderClient) => Sample[]) => (): Sample[] =>
+    host.list().flatMap(({ live }) => (live === null ? [] : read(live.name, live.client)));
   return [
     gauge(
       'modgate_breaker_state',
@@ -127,7 +127,7 @@ export function describeHostMetrics(host: ObservedHost): ScrapedMetric[] {
   ];
 }
 
-function readBreakers(module: string, guard: Guard): Sample[] {
+function readBreakers(module: string, guard: ProviderClient): Sample[] {
   return guard.endpoints().flatMap(({ endpoint, state }) => {
     const current = state === 'open' || state === 'half_open' ? state : 'closed';
     return BREAKER_STATES.map((one) => ({
@@ -137,7 +137,7 @@ function readBreakers(module: string, guard: Guard): Sample[] {
   });
 }
 
-function readEndpoints(module: string, guard: Guard): Sample[] {
+function readEndpoints(module: string, guard: ProviderClient): Sample[] {
   return guard.endpoints().map(({ endpoint, state }) => ({
     labels: { module, endpoint },
     value: Number(state === 'up'),

@@ -1,4 +1,4 @@
-import type { EndedRequest } from '../completed-request.js';
+import type { CompletedRequest } from '../completed-request.js';
 import { DurationHistogram } from './duration-histogram.js';
 
 /** The host answers within some hundred microseconds; from 10 ms on something is wrong with it. */
@@ -28,7 +28,7 @@ export class RouteCounts {
   readonly host = new DurationHistogram(HOST_BOUNDS_SECONDS);
   readonly provider = new DurationHistogram(PROVIDER_BOUNDS_SECONDS);
 
-  count({ method, status, durationMs, trace: { providerMs } }: EndedRequest): void {
+  count({ method, status, durationMs, trace: { providerMs } }: CompletedRequest): void {
     const label = NAMED_METHODS.has(method) ? method : 'other';
     const byStatus = getOrCreate(this.byMethod, label, createByStatus);
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
@@ -44,7 +44,7 @@ export class ModuleCounts {
   readonly failures = new Map<string, number>();
   retries = 0;
 
-  count(ended: EndedRequest): void {
+  count(ended: CompletedRequest): void {
     const { route, failure, attempts } = ended.trace;
     getOrCreate(this.byRoute, route ?? '', createRouteCounts).count(ended);
     if (failure !== null) this.failures.set(failure, (this.failures.get(failure) ?? 0) + 1);
@@ -59,7 +59,7 @@ export class ModuleCounts {
 export class RequestCounts {
   readonly #byModule = new Map<string, ModuleCounts>();
 
-  count(ended: EndedRequest): void {
+  count(ended: CompletedRequest): void {
     getOrCreate(this.#byModule, ended.trace.module ?? '', createModuleCounts).count(ended);
   }
 

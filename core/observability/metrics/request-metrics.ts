@@ -1,9 +1,9 @@
-import type { Labels, Sample, ScrapedMetric } from './collected-metric.js';
+import type { CollectedMetric, Labels, Sample } from './collected-metric.js';
 import type { ModuleCounts, RequestCounts, RouteCounts } from './request-counts.js';
 
 /** The metrics of contract 9 that are made of requests. */
-export function describeRequestMetrics(counts: RequestCounts): ScrapedMetric[] {
-  const histogram = (name: string, help: string, pick: 'host' | 'provider'): ScrapedMetric => ({
+export function describeRequestMetrics(counts: RequestCounts): CollectedMetric[] {
+  const histogram = (name: string, help: string, pick: 'host' | 'provider'): CollectedMetric => ({
     name,
     help,
     type: 'histogram',

@@ -1,5 +1,5 @@
 import type { Log } from '../../contract/index.js';
-import { judgeOtlpEnvironment, readOtlpProtocol, wantsTraces } from './otlp-environment.js';
+import { checkOtlpEnvironment, readOtlpProtocol, wantsTraces } from './otlp-environment.js';
 import type { Tracing } from './request-span.js';
 
 /**
@@ -13,7 +13,7 @@ export async function openTracing(
   log: Log,
 ): Promise<Tracing | null> {
   if (!wantsTraces(environment)) return null;
-  judgeOtlpEnvironment(environment);
+  checkOtlpEnvironment(environment);
   const { createOtlpTracing } = await import('./otlp-tracing.js');
   return createOtlpTracing(readOtlpProtocol(environment), version, log);
 }

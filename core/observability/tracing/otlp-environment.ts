@@ -80,7 +80,7 @@ export function wantsTraces(environment: NodeJS.ProcessEnv): boolean {
  * The SDK would go on with a default, and say so where nobody looks.
  * @throws ConfigError that names the first variable that does not fit; never with its value.
  */
-export function judgeOtlpEnvironment(environment: NodeJS.ProcessEnv): void {
+export function checkOtlpEnvironment(environment: NodeJS.ProcessEnv): void {
   for (const [name, { expected, fits }] of Object.entries(RULES)) {
     const text = environment[name]?.trim();
     if (text && !fits(text)) throw new ConfigError(`${name} must be ${expected}`);

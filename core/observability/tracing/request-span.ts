@@ -10,7 +10,7 @@ import {
   type Tracer,
   trace as traceApi,
 } from '@opentelemetry/api';
-import { isProviderFailure, type Operation } from '../../contract/index.js';
+import { isProviderFailure, type ProviderOperation } from '../../contract/index.js';
 import { parseTraceparent } from '../../lib/trace-context.js';
 import type { RequestSpan, RequestTracing, TracedRequest } from '../../operations/request.js';
 import type { AttemptResult } from '../../provider/provider-call.js';
@@ -86,7 +86,7 @@ interface Asked {
   readonly template: string | null;
 }
 
-function describeOperation(operation: Operation): Asked {
+function describeOperation(operation: ProviderOperation): Asked {
   if (operation.kind === 'http_route') {
     return { method: operation.method, template: operation.declaredPath };
   }

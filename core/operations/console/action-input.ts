@@ -1,5 +1,5 @@
 import type { ActionInputField, AdminAction, FieldType } from '../../contract/index.js';
-import { isPrintableKey, MAX_FAULTS } from '../../document/diagnostic.js';
+import { isPrintableKey, MAX_DIAGNOSTICS } from '../../document/diagnostic.js';
 import { findRepeated } from '../../document/structs.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { listMembers } from '../../lib/json-scan.js';
@@ -37,7 +37,7 @@ export function completeInput({ input_schema }: AdminAction, input: unknown): un
  * @param json the bytes of it, which the provider gets; it may read the first of two members with one name
  * @throws HostError 400 naming each field that is missing, undeclared, of the wrong type or there twice.
  */
-export function judgeInput({ input_schema }: AdminAction, input: unknown, json: Buffer): void {
+export function validateInput({ input_schema }: AdminAction, input: unknown, json: Buffer): void {
   if (input_schema === undefined) return;
   const errors = findErrors(input_schema.fields, input);
   if (errors.length === 0) errors.push(...findRepeatedMember(json));
@@ -55,9 +55,11 @@ function findErrors(fields: readonly ActionInputField[], input: unknown): ErrorD
   const undeclared = Object.keys(input).filter((name) => !declared.has(name));
   return [
     ...undeclared
-      .slice(0, MAX_FAULTS)
-      .map((name) => refuse(isPrintableKey(name) ? name : '?', 'not declared by the action')),
-    ...fields.flatMap((field) => judgeField(field, input)),
+      .slice(0, MAX_DIAGNOSTICS)
+      .map((name) =>
+        createInputError(isPrintableKey(name) ? name : '?', 'not declared by the action'),
+      ),
+    ...fields.flatMap((field) => validateField(field, input)),
   ];
 }
 
@@ -65,17 +67,17 @@ function findErrors(fields: readonly ActionInputField[], input: unknown): ErrorD
 function findRepeatedMember(json: Buffer): ErrorDetail[] {
   const names = listMembers(json).map(([name]) => name);
   const repeated = findRepeated(names);
-  return repeated === null ? [] : [refuse(names[repeated] as string, 'there twice')];
+  return repeated === null ? [] : [createInputError(names[repeated] as string, 'there twice')];
 }
 
-function judgeField(field: ActionInputField, input: object): ErrorDetail[] {
+function validateField(field: ActionInputField, input: object): ErrorDetail[] {
   const { name, type, required = false, nullable = false } = field;
-  if (!Object.hasOwn(input, name)) return required ? [refuse(name, 'missing')] : [];
+  if (!Object.hasOwn(input, name)) return required ? [createInputError(name, 'missing')] : [];
   const value: unknown = Reflect.get(input, name);
   if (value === null && nullable) return [];
-  return TYPES[type](value) ? [] : [refuse(name, `expected ${type}`)];
+  return TYPES[type](value) ? [] : [createInputError(name, `expected ${type}`)];
 }
 
-function refuse(name: string, reason: string): ErrorDetail {
+function createInputError(name: string, reason: string): ErrorDetail {
   return { field: `payload.input.${name}`, reason };
 }

@@ -6,13 +6,13 @@ import { sliceMembers } from '../../lib/json-scan.js';
 import type { Store } from '../../store/store.js';
 import { readHopByHopNames } from '../forward/provider-headers.js';
 import { readAnswerBytes } from '../forward/provider-response.js';
-import { refuseWithoutStore } from '../store-error.js';
+import { assertStoreAvailable } from '../store-error.js';
 import { STORE } from '../tokens.js';
-import { completeInput, judgeInput } from './action-input.js';
+import { completeInput, validateInput } from './action-input.js';
 import { createAuditDraft } from './audit-draft.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { AdminActionInvokePayload } from './bridge-payload.js';
-import { askModule } from './call-module.js';
+import { callModule } from './call-module.js';
 
 /**
  * Invokes an action of the module; its result goes to the caller byte for byte. Each invocation leaves one
@@ -34,7 +34,7 @@ export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePaylo
     const action = findAction(payload, call);
     if (action === null) throw new Error('an action that is declared was not found');
     // Asked rather than looked at: a store that was not needed so far is opened by this.
-    await this.#store.readConfig(call.module.name).catch(refuseWithoutStore);
+    await this.#store.readConfig(call.module.name).catch(assertStoreAvailable);
     const input = completeInput(action, payload.input);
     const outcome = await this.#invoke(action, input, call).then(
       (result) => ({ result, error: null }),
@@ -47,7 +47,7 @@ export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePaylo
 
   async #invoke(action: AdminAction, input: unknown, call: BridgeCall): Promise<Buffer> {
     const inputJson = sliceInput(call.body) ?? toJsonBytes(input);
-    judgeInput(action, input, inputJson);
+    validateInput(action, input, inputJson);
     const operation = {
       kind: 'admin_action',
       action: action.name,
@@ -56,7 +56,7 @@ export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePaylo
       inputJson,
     } as const;
     const key = readIdempotencyKey(call) ?? randomUUID();
-    return askModule(call, operation, readAnswerBytes, { 'idempotency-key': key });
+    return callModule(call, operation, readAnswerBytes, { 'idempotency-key': key });
   }
 
   async #audit(
@@ -67,7 +67,7 @@ export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePaylo
   ): Promise<void> {
     const value = { json: input, sensitive: false };
     const draft = createAuditDraft(call, 'admin_action_invoke', action.name);
-    await this.#store.appendAudit({ ...draft, outcome, value }).catch(refuseWithoutStore);
+    await this.#store.appendAudit({ ...draft, outcome, value }).catch(assertStoreAvailable);
   }
 }
 

@@ -5,7 +5,7 @@ import type { CheckedOutcome } from '../../provider/outcome.js';
 import { readAnswerBytes } from '../forward/provider-response.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
 import type { AdminDataListPayload } from './bridge-payload.js';
-import { askModule } from './call-module.js';
+import { callModule } from './call-module.js';
 
 /** Contract 4: rows a page. */
 const LIMIT = { min: 1, max: 200, default: 100 };
@@ -26,7 +26,7 @@ export class AdminDataList implements BridgeOperation<AdminDataListPayload> {
       limit: Math.min(LIMIT.max, Math.max(LIMIT.min, limit)),
       cursor: payload.cursor ?? null,
     } as const;
-    return askModule(call, operation, readPage);
+    return callModule(call, operation, readPage);
   }
 }
 

@@ -1,6 +1,6 @@
 import { createToken } from '../../injection.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
-import type { Decision } from '../authorisation.js';
+import type { Authorization } from '../authorization.js';
 import type { CallerRequest } from '../request.js';
 import type { BridgeOperationName, BridgePayloads } from './bridge-payload.js';
 
@@ -13,7 +13,7 @@ export const BRIDGE_OPERATIONS = createToken<BridgeOperations>('bridge-operation
 /** What every operation of the bridge gets beside its payload; the actor, the module and the grant are judged. */
 export interface BridgeCall {
   /** That the caller may use the permission of the module. */
-  readonly decision: Decision;
+  readonly authorization: Authorization;
   readonly module: LiveModule;
   /** The permission that was granted, as it stands in path and body. */
   readonly permission: string;

@@ -1,5 +1,5 @@
 import type { DependencyContainer } from 'tsyringe';
-import { resolveOperation } from '../../injection.js';
+import { resolveHandler } from '../../injection.js';
 import { AdminActionInvoke } from './admin-action-invoke.js';
 import { AdminDataList } from './admin-data-list.js';
 import type { BridgeOperation, BridgeOperations } from './bridge-operation.js';
@@ -27,11 +27,11 @@ const CLASSES = {
 
 export function resolveBridgeOperations(container: DependencyContainer): BridgeOperations {
   return {
-    admin_data_list: resolveOperation(container, CLASSES.admin_data_list),
-    admin_action_invoke: resolveOperation(container, CLASSES.admin_action_invoke),
-    config_values: resolveOperation(container, CLASSES.config_values),
-    config_write: resolveOperation(container, CLASSES.config_write),
-    contributions_resolve: resolveOperation(container, CLASSES.contributions_resolve),
-    modules_metadata: resolveOperation(container, CLASSES.modules_metadata),
+    admin_data_list: resolveHandler(container, CLASSES.admin_data_list),
+    admin_action_invoke: resolveHandler(container, CLASSES.admin_action_invoke),
+    config_values: resolveHandler(container, CLASSES.config_values),
+    config_write: resolveHandler(container, CLASSES.config_write),
+    contributions_resolve: resolveHandler(container, CLASSES.contributions_resolve),
+    modules_metadata: resolveHandler(container, CLASSES.modules_metadata),
   };
 }

@@ -1,11 +1,11 @@
 import { define, dynamic, enums, literal, nullable, object, optional, string } from 'superstruct';
-import { type Fault, isPrintableKey, MAX_FAULTS } from '../../document/diagnostic.js';
+import { isPrintableKey, MAX_DIAGNOSTICS, type Violation } from '../../document/diagnostic.js';
 import type { AnyStruct } from '../../document/struct-walk.js';
-import { judgeByStruct } from '../../document/validate.js';
+import { validateStruct } from '../../document/validate.js';
 import { HostError } from '../../errors.js';
 import { measureDepth } from '../../lib/json-scan.js';
 import { readMember } from '../../lib/read-member.js';
-import { judgeJson } from '../forward/body-policy.js';
+import { assertJson } from '../forward/body-policy.js';
 import type { BridgeOperationName, BridgePayload } from './bridge-payload.js';
 
 /** The body of a bridge request (`interface.md`), in wire names. */
@@ -66,15 +66,15 @@ const bridgeRequest = object({
  * @throws HostError 400 naming each member that is wrong.
  */
 export function parseBridgeRequest(body: Buffer): BridgeRequest {
-  judgeJson(body);
+  assertJson(body);
   if (measureDepth(body) > MAX_DEPTH) {
-    throw refuse([{ field: 'body', reason: `nested deeper than ${MAX_DEPTH} levels` }]);
+    throw createBridgeError([{ field: 'body', reason: `nested deeper than ${MAX_DEPTH} levels` }]);
   }
   const value: unknown = JSON.parse(body.toString('utf8'));
-  refuseCrowd(value, 'body');
-  refuseCrowd(readMember(value, 'payload'), 'payload');
-  const judged = judgeByStruct(value, bridgeRequest as AnyStruct);
-  if (judged.faults.length > 0) throw refuse(judged.faults.map(describeFault));
+  assertDepth(value, 'body');
+  assertDepth(readMember(value, 'payload'), 'payload');
+  const judged = validateStruct(value, bridgeRequest as AnyStruct);
+  if (judged.faults.length > 0) throw createBridgeError(judged.faults.map(describeViolation));
   return judged.value as BridgeRequest;
 }
 
@@ -85,13 +85,13 @@ function selectPayload(value: unknown): AnyStruct {
 }
 
 /** Each unknown member costs the struct its time: 60,000 of them held up the host for eleven seconds. */
-function refuseCrowd(value: unknown, field: string): void {
+function assertDepth(value: unknown, field: string): void {
   if (typeof value !== 'object' || value === null) return;
-  if (Object.keys(value).length <= MAX_FAULTS) return;
-  throw refuse([{ field, reason: `more than ${MAX_FAULTS} members` }]);
+  if (Object.keys(value).length <= MAX_DIAGNOSTICS) return;
+  throw createBridgeError([{ field, reason: `more than ${MAX_DIAGNOSTICS} members` }]);
 }
 
-function describeFault({ path, message, hint, missing }: Fault): {
+function describeViolation({ path, message, hint, missing }: Violation): {
   field: string;
   reason: string;
 } {
@@ -101,7 +101,7 @@ function describeFault({ path, message, hint, missing }: Fault): {
   return { field: field === '' ? 'body' : field, reason };
 }
 
-function refuse(errors: { field: string; reason: string }[]): HostError {
+function createBridgeError(errors: { field: string; reason: string }[]): HostError {
   return new HostError('validation_failed', 'the body is not a request to the console bridge', {
     errors,
   });

@@ -1,6 +1,6 @@
 import type { AdminActionOperation, AdminListOperation } from '../../contract/index.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
-import { askProvider } from '../forward/call-provider.js';
+import { callProvider } from '../forward/call-provider.js';
 import { readHopByHopNames } from '../forward/provider-headers.js';
 import type { BridgeCall } from './bridge-operation.js';
 
@@ -8,31 +8,31 @@ import type { BridgeCall } from './bridge-operation.js';
  * Asks the module's provider for an admin operation. `provider_errors: passthrough` holds here as for routes:
  * the provider's refusal of an input is the console's to show.
  */
-export function askModule<T>(
-  { decision, module, request }: BridgeCall,
+export function callModule<T>(
+  { authorization, module, request }: BridgeCall,
   operation: AdminListOperation | AdminActionOperation,
-  judge: (outcome: CheckedOutcome) => T,
+  parseResponse: (outcome: CheckedOutcome) => T,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<T> {
   const [name, target] =
     operation.kind === 'admin_list'
       ? ['admin_data_list', operation.entity]
       : ['admin_action_invoke', operation.action];
-  return askProvider({
-    decision,
+  return callProvider({
+    authorization,
     module,
     operation,
     request,
     hopByHop: readHopByHopNames(request),
     hasCallersBody: false,
     timeoutMs: module.descriptor.limits.timeoutMs,
-    repeat: operation.kind === 'admin_list' ? 'always' : 'never',
+    retryPolicy: operation.kind === 'admin_list' ? 'always' : 'never',
     headers,
-    describe: () => [
+    describeError: () => [
       { field: 'module', reason: module.name },
       { field: 'operation', reason: name },
       { field: 'target', reason: target },
     ],
-    judge,
+    parseResponse,
   });
 }

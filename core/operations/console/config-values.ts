@@ -4,7 +4,7 @@ import { inject } from '../../injection.js';
 import { isSecret, listConfigFields, readEffective } from '../../modules/config-fields.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { Store, StoredConfig } from '../../store/store.js';
-import { refuseWithoutStore } from '../store-error.js';
+import { assertStoreAvailable } from '../store-error.js';
 import { STORE } from '../tokens.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { ConfigValuesPayload } from './bridge-payload.js';
@@ -23,7 +23,7 @@ export class ConfigValues implements BridgeOperation<ConfigValuesPayload> {
   }
 
   async execute(_payload: ConfigValuesPayload, { module }: BridgeCall): Promise<Buffer> {
-    const stored = await this.#store.readConfig(module.name).catch(refuseWithoutStore);
+    const stored = await this.#store.readConfig(module.name).catch(assertStoreAvailable);
     const data = listConfigFields(module.manifest).map((field) =>
       describeField(field, module, stored),
     );

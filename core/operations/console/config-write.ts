@@ -5,7 +5,7 @@ import { inject } from '../../injection.js';
 import { explainMismatch } from '../../manifest/config-rules.js';
 import { fieldName, isSecret, listConfigFields } from '../../modules/config-fields.js';
 import type { Store } from '../../store/store.js';
-import { refuseWithoutStore } from '../store-error.js';
+import { assertStoreAvailable } from '../store-error.js';
 import { STORE } from '../tokens.js';
 import { createAuditDraft } from './audit-draft.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
@@ -32,16 +32,16 @@ export class ConfigWrite implements BridgeOperation<ConfigWritePayload> {
     const { service, key, value } = payload;
     const sensitive = isSecret(field);
     const audit = createAuditDraft(call, 'config_write', fieldName(field));
-    const expected = explainMismatch(value, field.type) ?? explainLoss(value);
+    const expected = explainMismatch(value, field.type) ?? findUnrepresentable(value);
     if (expected !== null) {
       await this.#store
         .appendAudit({ ...audit, outcome: 'failed', value: { json: value, sensitive } })
-        .catch(refuseWithoutStore);
-      throw refuseValue(field, expected);
+        .catch(assertStoreAvailable);
+      throw createValueError(field, expected);
     }
     await this.#store
       .writeConfig({ module: call.module.name, service, key, value, sensitive }, audit)
-      .catch(refuseWithoutStore);
+      .catch(assertStoreAvailable);
     return toJsonBytes({ service, key, value: sensitive ? null : value });
   }
 }
@@ -54,7 +54,7 @@ function findField(
   return fields.find((field) => field.service === service && field.key === key) ?? null;
 }
 
-function refuseValue(field: ConfigField, expected: string): HostError {
+function createValueError(field: ConfigField, expected: string): HostError {
   const name = fieldName(field);
   return new HostError('validation_failed', `the value of ${name} does not fit its type`, {
     errors: [{ field: 'payload.value', reason: `${name} must be ${expected}` }],
@@ -65,13 +65,13 @@ function refuseValue(field: ConfigField, expected: string): HostError {
  * What a value that came as JSON must be to be kept as it came; `null` for one that is. JSON admits halves of
  * surrogate pairs, which have no canonical form, and numbers that no double holds, which would become `null`.
  */
-export function explainLoss(value: unknown): string | null {
+export function findUnrepresentable(value: unknown): string | null {
   if (typeof value === 'string') return value.isWellFormed() ? null : 'text in whole characters';
   if (typeof value === 'number')
     return Number.isFinite(value) ? null : 'within the range of a double';
   if (typeof value !== 'object' || value === null) return null;
   for (const [name, member] of Object.entries(value)) {
-    const loss = explainLoss(name) ?? explainLoss(member);
+    const loss = findUnrepresentable(name) ?? findUnrepresentable(member);
     if (loss !== null) return loss;
   }
   return null;

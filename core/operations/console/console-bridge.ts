@@ -3,10 +3,10 @@ import { DIGEST } from '../../descriptor/identifiers.js';
 import { HostError } from '../../errors.js';
 import { inject } from '../../injection.js';
 import type { Generation, GenerationSource, LiveModule } from '../../modules/live-module.js';
-import { authorisePermission, decide } from '../authorisation.js';
+import { authorize, authorizePermission } from '../authorization.js';
 import { readHopByHopNames } from '../forward/provider-headers.js';
-import { Answer, type Operation } from '../operation.js';
-import { admitCall } from '../rate-limit.js';
+import { Answer, type Handler } from '../handler.js';
+import { enforceRateLimit } from '../rate-limit.js';
 import type { CallerRequest } from '../request.js';
 import { MODULE_RECORDS, type ModuleRecords } from '../status/module-list.js';
 import { GENERATIONS } from '../tokens.js';
@@ -33,7 +33,7 @@ const TAIL = Buffer.from('}');
 
 /** The console bridge (contract 4): judges in the contract's order, then hands on to one of six operations. */
 @injectable()
-export class ConsoleBridge implements Operation<BridgeInput> {
+export class ConsoleBridge implements Handler<BridgeInput> {
   readonly #generations: GenerationSource;
   readonly #records: ModuleRecords;
   readonly #operations: BridgeOperations;
@@ -53,20 +53,20 @@ export class ConsoleBridge implements Operation<BridgeInput> {
     const { body } = input;
     const asked = parseBridgeRequest(body);
     request.trace.bytesIn = body.length;
-    judgeAgreement(asked, input.permission);
-    authorisePermission(request.actor, asked.permission);
+    assertPermissionsMatch(asked, input.permission);
+    authorizePermission(request.actor, asked.permission);
     const generation = this.#generations.current;
     const module = this.#findModule(generation, input.module);
     if (module === null) throw unknownModule();
     request.trace.module = module.name;
-    const decision = decide(request.actor, { kind: 'grant', module, asked });
-    admitCall(module, request.actor);
-    module.guard.hold();
+    const authorization = authorize(request.actor, { kind: 'grant', module, asked });
+    enforceRateLimit(module, request.actor);
+    module.client.hold();
     try {
-      const data = await this.#operate(asked, { decision, module, request, body, generation });
-      return new Answer(decision, [HEAD, data, TAIL]);
+      const data = await this.#operate(asked, { authorization, module, request, body, generation });
+      return new Answer(authorization, [HEAD, data, TAIL]);
     } finally {
-      module.guard.release();
+      module.client.release();
     }
   }
 
@@ -94,7 +94,7 @@ export class ConsoleBridge implements Operation<BridgeInput> {
 }
 
 /** @throws HostError 400 when path and body disagree, and for a digest that is none. */
-function judgeAgreement(asked: BridgeRequest, permission: string): void {
+function assertPermissionsMatch(asked: BridgeRequest, permission: string): void {
   if (asked.permission !== permission) {
     throw new HostError('validation_failed', 'the permissions of path and body differ', {
       errors: [{ field: 'permission', reason: 'not the one of the path' }],

@@ -1,7 +1,7 @@
 import { injectable } from 'tsyringe';
 import type { ConsoleContribution } from '../../contract/index.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
-import { holdsPermission } from '../authorisation.js';
+import { holdsPermission } from '../authorization.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { ContributionsResolvePayload } from './bridge-payload.js';
 import { findByModuleId } from './find-by-module-id.js';

@@ -4,7 +4,7 @@ import { HostError } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
 import type { RouteMatch } from '../../lib/route-table.js';
 import type { LiveRoute } from '../../modules/live-module.js';
-import { authoriseCapability, authoriseModuleCaller } from '../authorisation.js';
+import { authorizeCapability, authorizeModuleCaller } from '../authorization.js';
 import {
   BRIDGE_ANSWERS,
   type ExplainedModule,
@@ -46,10 +46,13 @@ function listBridgeChecks({ method, actor }: ExplainedRequest): ExplainedCheck[]
     method === 'POST'
       ? create('route', 'unknown', BRIDGE_ANSWERS)
       : create('route', 'fail', 'the console bridge takes POST alone', { status: NOT_FOUND });
-  return [actor === null ? refuseStranger() : create('actor', 'pass', nameActor(actor)), route];
+  return [
+    actor === null ? createUnauthorizedCheck() : create('actor', 'pass', nameActor(actor)),
+    route,
+  ];
 }
 
-function refuseStranger(): ExplainedCheck {
+function createUnauthorizedCheck(): ExplainedCheck {
   return create('actor', 'fail', 'there are no credentials, or none that the host knows', {
     status: UNAUTHORIZED,
     next_actions: ['send a bearer token that this host knows in the authorization header'],
@@ -57,9 +60,9 @@ function refuseStranger(): ExplainedCheck {
 }
 
 function checkActor(actor: Actor | null): ExplainedCheck {
-  if (actor === null) return refuseStranger();
+  if (actor === null) return createUnauthorizedCheck();
   const passed = `${nameActor(actor)} may call modules`;
-  return attempt('actor', passed, () => authoriseModuleCaller(actor));
+  return attempt('actor', passed, () => authorizeModuleCaller(actor));
 }
 
 function checkPath(path: ExplainedPath): ExplainedCheck {
@@ -115,7 +118,7 @@ function checkCapability(actor: Actor | null, match: RouteMatch<LiveRoute> | nul
   if (actor === null) return create('capability', 'unknown', `${capability ?? 'none'} is needed`);
   const held = actor.kind === 'system' ? 'a system needs none' : 'the actor has it';
   return attempt('capability', `${capability}: ${held}`, () => {
-    authoriseCapability(actor, capability);
+    authorizeCapability(actor, capability);
   });
 }
 

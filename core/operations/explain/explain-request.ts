@@ -30,7 +30,7 @@ export async function explainRequest(
   return {
     method,
     target,
-    verdict: judge(path, checks),
+    verdict: evaluate(path, checks),
     actor: actor && { kind: actor.kind, id: actor.id, scopes: [...actor.scopes].sort() },
     path: describePath(path),
     checks,
@@ -55,7 +55,7 @@ function findRecord(
   return named.find(({ live }) => live !== null) ?? named[0] ?? null;
 }
 
-function judge(path: ExplainedPath, checks: readonly ExplainedCheck[]): Explanation['verdict'] {
+function evaluate(path: ExplainedPath, checks: readonly ExplainedCheck[]): Explanation['verdict'] {
   if (path.kind === 'host') {
     return { status: null, detail: 'a path of the host itself, or none: no module answers it' };
   }

@@ -1,10 +1,10 @@
 import { injectable } from 'tsyringe';
-import { askAuthenticators } from '../../auth/authenticate.js';
+import { authenticateWith } from '../../auth/authenticate.js';
 import type { Actor, Authenticator } from '../../contract/index.js';
 import { inject } from '../../injection.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
-import { decide } from '../authorisation.js';
-import { Answer, type Operation } from '../operation.js';
+import { authorize } from '../authorization.js';
+import { Answer, type Handler } from '../handler.js';
 import type { CallerRequest } from '../request.js';
 import {
   MODULE_OVERVIEW,
@@ -33,7 +33,7 @@ export interface ExplainInput {
 
 /** `GET /explain`: what the host would do with a request, step by step, without doing it. */
 @injectable()
-export class Explain implements Operation<ExplainInput> {
+export class Explain implements Handler<ExplainInput> {
   readonly #records: ModuleRecords;
   readonly #overview: ModuleOverview;
   readonly #authenticators: readonly Authenticator[];
@@ -52,7 +52,7 @@ export class Explain implements Operation<ExplainInput> {
   }
 
   async execute(input: ExplainInput, request: CallerRequest): Promise<Answer> {
-    const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.explain' });
+    const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.explain' });
     const { explainAs, ...explained } = input;
     const actor = explainAs === null ? request.actor : await this.#authenticate(explainAs);
     const { modules } = await this.#overview.read();
@@ -62,13 +62,13 @@ export class Explain implements Operation<ExplainInput> {
       .map((record) => describeRecord(record, entries.get(record.file)));
     const context = { records, documents: this.#documents };
     return Answer.ofText(
-      decision,
+      authorization,
       JSON.stringify(await explainRequest({ ...explained, actor }, context)),
     );
   }
 
   #authenticate(token: string): Promise<Actor | null> {
-    return askAuthenticators(this.#authenticators, { scheme: 'bearer', token });
+    return authenticateWith(this.#authenticators, { scheme: 'bearer', token });
   }
 }
 

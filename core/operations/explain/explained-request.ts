@@ -4,7 +4,7 @@ import { createToken } from '../../injection.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import type { ForwardTarget } from '../forward/forward.js';
-import type { ExplainedEndpoint, TargetFault } from './explanation.js';
+import type { ExplainedEndpoint, TargetProblem } from './explanation.js';
 
 export const MODULE_DOCUMENTS = createToken<ModuleDocuments>('module-documents');
 
@@ -20,7 +20,7 @@ export function isBridgePath(path: ExplainedPath): boolean {
 /** A target as it was judged. */
 export type ExplainedPath =
   | ({ readonly kind: 'module' } & ForwardTarget)
-  | { readonly kind: 'unmatched'; readonly fault: TargetFault }
+  | { readonly kind: 'unmatched'; readonly fault: TargetProblem }
   | { readonly kind: 'host' };
 
 export interface ExplainedRequest {

@@ -1,7 +1,7 @@
 import type { ActorKind } from '../../contract/index.js';
 
 /** Why a path can match no route (contract 1.2). */
-export interface TargetFault {
+export interface TargetProblem {
   /** Stable id in kebab-case: `dot-segment`. */
   readonly rule: string;
   /** Which segment of the path within the module, from 1; `null` for a fault of the rest. */
@@ -76,7 +76,7 @@ export interface Explanation {
     readonly provider_path: string | null;
     /** What the provider gets, byte for byte. */
     readonly forward_target: string | null;
-    readonly fault: TargetFault | null;
+    readonly fault: TargetProblem | null;
   };
   readonly checks: readonly ExplainedCheck[];
   readonly module: {

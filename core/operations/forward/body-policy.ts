@@ -1,7 +1,7 @@
 import type { Method } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import { isJsonMediaType } from '../../lib/json-bytes.js';
-import { findJsonFault } from '../../lib/json-check.js';
+import { explainInvalidJson } from '../../lib/json-check.js';
 import type { CallerRequest } from '../request.js';
 
 /**
@@ -9,16 +9,16 @@ import type { CallerRequest } from '../request.js';
  * parsed to judge it, never to rewrite it.
  * @throws HostError 400 naming what is wrong.
  */
-export async function readJudgedBody(
+export async function readCheckedBody(
   method: Method,
   request: CallerRequest,
   maxBytes: number,
 ): Promise<Buffer | null> {
   if (method === 'GET') return null;
-  if (method === 'DELETE') return refuseAnyBody(request);
-  judgeBodyHeaders(request.headers);
+  if (method === 'DELETE') return assertNoBody(request);
+  assertBodyHeaders(request.headers);
   const body = await request.readBody(maxBytes);
-  judgeJson(body);
+  assertJson(body);
   return body;
 }
 
@@ -26,46 +26,46 @@ export async function readJudgedBody(
  * What the headers promise of a JSON body, before it is read.
  * @throws HostError 400.
  */
-export function judgeBodyHeaders(headers: CallerRequest['headers']): void {
-  refuseEncoding(headers);
-  refuseContentType(headers);
+export function assertBodyHeaders(headers: CallerRequest['headers']): void {
+  assertNotEncoded(headers);
+  assertJsonType(headers);
 }
 
-async function refuseAnyBody(request: CallerRequest): Promise<null> {
+async function assertNoBody(request: CallerRequest): Promise<null> {
   const body = await request.readBody(0).catch((error: unknown) => {
-    if (error instanceof HostError) throw refusal('body', 'DELETE takes no body');
+    if (error instanceof HostError) throw createBodyError('body', 'DELETE takes no body');
     throw error;
   });
-  if (body.length > 0) throw refusal('body', 'DELETE takes no body');
+  if (body.length > 0) throw createBodyError('body', 'DELETE takes no body');
   return null;
 }
 
-function refuseEncoding(headers: CallerRequest['headers']): void {
+function assertNotEncoded(headers: CallerRequest['headers']): void {
   const encoding = headers.get('content-encoding');
   if (encoding === undefined) return;
-  if (headers.count('content-encoding') > 1) throw refusal('content-encoding', 'repeated');
+  if (headers.count('content-encoding') > 1) throw createBodyError('content-encoding', 'repeated');
   if (encoding.toLowerCase() !== 'identity') {
-    throw refusal('content-encoding', 'expected none, or identity');
+    throw createBodyError('content-encoding', 'expected none, or identity');
   }
 }
 
-function refuseContentType(headers: CallerRequest['headers']): void {
+function assertJsonType(headers: CallerRequest['headers']): void {
   const contentType = headers.get('content-type');
-  if (contentType === undefined) throw refusal('content-type', 'missing');
-  if (headers.count('content-type') > 1) throw refusal('content-type', 'repeated');
+  if (contentType === undefined) throw createBodyError('content-type', 'missing');
+  if (headers.count('content-type') > 1) throw createBodyError('content-type', 'repeated');
   if (!isJsonMediaType(contentType)) {
-    throw refusal('content-type', 'expected application/json or application/*+json');
+    throw createBodyError('content-type', 'expected application/json or application/*+json');
   }
 }
 
 /** @throws HostError 400 when a body is empty, not UTF-8 or not JSON. */
-export function judgeJson(body: Buffer): void {
-  if (body.length === 0) throw refusal('body', 'empty; expected a JSON value');
-  const fault = findJsonFault([body], body.length);
-  if (fault !== null) throw refusal('body', fault);
+export function assertJson(body: Buffer): void {
+  if (body.length === 0) throw createBodyError('body', 'empty; expected a JSON value');
+  const fault = explainInvalidJson([body], body.length);
+  if (fault !== null) throw createBodyError('body', fault);
 }
 
-function refusal(field: string, reason: string): HostError {
+function createBodyError(field: string, reason: string): HostError {
   return new HostError('validation_failed', 'the body policy refuses the request', {
     errors: [{ field, reason }],
     nextActions: BODY_ADVICE,

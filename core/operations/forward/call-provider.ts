@@ -1,4 +1,4 @@
-import { isProviderFailure, type Operation } from '../../contract/index.js';
+import { isProviderFailure, type ProviderOperation } from '../../contract/index.js';
 import type { ErrorDetail } from '../../errors.js';
 import {
   createTraceContext,
@@ -8,15 +8,15 @@ import {
 } from '../../lib/trace-context.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
-import type { AttemptResult, GuardedCall } from '../../provider/provider-call.js';
-import { Decision } from '../authorisation.js';
+import type { AttemptResult, ProviderCall } from '../../provider/provider-call.js';
+import { Authorization } from '../authorization.js';
 import type { CallBodies, CallerRequest, RequestTrace } from '../request.js';
 import { createFailureError, createStatusError } from './provider-error.js';
 import { createProviderHeaders } from './provider-headers.js';
 
-export interface ProviderQuestion<T, O extends Operation = Operation> {
+export interface ProviderRequest<T, O extends ProviderOperation = ProviderOperation> {
   /** That the caller may ask it. */
-  readonly decision: Decision;
+  readonly authorization: Authorization;
   readonly module: LiveModule;
   readonly operation: O;
   readonly request: CallerRequest;
@@ -26,49 +26,49 @@ export interface ProviderQuestion<T, O extends Operation = Operation> {
   readonly hasCallersBody: boolean;
   readonly timeoutMs: number;
   /** Whether the provider may be asked twice; `with_key`: where it gets an `idempotency-key`. */
-  readonly repeat: 'always' | 'with_key' | 'never';
+  readonly retryPolicy: 'always' | 'with_key' | 'never';
   /** Headers beyond what every call carries; lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   /** What a 502 says of the question, made when there is one. */
-  readonly describe: (module: LiveModule, operation: O) => ErrorDetail[];
-  readonly judge: (outcome: CheckedOutcome) => T;
+  readonly describeError: (module: LiveModule, operation: O) => ErrorDetail[];
+  readonly parseResponse: (outcome: CheckedOutcome) => T;
 }
 
 /**
  * Asks the provider on behalf of a caller.
  * @throws HostError 502 (or the provider's own refusal, where that is passed on), CallerGone.
  */
-export async function askProvider<T, O extends Operation>(
-  question: ProviderQuestion<T, O>,
+export async function callProvider<T, O extends ProviderOperation>(
+  question: ProviderRequest<T, O>,
 ): Promise<T> {
-  const { module, operation, describe } = question;
-  Decision.require(question.decision);
+  const { module, operation, describeError } = question;
+  Authorization.assert(question.authorization);
   try {
-    const { value } = await module.guard.call(new ProviderCall(question), question.judge);
+    const { value } = await module.client.call(new ForwardedCall(question), question.parseResponse);
     return value;
   } catch (error) {
     if (error instanceof ProviderStatus) {
-      throw createStatusError(error, module.descriptor, describe(module, operation));
+      throw createStatusError(error, module.descriptor, describeError(module, operation));
     }
-    if (isProviderFailure(error)) throw createFailureError(error, describe(module, operation));
+    if (isProviderFailure(error)) throw createFailureError(error, describeError(module, operation));
     throw error;
   }
 }
 
 /** What the guard makes attempts of: one object a call, and no closure. */
-class ProviderCall implements GuardedCall {
-  readonly operation: Operation;
-  readonly context: GuardedCall['context'];
+class ForwardedCall implements ProviderCall {
+  readonly operation: ProviderOperation;
+  readonly context: ProviderCall['context'];
   readonly headers: Record<string, string>;
   readonly timeoutMs: number;
-  readonly signal: GuardedCall['signal'];
+  readonly signal: ProviderCall['signal'];
   readonly isRepeatable: boolean;
   readonly hashKey: string | null;
   readonly trace: RequestTrace;
   readonly #traceContext: TraceContext;
 
-  constructor(question: Omit<ProviderQuestion<unknown>, 'describe' | 'judge'>) {
-    const { module, operation, request, hopByHop, repeat } = question;
+  constructor(question: Omit<ProviderRequest<unknown>, 'describeError' | 'parseResponse'>) {
+    const { module, operation, request, hopByHop, retryPolicy } = question;
     const { requestId, correlationId, actor, trace } = request;
     const traceparent = hopByHop.has('traceparent')
       ? undefined
@@ -88,8 +88,9 @@ class ProviderCall implements GuardedCall {
     this.timeoutMs = question.timeoutMs;
     this.signal = request.signal;
     this.isRepeatable =
-      repeat === 'always' || (repeat === 'with_key' && Boolean(this.headers['idempotency-key']));
-    const { hashHeader } = module.guard;
+      retryPolicy === 'always' ||
+      (retryPolicy === 'with_key' && Boolean(this.headers['idempotency-key']));
+    const { hashHeader } = module.client;
     this.hashKey = hashHeader === null ? null : (request.headers.get(hashHeader) ?? null);
     this.trace = trace;
     trace.traceId = trace.span?.traceId ?? this.#traceContext.traceId;
@@ -108,7 +109,7 @@ class ProviderCall implements GuardedCall {
 }
 
 /** Bodies are nobody's business unless the descriptor says so. */
-function createBodies({ descriptor }: LiveModule, operation: Operation): CallBodies | null {
+function createBodies({ descriptor }: LiveModule, operation: ProviderOperation): CallBodies | null {
   const { captureBytes } = descriptor.records;
   if (captureBytes === 0 || operation.kind !== 'http_route') return null;
   return { captureBytes, request: operation.body, response: null };

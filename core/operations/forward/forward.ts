@@ -4,13 +4,13 @@ import { type ErrorDetail, HostError } from '../../errors.js';
 import { inject } from '../../injection.js';
 import type { RouteMatch } from '../../lib/route-table.js';
 import type { GenerationSource, LiveModule, LiveRoute } from '../../modules/live-module.js';
-import { authoriseModuleCaller, decide } from '../authorisation.js';
-import { Answer, type Operation } from '../operation.js';
-import { admitCall } from '../rate-limit.js';
+import { authorize, authorizeModuleCaller } from '../authorization.js';
+import { Answer, type Handler } from '../handler.js';
+import { enforceRateLimit } from '../rate-limit.js';
 import type { CallerRequest } from '../request.js';
 import { GENERATIONS } from '../tokens.js';
-import { readJudgedBody } from './body-policy.js';
-import { askProvider } from './call-provider.js';
+import { readCheckedBody } from './body-policy.js';
+import { callProvider } from './call-provider.js';
 import { createEnvelopeHead, ENVELOPE_END } from './envelope.js';
 import { readHopByHopNames } from './provider-headers.js';
 import { readAnswerData } from './provider-response.js';
@@ -25,7 +25,7 @@ export interface ForwardTarget {
 
 /** The forwarded routes (contract 1): module and route, capability, body policy, provider. */
 @injectable()
-export class Forward implements Operation<ForwardTarget | null> {
+export class Forward implements Handler<ForwardTarget | null> {
   readonly #generations: GenerationSource;
 
   constructor(@inject(GENERATIONS) generations: GenerationSource) {
@@ -33,38 +33,41 @@ export class Forward implements Operation<ForwardTarget | null> {
   }
 
   async execute(target: ForwardTarget | null, request: CallerRequest): Promise<Answer> {
-    authoriseModuleCaller(request.actor);
+    authorizeModuleCaller(request.actor);
     const found = target && this.#findRoute(target, request);
     if (!target || !found) throw notFound();
     const { module, match } = found;
     const route = match.value;
     request.trace.route = route.declaredPath;
-    module.guard.hold();
+    module.client.hold();
     try {
-      const decision = decide(request.actor, { kind: 'capability', capability: route.capability });
-      admitCall(module, request.actor);
+      const authorization = authorize(request.actor, {
+        kind: 'capability',
+        capability: route.capability,
+      });
+      enforceRateLimit(module, request.actor);
       const hopByHop = readHopByHopNames(request);
       // Nothing is awaited for a GET, which most requests are.
       const body = route.method === 'GET' ? null : await readRouteBody(module, route, request);
       const operation = createOperation(target, match, body);
-      const data = await askProvider({
-        decision,
+      const data = await callProvider({
+        authorization,
         module,
         operation,
         request,
         hopByHop,
         hasCallersBody: body !== null,
         timeoutMs: route.timeoutMs,
-        repeat: repeatOf(route),
-        describe: describeRoute,
-        judge: readAnswerData,
+        retryPolicy: retryPolicyOf(route),
+        describeError: describeRoute,
+        parseResponse: readAnswerData,
       });
       const { params: pathParams } = match;
       const { providerPath } = target;
       const head = createEnvelopeHead({ module: module.name, route, providerPath, pathParams });
-      return new Answer(decision, [head, ...data, ENVELOPE_END]);
+      return new Answer(authorization, [head, ...data, ENVELOPE_END]);
     } finally {
-      module.guard.release();
+      module.client.release();
     }
   }
 
@@ -86,7 +89,7 @@ async function readRouteBody(
   { method }: LiveRoute,
   request: CallerRequest,
 ): Promise<Buffer | null> {
-  const body = await readJudgedBody(method, request, descriptor.limits.requestBytes);
+  const body = await readCheckedBody(method, request, descriptor.limits.requestBytes);
   request.trace.bytesIn = body?.length ?? 0;
   return body;
 }
@@ -119,7 +122,7 @@ function describeRoute({ name }: LiveModule, operation: HttpRouteOperation): Err
 }
 
 /** Contract 9: what does no harm when it is done twice. */
-function repeatOf({ method, idempotency }: LiveRoute): 'always' | 'with_key' | 'never' {
+function retryPolicyOf({ method, idempotency }: LiveRoute): 'always' | 'with_key' | 'never' {
   if (method === 'GET' || idempotency === 'idempotent') return 'always';
   return idempotency === 'requires_key' ? 'with_key' : 'never';
 }

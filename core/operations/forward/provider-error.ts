@@ -4,8 +4,8 @@ import type { Descriptor } from '../../descriptor/descriptor.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { parseJson } from '../../lib/json-bytes.js';
 import { type CheckedOutcome, isPassedOn, type ProviderStatus } from '../../provider/outcome.js';
-import { GuardFailure } from '../../provider/rejected-call.js';
-import { CallerGone } from '../request.js';
+import { RejectedCall } from '../../provider/rejected-call.js';
+import { ClientClosed } from '../request.js';
 import { isJsonAnswer } from './provider-response.js';
 
 const DETAIL_MEMBERS = ['detail', 'message', 'error', 'title'] as const;
@@ -79,11 +79,11 @@ const NEXT_ACTIONS: Readonly<Record<ReportedFailure, readonly string[]>> = {
 export function createFailureError(
   error: ProviderFailure,
   question: readonly ErrorDetail[],
-): HostError | CallerGone {
+): HostError | ClientClosed {
   const { failure, status } = error;
-  if (failure === 'cancelled') return new CallerGone();
+  if (failure === 'cancelled') return new ClientClosed();
   const errors = addEvidence(question, failure, status);
-  const isHeldBack = error instanceof GuardFailure;
+  const isHeldBack = error instanceof RejectedCall;
   if (isHeldBack) errors.push(error.evidence);
   return new ProviderError(failure, 'external_dependency_failure', DETAILS[failure], {
     errors,

@@ -1,6 +1,6 @@
 import { type Outcome, ProviderFailure } from '../../contract/index.js';
 import { isJsonMediaType } from '../../lib/json-bytes.js';
-import { findJsonFault } from '../../lib/json-check.js';
+import { explainInvalidJson } from '../../lib/json-check.js';
 import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
 
 const NULL: readonly Uint8Array[] = [Buffer.from('null')];
@@ -19,7 +19,7 @@ export function readAnswerData(outcome: CheckedOutcome): readonly Uint8Array[] {
   if (status < 200 || status > 299) throw new ProviderStatus(outcome);
   if (length === 0) return NULL;
   if (!isJsonAnswer(headers)) throw protocol('neither JSON nor in plain encoding');
-  const fault = findJsonFault(pieces, length);
+  const fault = explainInvalidJson(pieces, length);
   if (fault !== null) throw protocol(fault);
   return pieces;
 }

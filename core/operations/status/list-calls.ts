@@ -1,10 +1,10 @@
 import { injectable } from 'tsyringe';
 import { HostError } from '../../errors.js';
 import { inject } from '../../injection.js';
-import { decide } from '../authorisation.js';
-import { Answer, type Operation } from '../operation.js';
+import { authorize } from '../authorization.js';
+import { Answer, type Handler } from '../handler.js';
 import type { CallerRequest } from '../request.js';
-import { refuseWithoutStore } from '../store-error.js';
+import { assertStoreAvailable } from '../store-error.js';
 import {
   CALL_RECORDS,
   type CallPage,
@@ -15,7 +15,7 @@ import {
 
 /** `GET /calls` (contract 9): what was called lately, newest first. */
 @injectable()
-export class ListCalls implements Operation<CallQuery> {
+export class ListCalls implements Handler<CallQuery> {
   readonly #records: CallRecords;
 
   constructor(@inject(CALL_RECORDS) records: CallRecords) {
@@ -23,18 +23,18 @@ export class ListCalls implements Operation<CallQuery> {
   }
 
   async execute(query: CallQuery, request: CallerRequest): Promise<Answer> {
-    const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.calls.read' });
+    const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.calls.read' });
     const page = await this.#read(query);
     if (page === null) throw unknownCursor();
     const body = { calls: page.calls.map(describeCall), next_cursor: page.next };
-    return Answer.ofText(decision, JSON.stringify(body));
+    return Answer.ofText(authorization, JSON.stringify(body));
   }
 
   async #read(query: CallQuery): Promise<CallPage | null> {
     try {
       return await this.#records.list(query);
     } catch (error) {
-      return refuseWithoutStore(error);
+      return assertStoreAvailable(error);
     }
   }
 }

@@ -2,14 +2,14 @@ import { injectable } from 'tsyringe';
 import type { ConfigField, Manifest } from '../../contract/index.js';
 import { inject } from '../../injection.js';
 import type { GenerationSource } from '../../modules/live-module.js';
-import { decide } from '../authorisation.js';
-import { Answer, type Operation } from '../operation.js';
+import { authorize } from '../authorization.js';
+import { Answer, type Handler } from '../handler.js';
 import type { CallerRequest } from '../request.js';
 import { GENERATIONS } from '../tokens.js';
 
 /** `GET /manifests`: the manifest of every live module, by name; `digest` is that of the whole one. */
 @injectable()
-export class ListManifests implements Operation<null> {
+export class ListManifests implements Handler<null> {
   readonly #generations: GenerationSource;
 
   constructor(@inject(GENERATIONS) generations: GenerationSource) {
@@ -17,14 +17,17 @@ export class ListManifests implements Operation<null> {
   }
 
   async execute(_input: null, request: CallerRequest): Promise<Answer> {
-    const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.modules.read' });
+    const authorization = authorize(request.actor, {
+      kind: 'scope',
+      scope: 'modgate.modules.read',
+    });
     const modules = [...this.#generations.current.values()].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     );
     const manifests = modules.map(({ name, manifestDigest, manifest }) => {
       return { name, digest: manifestDigest, manifest: hideSensitiveDefaults(manifest) };
     });
-    return Answer.ofText(decision, JSON.stringify({ manifests }));
+    return Answer.ofText(authorization, JSON.stringify({ manifests }));
   }
 }
 

@@ -1,7 +1,7 @@
 import { injectable } from 'tsyringe';
 import { inject } from '../../injection.js';
-import { decide } from '../authorisation.js';
-import { Answer, type Operation } from '../operation.js';
+import { authorize } from '../authorization.js';
+import { Answer, type Handler } from '../handler.js';
 import type { CallerRequest } from '../request.js';
 import {
   describeModuleRecord,
@@ -23,7 +23,7 @@ export function createModuleOverview(records: ModuleRecords): ModuleOverview {
 
 /** `GET /modules` (contract 7 and 9): what the host made of each descriptor. */
 @injectable()
-export class ModuleStatus implements Operation<null> {
+export class ListModules implements Handler<null> {
   readonly #overview: ModuleOverview;
 
   constructor(@inject(MODULE_OVERVIEW) overview: ModuleOverview) {
@@ -31,8 +31,11 @@ export class ModuleStatus implements Operation<null> {
   }
 
   async execute(_input: null, request: CallerRequest): Promise<Answer> {
-    const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.modules.read' });
+    const authorization = authorize(request.actor, {
+      kind: 'scope',
+      scope: 'modgate.modules.read',
+    });
     const { modules, ignored, workers } = await this.#overview.read();
-    return Answer.ofText(decision, JSON.stringify({ modules, ignored, workers }));
+    return Answer.ofText(authorization, JSON.stringify({ modules, ignored, workers }));
   }
 }

@@ -1,8 +1,8 @@
 import { injectable } from 'tsyringe';
 import { createToken, inject } from '../../injection.js';
 import type { PluginStatus } from '../../plugin-loader/plugin-status.js';
-import { decide } from '../authorisation.js';
-import { Answer, type Operation } from '../operation.js';
+import { authorize } from '../authorization.js';
+import { Answer, type Handler } from '../handler.js';
 import type { CallerRequest } from '../request.js';
 
 export const PLUGINS = createToken<PluginStatuses>('plugins');
@@ -14,7 +14,7 @@ export interface PluginStatuses {
 
 /** `GET /plugins`: what the host made of each plugin. */
 @injectable()
-export class ListPlugins implements Operation<null> {
+export class ListPlugins implements Handler<null> {
   readonly #plugins: PluginStatuses;
 
   constructor(@inject(PLUGINS) plugins: PluginStatuses) {
@@ -22,7 +22,10 @@ export class ListPlugins implements Operation<null> {
   }
 
   async execute(_input: null, request: CallerRequest): Promise<Answer> {
-    const decision = decide(request.actor, { kind: 'scope', scope: 'modgate.plugins.read' });
-    return Answer.ofText(decision, JSON.stringify({ plugins: this.#plugins.list() }));
+    const authorization = authorize(request.actor, {
+      kind: 'scope',
+      scope: 'modgate.plugins.read',
+    });
+    return Answer.ofText(authorization, JSON.stringify({ plugins: this.#plugins.list() }));
   }
 }

@@ -36,7 +36,7 @@ export type ModuleEntry = ReturnType<typeof describeModuleRecord>;
 export type EndpointEntry = ModuleEntry['endpoints'][number];
 
 export function describeModuleRecord(record: ModuleRecord) {
-  const counts = record.live?.guard.counts();
+  const counts = record.live?.client.counts();
   return {
     name: record.name,
     module_id: record.live?.manifest.module_id ?? null,
@@ -63,7 +63,7 @@ export function describeModuleRecord(record: ModuleRecord) {
       in_flight: counts?.inFlight ?? 0,
       queued: counts?.queued ?? 0,
     },
-    endpoints: record.live?.guard.endpoints().map(describeEndpoint) ?? [],
+    endpoints: record.live?.client.endpoints().map(describeEndpoint) ?? [],
   };
 }
 

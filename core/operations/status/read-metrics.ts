@@ -1,8 +1,8 @@
 import { injectable } from 'tsyringe';
 import type { Actor } from '../../contract/index.js';
 import { createToken, inject } from '../../injection.js';
-import { decide } from '../authorisation.js';
-import { Answer } from '../operation.js';
+import { authorize } from '../authorization.js';
+import { Answer } from '../handler.js';
 
 export const METRICS = createToken<MetricsSource>('metrics');
 
@@ -28,7 +28,7 @@ export class ReadMetrics {
 
   /** @param actor `null` where everybody may read them: on a host that listens on loopback only */
   async execute(actor: Actor | null): Promise<Answer> {
-    const decision = decide(actor, actor === null ? { kind: 'public' } : REQUIREMENT);
-    return Answer.ofText(decision, await this.#metrics.render());
+    const authorization = authorize(actor, actor === null ? { kind: 'public' } : REQUIREMENT);
+    return Answer.ofText(authorization, await this.#metrics.render());
   }
 }

@@ -1,5 +1,5 @@
 import type { AttackCase, AttackClass } from '../attack-case.js';
-import { judgeForwarded, judgeRefusal } from '../judge.js';
+import { expectForwarded, expectRejected } from '../expectations.js';
 import type { RawHeader } from '../raw-http.js';
 import { craftLines, craftRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
@@ -14,7 +14,7 @@ interface Row {
   readonly headers?: readonly RawHeader[];
 }
 
-const REFUSED_JSON: readonly Row[] = [
+const REJECTED_JSON: readonly Row[] = [
   { name: 'empty', title: 'an empty body', body: '' },
   { name: 'space', title: 'white space alone', body: '  ' },
   { name: 'bom', title: 'a byte-order mark', body: '\ufeff{}' },
@@ -56,7 +56,7 @@ const KEPT_JSON: readonly Row[] = [
   },
 ];
 
-const REFUSED_ENCODINGS: readonly (readonly [name: string, value: string])[] = [
+const REJECTED_ENCODINGS: readonly (readonly [name: string, value: string])[] = [
   ['gzip', 'gzip'],
   ['br', 'br'],
   ['deflate', 'deflate'],
@@ -65,7 +65,7 @@ const REFUSED_ENCODINGS: readonly (readonly [name: string, value: string])[] = [
   ['empty', ''],
 ];
 
-const REFUSED_TYPES: readonly (readonly [name: string, headers: readonly RawHeader[]])[] = [
+const REJECTED_TYPES: readonly (readonly [name: string, headers: readonly RawHeader[]])[] = [
   ['form', [['content-type', 'application/x-www-form-urlencoded']]],
   ['text', [['content-type', 'text/plain']]],
   ['multipart', [['content-type', 'multipart/form-data; boundary=a']]],
@@ -81,10 +81,10 @@ const REFUSED_TYPES: readonly (readonly [name: string, headers: readonly RawHead
 ];
 
 export const BODY_CASES: readonly AttackCase[] = [
-  ...REFUSED_JSON.map((row) => refusePost('json', row.name, row.title, row)),
+  ...REJECTED_JSON.map((row) => rejectPost('json', row.name, row.title, row)),
   ...KEPT_JSON.map(keepPost),
-  ...REFUSED_ENCODINGS.map(([name, value]) =>
-    refusePost('decompression', `request-${name}`, `a body said to be encoded: ${name}`, {
+  ...REJECTED_ENCODINGS.map(([name, value]) =>
+    rejectPost('decompression', `request-${name}`, `a body said to be encoded: ${name}`, {
       body: '{}',
       headers: [
         ['content-type', 'application/json'],
@@ -92,20 +92,20 @@ export const BODY_CASES: readonly AttackCase[] = [
       ],
     }),
   ),
-  ...REFUSED_TYPES.map(([name, headers]) =>
-    refusePost('admin', `form-${name}`, `a body of a page's form: ${name}`, {
+  ...REJECTED_TYPES.map(([name, headers]) =>
+    rejectPost('admin', `form-${name}`, `a body of a page's form: ${name}`, {
       body: '{}',
       headers,
     }),
   ),
-  refusePost('oversize', 'body', 'a body of 1 MiB and one byte', {
+  rejectPost('oversize', 'body', 'a body of 1 MiB and one byte', {
     body: `"${'a'.repeat(MIB - 1)}"`,
   }),
   {
     ...describe('oversize', 'body-declared', 'a body that declares 10 GB'),
     needs: 'own',
     attack: (scene) =>
-      judgeRefusal(
+      expectRejected(
         scene,
         craftLines(scene, `POST ${scene.base}/items HTTP/1.1`, [
           'Content-Type: application/json',
@@ -121,7 +121,7 @@ export const BODY_CASES: readonly AttackCase[] = [
       const chunk = `10000\r\n${'1'.repeat(0x10000)}\r\n`.repeat(32);
       const lines = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
       const line = `POST ${scene.base}/items HTTP/1.1`;
-      return judgeRefusal(scene, craftLines(scene, line, lines, `${chunk}0\r\n\r\n`), {
+      return expectRejected(scene, craftLines(scene, line, lines, `${chunk}0\r\n\r\n`), {
         statuses: [400],
       });
     },
@@ -130,7 +130,7 @@ export const BODY_CASES: readonly AttackCase[] = [
     ...describe('oversize', 'delete-body', 'a DELETE with a body'),
     needs: 'own',
     attack: (scene) =>
-      judgeRefusal(
+      expectRejected(
         scene,
         craftRequest(scene, { method: 'DELETE', target: `${scene.base}/items/1`, body: '{}' }),
         { statuses: [400] },
@@ -145,15 +145,15 @@ export const BODY_CASES: readonly AttackCase[] = [
       ),
       needs: 'token',
       attack: (scene) =>
-        judgeRefusal(scene, craftRequest(scene, { target: `${scene.base}/items/${text}` }), {
+        expectRejected(scene, craftRequest(scene, { target: `${scene.base}/items/${text}` }), {
           statuses: [400, 404, 414, 431],
           closes: true,
         }),
     }),
   ),
-  refuseHead('header', 'a header of 20 kB', [['x-long', 'a'.repeat(20_000)]]),
-  refuseHead('header-name', 'a name of 20 kB', [['x'.repeat(20_000), 'a']]),
-  refuseHead(
+  rejectHead('header', 'a header of 20 kB', [['x-long', 'a'.repeat(20_000)]]),
+  rejectHead('header-name', 'a name of 20 kB', [['x'.repeat(20_000), 'a']]),
+  rejectHead(
     'headers',
     '5,000 headers',
     Array.from({ length: 5_000 }, (_, index) => [`x-${index}`, 'a'] as const),
@@ -165,7 +165,7 @@ export const BODY_CASES: readonly AttackCase[] = [
       attack: async (scene) => {
         const from = performance.now();
         const bytes = craftRequest(scene, { target: `${scene.base}/items/%`, headers });
-        const verdict = await judgeRefusal(scene, bytes, { statuses: [400, 404, 401] });
+        const verdict = await expectRejected(scene, bytes, { statuses: [400, 404, 401] });
         const tookMs = performance.now() - from;
         return verdict ?? (tookMs > MAX_ANSWER_MS ? `took ${Math.round(tookMs)} ms` : null);
       },
@@ -177,7 +177,7 @@ export const BODY_CASES: readonly AttackCase[] = [
     attack: async (scene) => {
       const from = performance.now();
       const target = `${scene.base}/files/${'%61;.'.repeat(1_500)}/%2e`;
-      const verdict = await judgeRefusal(scene, craftRequest(scene, { target }), {
+      const verdict = await expectRejected(scene, craftRequest(scene, { target }), {
         statuses: [404],
       });
       const tookMs = performance.now() - from;
@@ -218,7 +218,7 @@ function craftSlowTexts(): readonly (readonly [string, string, readonly RawHeade
   ];
 }
 
-function refusePost(
+function rejectPost(
   attackClass: AttackClass,
   name: string,
   title: string,
@@ -227,7 +227,7 @@ function refusePost(
   return {
     ...describe(attackClass, name, title),
     needs: 'own',
-    attack: (scene) => judgeRefusal(scene, craftPost(scene, request), { statuses: [400] }),
+    attack: (scene) => expectRejected(scene, craftPost(scene, request), { statuses: [400] }),
   };
 }
 
@@ -236,18 +236,18 @@ function keepPost(row: Row): AttackCase {
     ...describe('json', `kept-${row.name}`, row.title),
     needs: 'own',
     attack: (scene) =>
-      judgeForwarded(scene, craftPost(scene, row), ({ body }) =>
+      expectForwarded(scene, craftPost(scene, row), ({ body }) =>
         body.equals(Buffer.from(row.body)) ? null : 'the provider got other bytes',
       ),
   };
 }
 
-function refuseHead(name: string, title: string, headers: readonly RawHeader[]): AttackCase {
+function rejectHead(name: string, title: string, headers: readonly RawHeader[]): AttackCase {
   return {
     ...describe('oversize', name, title),
     needs: 'token',
     attack: (scene) =>
-      judgeRefusal(scene, craftRequest(scene, { headers }), { statuses: [431], closes: true }),
+      expectRejected(scene, craftRequest(scene, { headers }), { statuses: [431], closes: true }),
   };
 }
 

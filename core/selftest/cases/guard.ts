@@ -1,5 +1,5 @@
 import type { AttackCase } from '../attack-case.js';
-import { judgeForwarded, judgeRefusal } from '../judge.js';
+import { expectForwarded, expectRejected } from '../expectations.js';
 import type { RawHeader } from '../raw-http.js';
 import { type CraftedRequest, craftRequest } from '../request-bytes.js';
 import { type OwnToken, requireOwn, type Scene } from '../scene.js';
@@ -83,7 +83,7 @@ export const GUARD_CASES: readonly AttackCase[] = [
     ...describe(`credential-${name}`, title),
     needs: 'token' as const,
     attack: (scene: Scene) =>
-      judgeRefusal(
+      expectRejected(
         scene,
         craftRequest(scene, { token: null, headers: header(scene.token ?? '') }),
         { statuses: [401] },
@@ -95,21 +95,23 @@ export const GUARD_CASES: readonly AttackCase[] = [
     attack: (scene) => {
       const query = `?access_token=${scene.token}&authorization=Bearer%20${scene.token}`;
       const target = scene.base + scene.route + query;
-      return judgeRefusal(scene, craftRequest(scene, { token: null, target }), { statuses: [401] });
+      return expectRejected(scene, craftRequest(scene, { token: null, target }), {
+        statuses: [401],
+      });
     },
   },
-  refuseToken('expired', 'a token past its time', 'expired', [401]),
-  refuseToken('stranger', 'a service without the scope', 'stranger', [403]),
-  refuseToken('wildcard', 'scopes that look like patterns', 'wildcard', [403]),
-  refuseToken('user', 'a user without console.admin', 'user', [403]),
-  refuseToken('admin-is-no-scope', 'console.admin in place of the scope', 'admin', [403]),
+  rejectToken('expired', 'a token past its time', 'expired', [401]),
+  rejectToken('stranger', 'a service without the scope', 'stranger', [403]),
+  rejectToken('wildcard', 'scopes that look like patterns', 'wildcard', [403]),
+  rejectToken('user', 'a user without console.admin', 'user', [403]),
+  rejectToken('admin-is-no-scope', 'console.admin in place of the scope', 'admin', [403]),
   ...['GET', 'HEAD', 'POST', 'DELETE'].map((method) => ({
     ...describe(`locked-${method.toLowerCase()}`, `${method} on a route of a capability not held`),
     needs: 'own' as const,
     attack: (scene: Scene) => {
       const body = method === 'POST' ? { body: '{}' } : {};
       const target = `${scene.base}/locked`;
-      return judgeRefusal(scene, craftRequest(scene, { method, target, ...body }), {
+      return expectRejected(scene, craftRequest(scene, { method, target, ...body }), {
         statuses: [403],
         isHead: method === 'HEAD',
       });
@@ -129,7 +131,7 @@ export const GUARD_CASES: readonly AttackCase[] = [
     ...describe('override-query', 'a query that asks for another method'),
     needs: 'own',
     attack: (scene) =>
-      judgeForwarded(
+      expectForwarded(
         scene,
         craftRequest(scene, { target: `${scene.base}/items?_method=DELETE` }),
         ({ method }) => (method === 'GET' ? null : `the provider saw ${method}`),
@@ -139,7 +141,7 @@ export const GUARD_CASES: readonly AttackCase[] = [
     ...describe('bridge-anonymous', 'the console bridge without credentials'),
     needs: 'nothing',
     attack: (scene) =>
-      refuseAnonymous(scene, {
+      rejectAnonymous(scene, {
         method: 'POST',
         target: `${scene.base}/console-bridge/desk.config`,
         body: '{}',
@@ -148,12 +150,12 @@ export const GUARD_CASES: readonly AttackCase[] = [
   {
     ...describe('unknown-module-anonymous', 'an unknown module tells nothing to strangers'),
     needs: 'nothing',
-    attack: (scene) => refuseAnonymous(scene, { target: '/modules/no-such-module/http/items' }),
+    attack: (scene) => rejectAnonymous(scene, { target: '/modules/no-such-module/http/items' }),
   },
   {
     ...describe('unknown-path-anonymous', 'an impossible path tells nothing to strangers'),
     needs: 'nothing',
-    attack: (scene) => refuseAnonymous(scene, { target: `${scene.base}/items/%00` }),
+    attack: (scene) => rejectAnonymous(scene, { target: `${scene.base}/items/%00` }),
   },
 ];
 
@@ -162,7 +164,7 @@ function callAnonymously(method: string): AttackCase {
     ...describe(`anonymous-${method.toLowerCase()}`, `${method} without credentials`),
     needs: 'nothing',
     attack: (scene) =>
-      judgeRefusal(scene, craftRequest(scene, { method, token: null }), {
+      expectRejected(scene, craftRequest(scene, { method, token: null }), {
         // A method that the parser does not know is refused before anybody asks who calls.
         statuses: method === 'PROPFIND' ? [401, 404] : [401],
         isHead: method === 'HEAD',
@@ -175,15 +177,17 @@ function readAnonymously(target: string): AttackCase {
   return {
     ...describe(`anonymous-route-${name}`, `GET /${name} without credentials`),
     needs: 'nothing',
-    attack: (scene) => refuseAnonymous(scene, { target }),
+    attack: (scene) => rejectAnonymous(scene, { target }),
   };
 }
 
-function refuseAnonymous(scene: Scene, request: CraftedRequest) {
-  return judgeRefusal(scene, craftRequest(scene, { ...request, token: null }), { statuses: [401] });
+function rejectAnonymous(scene: Scene, request: CraftedRequest) {
+  return expectRejected(scene, craftRequest(scene, { ...request, token: null }), {
+    statuses: [401],
+  });
 }
 
-function refuseToken(
+function rejectToken(
   name: string,
   title: string,
   token: OwnToken,
@@ -193,7 +197,7 @@ function refuseToken(
     ...describe(`token-${name}`, title),
     needs: 'own',
     attack: (scene) =>
-      judgeRefusal(scene, craftRequest(scene, { token: requireOwn(scene).tokens[token] }), {
+      expectRejected(scene, craftRequest(scene, { token: requireOwn(scene).tokens[token] }), {
         statuses,
       }),
   };
@@ -204,7 +208,7 @@ function keepRoute(name: string, title: string, headers: readonly RawHeader[]): 
     ...describe(name, title),
     needs: 'own',
     attack: (scene) =>
-      judgeForwarded(scene, craftRequest(scene, { headers }), ({ method, target, rawHeaders }) => {
+      expectForwarded(scene, craftRequest(scene, { headers }), ({ method, target, rawHeaders }) => {
         if (method !== 'GET' || target !== scene.route) return `it saw ${method} ${target}`;
         const isHandedOn = rawHeaders.some((text) =>
           text.toLowerCase().startsWith('x-http-method'),

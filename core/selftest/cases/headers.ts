@@ -1,5 +1,5 @@
 import type { AttackCase, AttackClass } from '../attack-case.js';
-import { judgeForwarded, judgeRefusal } from '../judge.js';
+import { expectForwarded, expectRejected } from '../expectations.js';
 import { headerValues, type RawHeader } from '../raw-http.js';
 import { readSeenHeader } from '../recording-provider.js';
 import { craftRequest } from '../request-bytes.js';
@@ -215,7 +215,7 @@ const IDENTITY: readonly Row[] = [
   },
 ];
 
-const REFUSED: readonly Row[] = [
+const REJECTED: readonly Row[] = [
   {
     name: 'connection-type',
     title: 'connection names content-type',
@@ -244,11 +244,11 @@ const DERIVED: readonly (readonly [name: string, title: string, value: string])[
 export const HEADER_CASES: readonly AttackCase[] = [
   ...HOP_BY_HOP.map((row) => forward('hop-by-hop', row)),
   ...IDENTITY.map((row) => forward('identity', row)),
-  ...REFUSED.map(
+  ...REJECTED.map(
     (row): AttackCase => ({
       ...describe('hop-by-hop', row),
       needs: 'token',
-      attack: (scene) => judgeRefusal(scene, craftPost(scene, row.headers), { statuses: [400] }),
+      attack: (scene) => expectRejected(scene, craftPost(scene, row.headers), { statuses: [400] }),
     }),
   ),
   {
@@ -259,14 +259,14 @@ export const HEADER_CASES: readonly AttackCase[] = [
     }),
     needs: 'own',
     attack: (scene) =>
-      judgeForwarded(scene, craftRequest(scene), ({ rawHeaders }) =>
+      expectForwarded(scene, craftRequest(scene), ({ rawHeaders }) =>
         rawHeaders.some((text) => scene.token !== null && text.includes(scene.token))
           ? 'the provider got the credential'
           : null,
       ),
   },
   ...DERIVED.flatMap(([name, title, value]) =>
-    ['x-request-id', 'x-correlation-id'].map((header) => refuseId(name, title, header, value)),
+    ['x-request-id', 'x-correlation-id'].map((header) => rejectId(name, title, header, value)),
   ),
 ];
 
@@ -275,7 +275,7 @@ function forward(attackClass: AttackClass, row: Row): AttackCase {
     ...describe(attackClass, row),
     needs: 'own',
     attack: (scene) =>
-      judgeForwarded(scene, craftRequest(scene, { headers: row.headers }), (seen) => {
+      expectForwarded(scene, craftRequest(scene, { headers: row.headers }), (seen) => {
         const actors = readSeenHeader(seen, 'modgate-actor');
         if (actors.length !== 1 || actors[0] !== ACTOR)
           return `it saw the actor ${actors.join(' ')}`;
@@ -295,12 +295,12 @@ function craftPost(scene: Scene, headers: readonly RawHeader[]): Buffer {
   });
 }
 
-function refuseId(name: string, title: string, header: string, value: string): AttackCase {
+function rejectId(name: string, title: string, header: string, value: string): AttackCase {
   return {
     ...describe('crlf', { name: `${name}-${header.slice(2)}`, title: `${title}, in ${header}` }),
     needs: 'own',
     attack: (scene) =>
-      judgeForwarded(
+      expectForwarded(
         scene,
         craftRequest(scene, { headers: [[header, value]] }),
         ({ rawHeaders }, { headers }) => {

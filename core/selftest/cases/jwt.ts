@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { AttackCase } from '../attack-case.js';
-import { judgeForwarded, judgeRefusal } from '../judge.js';
+import { expectForwarded, expectRejected } from '../expectations.js';
 import { craftRequest } from '../request-bytes.js';
 import { requireOwn, type Scene } from '../scene.js';
 import {
@@ -157,22 +157,22 @@ export const JWT_CASES: readonly AttackCase[] = [
     ...describe('good', 'a token as it should be is served'),
     attack: (scene) => {
       const token = sign(requireOwn(scene).issuer);
-      return judgeForwarded(scene, craftRequest(scene, { token }));
+      return expectForwarded(scene, craftRequest(scene, { token }));
     },
   },
-  ...TOKENS.map(([name, title, make, evidence]) => refuse(name, title, make, evidence)),
+  ...TOKENS.map(([name, title, make, evidence]) => reject(name, title, make, evidence)),
   ...HEADERS.map(([name, title, header]) =>
-    refuse(name, title, (issuer) => sign(issuer, { ...GOOD_HEADER, ...header })),
+    reject(name, title, (issuer) => sign(issuer, { ...GOOD_HEADER, ...header })),
   ),
   ...CLAIMS.map(([name, title, claims]) =>
-    refuse(name, title, (issuer) => {
+    reject(name, title, (issuer) => {
       const now = Math.floor(Date.now() / 1000);
       return sign(issuer, GOOD_HEADER, { ...issuer.claims(), ...claims(now) });
     }),
   ),
 ];
 
-function refuse(
+function reject(
   name: string,
   title: string,
   make: (issuer: TokenIssuer) => string,
@@ -183,7 +183,7 @@ function refuse(
     ...(evidence !== undefined && { evidence }),
     attack: (scene: Scene) => {
       const token = make(requireOwn(scene).issuer);
-      return judgeRefusal(scene, craftRequest(scene, { token }), { statuses: [401] });
+      return expectRejected(scene, craftRequest(scene, { token }), { statuses: [401] });
     },
   };
 }

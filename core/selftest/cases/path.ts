@@ -1,11 +1,11 @@
 import type { AttackCase } from '../attack-case.js';
-import { judgeForwarded, judgeRefusal } from '../judge.js';
+import { expectForwarded, expectRejected } from '../expectations.js';
 import { craftRequest } from '../request-bytes.js';
 
 type Row = readonly [name: string, title: string, path: string, evidence?: string];
 
 /** Under the module's base; each is a 404, and reaches no provider. */
-const REFUSED: readonly Row[] = [
+const REJECTED: readonly Row[] = [
   ['dot-dot', 'two dots in a path', '/items/../locked', 'fastify CVE-2021-21321'],
   ['dot-dot-out', 'two dots that lead out of the module', '/../../livez'],
   ['dot', 'a dot in a path', '/items/./1'],
@@ -65,7 +65,7 @@ const REFUSED: readonly Row[] = [
 ];
 
 /** The whole target; each is a 404 or a 400. */
-const REFUSED_TARGETS: readonly Row[] = [
+const REJECTED_TARGETS: readonly Row[] = [
   ['module-dot-dot', 'two dots for a module', '/modules/%2e%2e/http/items'],
   [
     'module-slash',
@@ -112,17 +112,17 @@ const FORWARDED: readonly Row[] = [
 ];
 
 export const PATH_CASES: readonly AttackCase[] = [
-  ...REFUSED.map((row) => refuse(row, (base) => base + row[2])),
-  ...REFUSED_TARGETS.map((row) => refuse(row, () => row[2])),
+  ...REJECTED.map((row) => reject(row, (base) => base + row[2])),
+  ...REJECTED_TARGETS.map((row) => reject(row, () => row[2])),
   ...FORWARDED.map(forward),
 ];
 
-function refuse([name, title, , evidence]: Row, target: (base: string) => string): AttackCase {
+function reject([name, title, , evidence]: Row, target: (base: string) => string): AttackCase {
   return {
     ...describe(name, title, evidence),
     needs: 'token',
     attack: (scene) =>
-      judgeRefusal(scene, craftRequest(scene, { target: target(scene.base) }), {
+      expectRejected(scene, craftRequest(scene, { target: target(scene.base) }), {
         statuses: [404, 400],
       }),
   };
@@ -133,7 +133,7 @@ function forward([name, title, path, evidence]: Row): AttackCase {
     ...describe(name, title, evidence),
     needs: 'own',
     attack: (scene) =>
-      judgeForwarded(scene, craftRequest(scene, { target: scene.base + path }), (seen) =>
+      expectForwarded(scene, craftRequest(scene, { target: scene.base + path }), (seen) =>
         seen.target === path ? null : `the provider saw ${seen.target}`,
       ),
   };

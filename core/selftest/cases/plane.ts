@@ -1,5 +1,5 @@
 import type { AttackCase, AttackClass } from '../attack-case.js';
-import { judgeForwarded, judgeRefusal, judgeSecrets, sendOnce } from '../judge.js';
+import { expectForwarded, expectNoSecrets, expectRejected, sendOnce } from '../expectations.js';
 import { headerValues, type RawHeader } from '../raw-http.js';
 import { readSeenHeader } from '../recording-provider.js';
 import { craftRequest } from '../request-bytes.js';
@@ -29,7 +29,7 @@ export const PLANE_CASES: readonly AttackCase[] = [
       ...describe('host', name, title),
       needs: 'token',
       attack: (scene) =>
-        judgeRefusal(
+        expectRejected(
           scene,
           Buffer.from(
             [
@@ -48,7 +48,7 @@ export const PLANE_CASES: readonly AttackCase[] = [
     ...describe('host', 'metadata', 'the host of a metadata service'),
     needs: 'own',
     attack: (scene) =>
-      judgeForwarded(scene, craftRequest({ ...scene, authority: '169.254.169.254' }), (seen) => {
+      expectForwarded(scene, craftRequest({ ...scene, authority: '169.254.169.254' }), (seen) => {
         const { provider } = requireOwn(scene);
         const [host] = readSeenHeader(seen, 'host');
         return host === `127.0.0.1:${provider.port}` ? null : `the provider saw host ${host}`;
@@ -60,7 +60,7 @@ export const PLANE_CASES: readonly AttackCase[] = [
     attack: (scene) => {
       const url = encodeURIComponent(requireOwn(scene).bystander.url);
       const target = `${scene.base}/items?url=${url}&target=${url}`;
-      return judgeForwarded(scene, craftRequest(scene, { target }), () => judgeBystander(scene));
+      return expectForwarded(scene, craftRequest(scene, { target }), () => expectBystander(scene));
     },
   },
   {
@@ -69,7 +69,7 @@ export const PLANE_CASES: readonly AttackCase[] = [
     attack: (scene) => {
       const { port } = requireOwn(scene).bystander;
       const target = `${scene.base}/files/@127.0.0.1:${port}`;
-      return judgeForwarded(scene, craftRequest(scene, { target }), () => judgeBystander(scene));
+      return expectForwarded(scene, craftRequest(scene, { target }), () => expectBystander(scene));
     },
   },
   ...['/modules', '/manifests', '/calls', '/metrics', '/livez', '/readyz'].flatMap((path) =>
@@ -78,7 +78,7 @@ export const PLANE_CASES: readonly AttackCase[] = [
         ...describe('admin', `${method.toLowerCase()}-${path.slice(1)}`, `${method} ${path}`),
         needs: 'token',
         attack: (scene) =>
-          judgeRefusal(
+          expectRejected(
             scene,
             craftRequest(scene, {
               method,
@@ -90,12 +90,12 @@ export const PLANE_CASES: readonly AttackCase[] = [
       }),
     ),
   ),
-  refuseMethod('trace', 'TRACE that would repeat the credential', 'TRACE', [400, 404, 405, 501]),
+  rejectMethod('trace', 'TRACE that would repeat the credential', 'TRACE', [400, 404, 405, 501]),
   {
     ...describe('admin', 'connect', 'CONNECT to another server'),
     needs: 'token',
     attack: (scene) =>
-      judgeRefusal(
+      expectRejected(
         scene,
         craftRequest(scene, { method: 'CONNECT', target: '169.254.169.254:80' }),
         {
@@ -108,7 +108,7 @@ export const PLANE_CASES: readonly AttackCase[] = [
     ...describe('admin', 'scope-modules', 'GET /modules without its scope'),
     needs: 'own',
     attack: (scene) =>
-      judgeRefusal(
+      expectRejected(
         scene,
         craftRequest(scene, { target: '/modules', token: requireOwn(scene).tokens.stranger }),
         { statuses: [403] },
@@ -141,27 +141,27 @@ export const PLANE_CASES: readonly AttackCase[] = [
         headerValues(answer.headers, 'x-content-type-options')[0] === 'nosniff' &&
         headerValues(answer.headers, 'cache-control')[0] === 'no-store' &&
         /^application\//.test(headerValues(answer.headers, 'content-type')[0] ?? '');
-      return isSafe ? judgeSecrets(scene, answer) : 'it may be sniffed or stored';
+      return isSafe ? expectNoSecrets(scene, answer) : 'it may be sniffed or stored';
     },
   },
-  refuseBridge('release', 'a release that is not granted', { release: OTHER_DIGEST }),
-  refuseBridge('ui', 'a UI artifact that is not granted', { ui: OTHER_DIGEST }),
-  refuseBridge('module', 'the grant of one module, used on another', { module: 'shop' }),
-  refuseBridge('permission', 'a permission that is not granted', { permission: 'desk.other' }),
-  refuseBridge('permission-case', 'a permission in another case', { permission: 'DESK.CONFIG' }),
-  refuseBridge('path', 'a permission in the body that is not that of the path', {
+  rejectBridge('release', 'a release that is not granted', { release: OTHER_DIGEST }),
+  rejectBridge('ui', 'a UI artifact that is not granted', { ui: OTHER_DIGEST }),
+  rejectBridge('module', 'the grant of one module, used on another', { module: 'shop' }),
+  rejectBridge('permission', 'a permission that is not granted', { permission: 'desk.other' }),
+  rejectBridge('permission-case', 'a permission in another case', { permission: 'DESK.CONFIG' }),
+  rejectBridge('path', 'a permission in the body that is not that of the path', {
     bodyPermission: 'desk.other',
   }),
-  refuseBridge('digest-case', 'a digest in upper case', { ui: `sha256:${'A'.repeat(64)}` }),
-  refuseBridge('digest-proto', 'a digest that names a prototype', { ui: '__proto__' }),
-  refuseBridge('unknown-field', 'a member more', { more: { admin: true } }),
-  refuseBridge('operation', 'an operation that is none', { operation: '__proto__' }),
+  rejectBridge('digest-case', 'a digest in upper case', { ui: `sha256:${'A'.repeat(64)}` }),
+  rejectBridge('digest-proto', 'a digest that names a prototype', { ui: '__proto__' }),
+  rejectBridge('unknown-field', 'a member more', { more: { admin: true } }),
+  rejectBridge('operation', 'an operation that is none', { operation: '__proto__' }),
   {
     ...describe('cross-module', 'deep', 'a body of the bridge, nested 5,000 deep'),
     needs: 'own',
     attack: (scene) => {
       const context = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
-      return judgeRefusal(
+      return expectRejected(
         scene,
         craftBridge(scene, {
           rawPayload: `{"operation":"contributions_resolve","target":"a","context":${context}}`,
@@ -174,11 +174,11 @@ export const PLANE_CASES: readonly AttackCase[] = [
   },
 ];
 
-function judgeBystander(scene: Scene) {
+function expectBystander(scene: Scene) {
   return requireOwn(scene).bystander.seen.length === 0 ? null : 'another server was called';
 }
 
-function refuseMethod(
+function rejectMethod(
   name: string,
   title: string,
   method: string,
@@ -187,7 +187,7 @@ function refuseMethod(
   return {
     ...describe('admin', name, title),
     needs: 'token',
-    attack: (scene) => judgeRefusal(scene, craftRequest(scene, { method }), { statuses }),
+    attack: (scene) => expectRejected(scene, craftRequest(scene, { method }), { statuses }),
   };
 }
 
@@ -202,11 +202,11 @@ interface BridgeChange {
   readonly rawPayload?: string;
 }
 
-function refuseBridge(name: string, title: string, change: BridgeChange): AttackCase {
+function rejectBridge(name: string, title: string, change: BridgeChange): AttackCase {
   return {
     ...describe('cross-module', name, title),
     needs: 'own',
-    attack: (scene) => judgeRefusal(scene, craftBridge(scene, change), { statuses: [400, 403] }),
+    attack: (scene) => expectRejected(scene, craftBridge(scene, change), { statuses: [400, 403] }),
   };
 }
 

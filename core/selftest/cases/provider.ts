@@ -1,5 +1,5 @@
-import type { AttackCase, AttackClass, Judgement } from '../attack-case.js';
-import { judgeRefusal, judgeSecrets, parseObject, sendOnce } from '../judge.js';
+import type { AttackCase, AttackClass, Verdict } from '../attack-case.js';
+import { expectNoSecrets, expectRejected, parseObject, sendOnce } from '../expectations.js';
 import { headerValues } from '../raw-http.js';
 import { craftRequest } from '../request-bytes.js';
 import { requireOwn, type Scene } from '../scene.js';
@@ -12,7 +12,7 @@ interface Row {
 }
 
 /** Answers of a provider that must become a 502, by the path that the recording provider answers so. */
-const REFUSED_ANSWERS: readonly Row[] = [
+const REJECTED_ANSWERS: readonly Row[] = [
   ...[301, 302, 303, 307, 308].map((status) => ({
     class: 'ssrf' as const,
     name: `redirect-${status}`,
@@ -56,13 +56,13 @@ const TLS: readonly (readonly [name: string, title: string])[] = [
 ];
 
 export const PROVIDER_CASES: readonly AttackCase[] = [
-  ...REFUSED_ANSWERS.map(refuseAnswer),
+  ...REJECTED_ANSWERS.map(rejectAnswer),
   ...TLS.map(
     ([name, title]): AttackCase => ({
       ...describe({ class: 'tls', name, title, evidence: 'reply-from CVE-2026-107318' }),
       needs: 'own',
       attack: (scene) =>
-        judgeRefusal(scene, craftRequest(scene, { target: `/modules/tls-${name}/http/items` }), {
+        expectRejected(scene, craftRequest(scene, { target: `/modules/tls-${name}/http/items` }), {
           statuses: [502],
         }),
     }),
@@ -121,7 +121,7 @@ export const PROVIDER_CASES: readonly AttackCase[] = [
     needs: 'own',
     attack: async (scene) => {
       const answer = await ask(scene, 'repeat-credentials');
-      return typeof answer === 'string' ? answer : judgeSecrets(scene, answer);
+      return typeof answer === 'string' ? answer : expectNoSecrets(scene, answer);
     },
   },
   ...['/modules', '/manifests', '/calls', '/metrics', '/problems/not_found'].map(
@@ -137,17 +137,17 @@ export const PROVIDER_CASES: readonly AttackCase[] = [
         const answer = await sendOnce(scene, craftRequest(scene, { target: path, token }));
         if (typeof answer === 'string') return answer;
         if (answer.status !== 200) return `answered ${answer.status} instead of 200`;
-        return judgeSecrets(scene, answer);
+        return expectNoSecrets(scene, answer);
       },
     }),
   ),
 ];
 
-function refuseAnswer(row: Row): AttackCase {
+function rejectAnswer(row: Row): AttackCase {
   return {
     ...describe(row),
     needs: 'own',
-    attack: async (scene): Promise<Judgement> => {
+    attack: async (scene): Promise<Verdict> => {
       const { provider, bystander } = requireOwn(scene);
       const before = provider.seen.length;
       const answer = await ask(scene, row.name);
@@ -156,7 +156,7 @@ function refuseAnswer(row: Row): AttackCase {
       if (parseObject(answer.body)?.['code'] !== 'external_dependency_failure') return 'no Problem';
       if (bystander.seen.length > 0) return 'the redirect was followed';
       if (provider.seen.length - before !== 1) return 'the provider was not called just once';
-      return judgeSecrets(scene, answer);
+      return expectNoSecrets(scene, answer);
     },
   };
 }

@@ -1,5 +1,5 @@
-import type { AttackCase, Judgement } from '../attack-case.js';
-import { sendOnce } from '../judge.js';
+import type { AttackCase, Verdict } from '../attack-case.js';
+import { sendOnce } from '../expectations.js';
 import { RawConnection } from '../raw-http.js';
 import { craftLines, craftRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
@@ -52,7 +52,7 @@ export const SLOW_CASES: readonly AttackCase[] = [
       );
       try {
         for (const one of crowd) one.write('GET / HTTP/1.1\r\nhost: a\r\n');
-        return await judgeServed(scene);
+        return await expectServed(scene);
       } finally {
         for (const one of crowd) one.destroy();
       }
@@ -90,7 +90,7 @@ export const SLOW_CASES: readonly AttackCase[] = [
         connection.write(craftLines(scene, `POST ${scene.base}/items HTTP/1.1`, lines, '{"a":'));
         connection.destroy();
       }
-      return judgeServed(scene);
+      return expectServed(scene);
     },
   },
 ];
@@ -123,7 +123,7 @@ function cut(
   };
 }
 
-async function judgeServed(scene: Scene): Promise<Judgement> {
+async function expectServed(scene: Scene): Promise<Verdict> {
   const answer = await sendOnce(scene, craftRequest(scene));
   if (typeof answer === 'string') return `another caller: ${answer}`;
   return answer.status === 200 ? null : `another caller got ${answer.status}`;

@@ -1,18 +1,18 @@
 import type { AttackCase } from '../attack-case.js';
-import { judgeForwarded, judgeRefusal } from '../judge.js';
+import { expectForwarded, expectRejected } from '../expectations.js';
 import { headerValues, RawConnection } from '../raw-http.js';
 import { craftLines, craftRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
-import { EVIDENCE, REFUSED_FRAMINGS, type RefusedFraming } from './refused-framings.js';
+import { EVIDENCE, REJECTED_FRAMINGS, type RejectedFraming } from './rejected-framings.js';
 
 const JSON_TYPE = 'Content-Type: application/json';
 
 export const SMUGGLING_CASES: readonly AttackCase[] = [
-  ...REFUSED_FRAMINGS.map((framing) => ({
+  ...REJECTED_FRAMINGS.map((framing) => ({
     ...describe(framing.name, framing.title),
     needs: 'token' as const,
     attack: (scene: Scene) =>
-      judgeRefusal(scene, craftWithHidden(scene, framing), {
+      expectRejected(scene, craftWithHidden(scene, framing), {
         statuses: [400, 404, 417, 431, 501, 505],
         closes: true,
       }),
@@ -21,7 +21,7 @@ export const SMUGGLING_CASES: readonly AttackCase[] = [
     ...describe('preface-2', 'the preface of HTTP/2'),
     needs: 'nothing',
     attack: (scene) =>
-      judgeRefusal(scene, Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), {
+      expectRejected(scene, Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), {
         statuses: [400, 505],
         closes: true,
       }),
@@ -30,7 +30,7 @@ export const SMUGGLING_CASES: readonly AttackCase[] = [
     ...describe('tls-hello', 'a TLS hello on a clear port'),
     needs: 'nothing',
     attack: (scene) =>
-      judgeRefusal(scene, Buffer.from('16030100a5010000a10303', 'hex'), {
+      expectRejected(scene, Buffer.from('16030100a5010000a10303', 'hex'), {
         statuses: [400],
         closes: true,
       }),
@@ -39,7 +39,7 @@ export const SMUGGLING_CASES: readonly AttackCase[] = [
     ...describe('leading-space', 'a space before the first header'),
     needs: 'token',
     attack: (scene) =>
-      judgeRefusal(
+      expectRejected(
         scene,
         Buffer.from(
           `GET ${scene.base}${scene.route} HTTP/1.1\r\n Host: ${scene.authority}\r\nAuthorization: Bearer ${scene.token}\r\n\r\n`,
@@ -53,7 +53,7 @@ export const SMUGGLING_CASES: readonly AttackCase[] = [
     attack: async (scene) => {
       const hidden = craftRequest(scene, { target: `${scene.base}/items/hidden` });
       const bytes = craftRequest(scene, { body: hidden });
-      return judgeForwarded(scene, bytes, ({ body, rawHeaders }) => {
+      return expectForwarded(scene, bytes, ({ body, rawHeaders }) => {
         if (body.length > 0) return 'the body was handed on';
         const names = rawHeaders.map((text) => text.toLowerCase());
         return names.includes('content-length') ? 'its length was handed on' : null;
@@ -64,7 +64,7 @@ export const SMUGGLING_CASES: readonly AttackCase[] = [
     ...describe('trailer', 'a trailer that names the actor'),
     needs: 'own',
     attack: (scene) =>
-      judgeForwarded(
+      expectForwarded(
         scene,
         craftLines(
           scene,
@@ -100,7 +100,7 @@ export const SMUGGLING_CASES: readonly AttackCase[] = [
 ];
 
 /** A request, and behind it one that must stay unheard. */
-function craftWithHidden(scene: Scene, framing: RefusedFraming): Buffer {
+function craftWithHidden(scene: Scene, framing: RejectedFraming): Buffer {
   const { method = 'POST', version = 'HTTP/1.1', lines, rest } = framing;
   const [path, type] = method === 'GET' ? [scene.route, []] : ['/items', [JSON_TYPE]];
   const requestLine = `${method} ${scene.base}${path} ${version}`;

@@ -1,5 +1,5 @@
-import type { AttackCase, Judgement } from '../attack-case.js';
-import { sendOnce } from '../judge.js';
+import type { AttackCase, Verdict } from '../attack-case.js';
+import { sendOnce } from '../expectations.js';
 import { craftRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
 
@@ -36,7 +36,7 @@ function compare(
       for (let round = 0; round < ROUNDS; round += 1) {
         for (const [index, token] of [one, other].entries()) {
           const from = performance.now();
-          const refused = await judgeRefused(scene, token);
+          const refused = await expectRejected(scene, token);
           if (refused !== null) return refused;
           took[index]?.push(performance.now() - from);
         }
@@ -50,7 +50,7 @@ function compare(
   };
 }
 
-async function judgeRefused(scene: Scene, token: string): Promise<Judgement> {
+async function expectRejected(scene: Scene, token: string): Promise<Verdict> {
   const answer = await sendOnce(scene, craftRequest(scene, { token }));
   if (typeof answer === 'string') return answer;
   return answer.status === 401 ? null : `answered ${answer.status} instead of 401`;

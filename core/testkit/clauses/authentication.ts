@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { ACTOR_KINDS, type Actor, type Credentials } from '../../contract/index.js';
-import type { AuthenticatorBench } from '../authenticator-harness.js';
+import type { AuthenticatorHarness } from '../authenticator-harness.js';
 import type { Clause } from '../clause.js';
 import { countHandles } from '../wait.js';
 
@@ -39,7 +39,7 @@ const GARBAGE = [
   "' or 1=1 --",
 ];
 
-export const AUTHENTICATION: readonly Clause<AuthenticatorBench>[] = [
+export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
   {
     id: 'authenticator.name',
     title: 'has a name that logs can show',

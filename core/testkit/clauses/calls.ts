@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { cancel, deadlineAfter } from '../adapter-harness.js';
 import type { AdapterClause } from '../clause.js';
 import type { Echo } from '../reference/behaviours.js';
-import { collectStrayRejections } from '../unhandled-rejections.js';
+import { collectUnhandledRejections } from '../unhandled-rejections.js';
 
 const AT_ONCE = 20;
 const LATE_MS = 60;
@@ -63,7 +63,7 @@ export const CALLS: readonly AdapterClause[] = [
     id: 'calls.no-stray-rejection',
     title: 'leaves no rejection that nobody handles behind',
     run: async (bench) => {
-      const stray = await collectStrayRejections(async () => {
+      const stray = await collectUnhandledRejections(async () => {
         const opened = await bench.open();
         const controller = new AbortController();
         const gone = opened.invoke({ target: '/slow/40' }, { signal: controller.signal });

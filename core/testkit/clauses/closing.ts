@@ -1,4 +1,4 @@
-import { type AdapterBench, deadlineAfter } from '../adapter-harness.js';
+import { type AdapterHarness, deadlineAfter } from '../adapter-harness.js';
 import type { AdapterClause } from '../clause.js';
 import { countHandles } from '../wait.js';
 import { needs } from './needs.js';
@@ -49,7 +49,7 @@ export const CLOSING: readonly AdapterClause[] = [
   },
 ];
 
-export async function expectHandles(bench: AdapterBench, atMost: number): Promise<void> {
+export async function expectHandles(bench: AdapterHarness, atMost: number): Promise<void> {
   const what = `that no more than ${atMost} handles are active`;
   await bench.patience.eventually(what, () => countHandles() <= atMost);
 }

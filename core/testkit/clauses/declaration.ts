@@ -24,7 +24,7 @@ export const DECLARATION: readonly AdapterClause[] = [
     title: 'refuses unknown keys in its config',
     run: async (bench) => {
       const config = bench.reference.config as object;
-      bench.judge(config);
+      bench.check(config);
       const withUnknown = { ...config, [UNKNOWN_KEY]: 1 };
       const [error] = bench.adapter.config.validate(withUnknown, { coerce: true });
       assert.ok(error, 'config must refuse a key that it does not know');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { AdapterBench } from '../adapter-harness.js';
+import type { AdapterHarness } from '../adapter-harness.js';
 import type { AdapterClause } from '../clause.js';
 import { countHandles } from '../wait.js';
 import { expectHandles } from './closing.js';
@@ -44,7 +44,7 @@ export const LIFETIME: readonly AdapterClause[] = [
   },
 ];
 
-async function cycle(bench: AdapterBench, times: number): Promise<void> {
+async function cycle(bench: AdapterHarness, times: number): Promise<void> {
   for (let life = 0; life < times; life += 1) {
     const opened = await bench.openOnce();
     if (life % CALL_EVERY === 0) {

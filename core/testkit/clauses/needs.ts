@@ -1,21 +1,21 @@
-import type { AdapterBench } from '../adapter-harness.js';
+import type { AdapterHarness } from '../adapter-harness.js';
 import type { AdapterClause } from '../clause.js';
 import type { ReferenceFault } from '../reference/reference-protocol.js';
 
 const REASONS = {
-  manifest: ({ adapter }: AdapterBench) =>
+  manifest: ({ adapter }: AdapterHarness) =>
     adapter.supports.manifest === true ? null : 'the adapter does not support manifest',
-  admin: ({ adapter }: AdapterBench) =>
+  admin: ({ adapter }: AdapterHarness) =>
     adapter.supports.admin === true ? null : 'the adapter does not support admin',
-  configure: ({ adapter }: AdapterBench) =>
+  configure: ({ adapter }: AdapterHarness) =>
     adapter.supports.configure === true ? null : 'the adapter does not support configure',
-  down: ({ reference }: AdapterBench) =>
+  down: ({ reference }: AdapterHarness) =>
     reference.down !== undefined && reference.up !== undefined
       ? null
       : 'the provider of this transport cannot be down',
-  connections: ({ reference }: AdapterBench) =>
+  connections: ({ reference }: AdapterHarness) =>
     reference.connections === undefined ? 'this transport has no connections to count' : null,
-  secrets: ({ reference }: AdapterBench) =>
+  secrets: ({ reference }: AdapterHarness) =>
     Object.keys(reference.secrets ?? {}).length === 0 ? 'the config refers to no secret' : null,
 } as const;
 

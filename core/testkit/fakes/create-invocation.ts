@@ -3,7 +3,7 @@ import type {
   Cancellation,
   HttpRouteOperation,
   Invocation,
-  Operation,
+  ProviderOperation,
 } from '../../contract/index.js';
 
 /** A route's call, of which only what matters need be said. */
@@ -20,7 +20,7 @@ let invocations = 0;
  * `providerPath` is the decoded path of a target that can be decoded.
  */
 export function createInvocation(
-  operation: RouteCall | Operation = {},
+  operation: RouteCall | ProviderOperation = {},
   others: Partial<Omit<Invocation, 'operation'>> = {},
 ): Invocation {
   invocations += 1;

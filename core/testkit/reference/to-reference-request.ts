@@ -1,4 +1,4 @@
-import type { Operation } from '../../contract/index.js';
+import type { ProviderOperation } from '../../contract/index.js';
 import type { ReferenceRequest } from './reference-protocol.js';
 
 /**
@@ -7,7 +7,7 @@ import type { ReferenceRequest } from './reference-protocol.js';
  * @throws Error for an operation whose `path` is `null`: the reference module's manifest has them all.
  */
 export function toReferenceRequest(
-  operation: Operation,
+  operation: ProviderOperation,
   headers: Readonly<Record<string, string>> = {},
 ): ReferenceRequest {
   if (operation.kind === 'http_route') {

@@ -136,7 +136,7 @@ describe('the certificate of a connection that lives on', () => {
           valid_to: new Date(validTo).toUTCString(),
         }),
       });
-      return certificates.judge(socket);
+      return certificates.verify(socket);
     };
     expect(judge(Date.now() + 60_000)).to.equal(ACTOR);
     expect(judge(Date.now() - 60_000)).to.equal('refused');

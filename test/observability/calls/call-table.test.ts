@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Actor } from '../../../core/contract/index.js';
 import { CallTable } from '../../../core/observability/calls/call-table.js';
-import type { EndedRequest } from '../../../core/observability/completed-request.js';
+import type { CompletedRequest } from '../../../core/observability/completed-request.js';
 import { createRequestTrace, type RequestTrace } from '../../../core/operations/request.js';
 
 const CAPACITY = 3;
@@ -27,7 +27,7 @@ const trace: fc.Arbitrary<RequestTrace> = fc
     failure: fc.constantFrom(null, 'timeout', 'status'),
   })
   .map((facts) => ({ ...createRequestTrace(), ...facts }));
-const ended: fc.Arbitrary<EndedRequest> = fc.record({
+const ended: fc.Arbitrary<CompletedRequest> = fc.record({
   requestId: id,
   correlationId: id,
   actor: orNull(actor),

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { CallRing } from '../../../core/observability/calls/recent-calls.js';
-import type { EndedRequest } from '../../../core/observability/completed-request.js';
+import { RecentCallBuffer } from '../../../core/observability/calls/recent-calls.js';
+import type { CompletedRequest } from '../../../core/observability/completed-request.js';
 import { createRequestTrace } from '../../../core/operations/request.js';
 
 const ALL = { module: null, status: null, since: null, limit: 1000, cursor: null };
 
-function end(id: number, body: string | null = null): EndedRequest {
+function end(id: number, body: string | null = null): CompletedRequest {
   const trace = createRequestTrace();
   trace.isForwarded = true;
   if (body !== null) {
@@ -27,19 +27,19 @@ function end(id: number, body: string | null = null): EndedRequest {
   };
 }
 
-const idsOf = (ring: CallRing, query = {}) =>
+const idsOf = (ring: RecentCallBuffer, query = {}) =>
   ring.list({ ...ALL, ...query })?.calls.map(({ requestId }) => Number(requestId));
 
 describe('the ring of calls', () => {
   it('keeps the last ones only', () => {
-    const ring = new CallRing(4);
+    const ring = new RecentCallBuffer(4);
     expect(idsOf(ring)).to.deep.equal([]);
     for (let id = 0; id < 10; id += 1) ring.add(end(id));
     expect(idsOf(ring)).to.deep.equal([9, 8, 7, 6]);
   });
 
   it('ends a cursor whose calls have been overwritten, and repeats none', () => {
-    const ring = new CallRing(4);
+    const ring = new RecentCallBuffer(4);
     for (let id = 0; id < 4; id += 1) ring.add(end(id));
     const page = ring.list({ ...ALL, limit: 2 });
     const cursor = page?.next ?? '';
@@ -50,14 +50,14 @@ describe('the ring of calls', () => {
   });
 
   it('refuses the cursor of another process', () => {
-    const [one, other] = [new CallRing(4), new CallRing(4)];
+    const [one, other] = [new RecentCallBuffer(4), new RecentCallBuffer(4)];
     for (let id = 0; id < 3; id += 1) one.add(end(id));
     const cursor = one.list({ ...ALL, limit: 1 })?.next ?? '';
     expect(other.list({ ...ALL, cursor })).to.equal(null);
   });
 
   it('forgets the oldest bodies when they are too much together', () => {
-    const ring = new CallRing(100, 1000);
+    const ring = new RecentCallBuffer(100, 1000);
     for (let id = 0; id < 30; id += 1) ring.add(end(id, 'x'.repeat(98)));
     const captured = ring.list(ALL)?.calls.map((call) => call.captured !== null) ?? [];
     expect(captured.filter(Boolean)).to.have.length(10);
@@ -65,7 +65,7 @@ describe('the ring of calls', () => {
   });
 
   it('frees the room of bodies with the calls that go', () => {
-    const ring = new CallRing(4, 1000);
+    const ring = new RecentCallBuffer(4, 1000);
     for (let id = 0; id < 50; id += 1) ring.add(end(id, id < 25 ? 'x'.repeat(98) : null));
     for (let id = 50; id < 53; id += 1) ring.add(end(id, 'x'.repeat(298)));
     const captured = ring.list(ALL)?.calls.map((call) => call.captured !== null);

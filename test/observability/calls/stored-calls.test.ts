@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Log } from '../../../core/contract/index.js';
-import { CallArchive } from '../../../core/observability/calls/stored-calls.js';
+import { StoredCalls } from '../../../core/observability/calls/stored-calls.js';
 import { type CallBounds, type StoredCall, StoreUnavailable } from '../../../core/store/store.js';
 import { silent } from '../../store/backend.js';
 import { waitUntil } from '../../support/http/wait-until.js';
@@ -30,9 +30,9 @@ function createStore() {
 const WAIT_MS = 10_000;
 
 describe('the archive of calls', () => {
-  const archives: CallArchive[] = [];
+  const archives: StoredCalls[] = [];
   const open = (store: ReturnType<typeof createStore>, maxCalls = 1000, log: Log = silent) => {
-    const archive = new CallArchive({ store, maxCalls, maxHours: 2, log });
+    const archive = new StoredCalls({ store, maxCalls, maxHours: 2, log });
     archives.push(archive);
     return archive;
   };

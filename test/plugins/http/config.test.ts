@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { judgeByStruct } from '../../../core/document/validate.js';
+import { validateStruct } from '../../../core/document/validate.js';
 import { httpConfig, unixConfig } from '../../../plugins/http/config.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
 import { openAdapter } from '../open-adapter.js';
@@ -7,8 +7,8 @@ import { openAdapter } from '../open-adapter.js';
 const ONE = { endpoints: ['https://crm.internal'] };
 const PIN = `${'A'.repeat(43)}=`;
 
-function messagesOf(config: unknown, struct: Parameters<typeof judgeByStruct>[1] = httpConfig) {
-  return judgeByStruct(config, struct).faults.map(({ message }) => message);
+function messagesOf(config: unknown, struct: Parameters<typeof validateStruct>[1] = httpConfig) {
+  return validateStruct(config, struct).faults.map(({ message }) => message);
 }
 
 describe('the config of the http kinds', () => {

@@ -3,9 +3,9 @@ import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { exchange } from '../../../plugins/http/exchange.js';
 import { Replica } from '../../../plugins/http/replica.js';
 import { type ResolvedName, resolveName } from '../../../plugins/http/resolve-name.js';
+import { sendUpstream } from '../../../plugins/http/upstream-request.js';
 import { type ScriptedProvider, startProvider } from '../../support/provider.js';
 import { eventually } from '../open-adapter.js';
 
@@ -44,7 +44,7 @@ describe('an endpoint with a name', () => {
     });
   };
   const send = async () => {
-    const outcome = await exchange(
+    const outcome = await sendUpstream(
       replica.pool,
       { method: 'GET', path: '/', headers: {}, body: null },
       { maxResponseBytes: 1024, signal: new AbortController().signal },

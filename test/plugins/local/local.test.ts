@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { joinBody, type Operation, ProviderFailure } from '../../../core/contract/index.js';
+import { joinBody, ProviderFailure, type ProviderOperation } from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { localAdapter } from '../../../plugins/local/local-adapter.js';
 import { createInvocation, failureOf, type OpenedProvider, openAdapter } from '../open-adapter.js';
@@ -50,15 +50,18 @@ for (const isolation of ['worker', 'none'] as const) {
 
     const answerOf = async (
       handler: string,
-      operation: Partial<Operation> = {},
+      operation: Partial<ProviderOperation> = {},
       others: object = {},
     ) => {
       const { provider } = await open(`export default ${handler};`);
-      return provider.invoke(createInvocation(operation as Operation, others));
+      return provider.invoke(createInvocation(operation as ProviderOperation, others));
     };
 
-    const echoOf = async (handler: string, operation: Partial<Operation> = {}, others = {}) =>
-      JSON.parse(textOf(await answerOf(handler, operation, others)));
+    const echoOf = async (
+      handler: string,
+      operation: Partial<ProviderOperation> = {},
+      others = {},
+    ) => JSON.parse(textOf(await answerOf(handler, operation, others)));
 
     it('gives the handler what the author needs of a route', async () => {
       const handler = `(operation) => ({ status: 200, body: {

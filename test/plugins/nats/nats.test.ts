@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Msg } from '@nats-io/transport-node';
 import { expect } from 'chai';
-import type { Operation } from '../../../core/contract/index.js';
+import type { ProviderOperation } from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { natsAdapter } from '../../../plugins/nats/nats-adapter.js';
 import {
@@ -99,7 +99,7 @@ describe('the nats adapter', () => {
     const service = await serve(() => ({ status: '200', body: '{}' }));
     const provider = await open();
     const inputJson = Buffer.from('{"n": 1.10}');
-    const operations: Operation[] = [
+    const operations: ProviderOperation[] = [
       { kind: 'admin_list', entity: 'notes', path: null, limit: 5, cursor: 'a\nb' },
       { kind: 'admin_action', action: 'sync é\n', path: null, input: { n: 1.1 }, inputJson },
       { kind: 'configure', path: null, revision: 3, values: { 'crm/a': 1 } },

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import type { Operation } from '../../../core/contract/index.js';
+import type { ProviderOperation } from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { processAdapter } from '../../../plugins/process/process-adapter.js';
 import { createSocketFolder } from '../../../plugins/process/socket-folder.js';
@@ -51,11 +51,11 @@ describe('the process adapter', () => {
 
   const ask = async (
     { provider }: OpenedProvider,
-    operation: Partial<Operation> = {},
+    operation: Partial<ProviderOperation> = {},
     others = {},
   ): Promise<Seen> => {
     return JSON.parse(
-      textOf(await provider.invoke(createInvocation(operation as Operation, others))),
+      textOf(await provider.invoke(createInvocation(operation as ProviderOperation, others))),
     );
   };
 

@@ -1,8 +1,8 @@
-import type { EndedRequest } from '../../../core/observability/completed-request.js';
+import type { CompletedRequest } from '../../../core/observability/completed-request.js';
 import { createRequestTrace } from '../../../core/operations/request.js';
 
 /** A forwarded request that has ended, by its id. */
-export function createEnded(id: number, status = 200): EndedRequest {
+export function createEnded(id: number, status = 200): CompletedRequest {
   const trace = createRequestTrace();
   trace.isForwarded = true;
   return {

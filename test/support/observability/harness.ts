@@ -1,6 +1,6 @@
 // What a request pays for being counted and recorded: node dist/test/support/observability/harness.js
 import { Counter, Registry } from 'prom-client';
-import type { EndedRequest } from '../../../core/observability/completed-request.js';
+import type { CompletedRequest } from '../../../core/observability/completed-request.js';
 import { createObservability } from '../../../core/observability/observability.js';
 import { createRequestTrace } from '../../../core/operations/request.js';
 import { callId } from '../../../core/store/call-log.js';
@@ -105,7 +105,7 @@ function measure(name: string, work: () => void): void {
   process.stdout.write(`${name}: ${wall.toFixed(3)} µs, CPU ${cpu.toFixed(3)} µs\n`);
 }
 
-function createEnded(): EndedRequest {
+function createEnded(): CompletedRequest {
   const trace = createRequestTrace();
   Object.assign(trace, {
     isForwarded: true,

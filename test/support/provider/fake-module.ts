@@ -11,10 +11,10 @@ import {
 } from '../../../core/contract/index.js';
 import type { Descriptor } from '../../../core/descriptor/descriptor.js';
 import { ModuleScope } from '../../../core/isolation/scope.js';
-import type { HostPressure } from '../../../core/provider/load-shedding.js';
+import type { LoadShedder } from '../../../core/provider/load-shedding.js';
 import { type CheckedOutcome, ProviderStatus } from '../../../core/provider/outcome.js';
-import type { GuardedAnswer, GuardedCall } from '../../../core/provider/provider-call.js';
-import { Guard } from '../../../core/provider/provider-client.js';
+import type { ProviderAnswer, ProviderCall } from '../../../core/provider/provider-call.js';
+import { ProviderClient } from '../../../core/provider/provider-client.js';
 
 export const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -25,7 +25,7 @@ export interface FakeModuleOptions {
   readonly retry?: Partial<Descriptor['retry']>;
   readonly breaker?: Partial<Descriptor['breaker']>;
   readonly providerErrors?: Descriptor['providerErrors'];
-  readonly pressure?: HostPressure;
+  readonly pressure?: LoadShedder;
   readonly invoke?: (invocation: Invocation) => Promise<Outcome>;
   /** Keeps no invocations: for benchmarks. */
   readonly isForgetful?: boolean;
@@ -33,12 +33,12 @@ export interface FakeModuleOptions {
 }
 
 export interface FakeModule {
-  readonly guard: Guard;
+  readonly guard: ProviderClient;
   readonly scope: ModuleScope;
   readonly invocations: readonly Invocation[];
   /** What the next calls do. */
   answer(invoke: (invocation: Invocation) => Promise<Outcome>): void;
-  call(more?: Partial<GuardedCall>): Promise<GuardedAnswer<string>>;
+  call(more?: Partial<ProviderCall>): Promise<ProviderAnswer<string>>;
 }
 
 /** A guard over a provider that does what the test says. */
@@ -69,7 +69,7 @@ export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
     }),
   };
   const scope = new ModuleScope(SILENT_LOG);
-  const guard = new Guard({
+  const guard = new ProviderClient({
     provider,
     descriptor: createDescriptor(options),
     log: SILENT_LOG,
@@ -119,7 +119,7 @@ function createDescriptor(options: FakeModuleOptions): Descriptor {
 
 let spans = 0;
 
-export function createCall(more: Partial<GuardedCall> = {}): GuardedCall {
+export function createCall(more: Partial<ProviderCall> = {}): ProviderCall {
   return {
     operation: {
       kind: 'http_route',

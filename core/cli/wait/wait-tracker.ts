@@ -6,7 +6,7 @@ export type WaitSubject =
   | { readonly kind: 'digest'; readonly digest: string };
 
 /** How a wait ends; `module` is the entry that decided it. */
-export type WaitEnd =
+export type WaitOutcome =
   | { readonly outcome: 'live'; readonly module: ModuleEntry }
   | { readonly outcome: 'rejected'; readonly module: ModuleEntry }
   | {
@@ -32,7 +32,7 @@ interface Clock {
 }
 
 /** Judges what the host says of its modules, look by look. */
-export class WaitJudge {
+export class WaitTracker {
   readonly #subject: WaitSubject;
   readonly #clock: Clock;
   readonly #startedAt: number;
@@ -52,7 +52,7 @@ export class WaitJudge {
    * The end of the wait, or `null` to look again.
    * @param clockSkewMs by how much the host's clock is ahead of ours
    */
-  see(modules: readonly ModuleEntry[], clockSkewMs = 0): WaitEnd | null {
+  see(modules: readonly ModuleEntry[], clockSkewMs = 0): WaitOutcome | null {
     this.#unreachable = null;
     this.#clockSkewMs = clockSkewMs;
     this.#latest = modules;
@@ -68,7 +68,7 @@ export class WaitJudge {
     this.#unreachable = error;
   }
 
-  timeOut(): WaitEnd {
+  timeOut(): WaitOutcome {
     const module = this.#latest.find((entry) => this.#isSubject(entry)) ?? null;
     return { outcome: 'timeout', module, unreachable: this.#unreachable };
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ModuleEntry } from '../../../core/cli/client/module-list.js';
-import { WaitJudge, type WaitSubject } from '../../../core/cli/wait/wait-judge.js';
+import { type WaitSubject, WaitTracker } from '../../../core/cli/wait/wait-tracker.js';
 import { describeEntry } from '../../support/cli/fake-host.js';
 
 const DIGEST = `sha256:${'d'.repeat(64)}`;
@@ -18,13 +18,13 @@ function entry(name: string, more: object = {}): ModuleEntry {
 
 describe('WaitJudge', () => {
   let nowMs = START_MS;
-  const judgeOf = (subject: WaitSubject) => new WaitJudge(subject, { now: () => nowMs });
+  const judgeOf = (subject: WaitSubject) => new WaitTracker(subject, { now: () => nowMs });
 
   beforeEach(() => {
     nowMs = START_MS;
   });
 
-  const outcomeOf = (judge: WaitJudge, ...modules: ModuleEntry[]) =>
+  const outcomeOf = (judge: WaitTracker, ...modules: ModuleEntry[]) =>
     judge.see(modules)?.outcome ?? null;
 
   for (const state of ['refused', 'stale', 'rolled_back']) {

@@ -1,4 +1,4 @@
-import type { Judgement } from './attack-case.js';
+import type { Verdict } from './attack-case.js';
 import { headerValues, RawConnection, type RawResponse } from './raw-http.js';
 import type { SeenRequest } from './recording-provider.js';
 import { craftRequest } from './request-bytes.js';
@@ -8,7 +8,7 @@ const ANSWER_DEADLINE_MS = 10_000;
 const CLOSE_DEADLINE_MS = 5_000;
 const PROBLEM_MEMBERS = ['type', 'title', 'status', 'code', 'detail', 'request_id', 'errors'];
 
-export interface Refusal {
+export interface ExpectedRejection {
   readonly statuses: readonly number[];
   /** The connection must end behind the answer: what follows on it belongs to nobody. */
   readonly closes?: boolean;
@@ -17,11 +17,11 @@ export interface Refusal {
 }
 
 /** Sends the bytes on a connection of their own: one Problem of these statuses, and no provider called. */
-export async function judgeRefusal(
+export async function expectRejected(
   scene: Scene,
   bytes: Uint8Array,
-  refusal: Refusal,
-): Promise<Judgement> {
+  refusal: ExpectedRejection,
+): Promise<Verdict> {
   const before = countCalls(scene);
   const connection = await RawConnection.open(scene.address.port, scene.address.host);
   try {
@@ -29,10 +29,10 @@ export async function judgeRefusal(
     const answer = await readAnswer(connection, refusal.isHead ?? false);
     if (typeof answer === 'string') return answer;
     return (
-      judgeProblem(answer, refusal) ??
-      judgeSecrets(scene, answer) ??
-      (refusal.closes ? await judgeClosed(connection) : null) ??
-      judgeUncalled(scene, before)
+      expectProblem(answer, refusal) ??
+      expectNoSecrets(scene, answer) ??
+      (refusal.closes ? await expectClosed(connection) : null) ??
+      expectUncalled(scene, before)
     );
   } finally {
     connection.destroy();
@@ -40,11 +40,11 @@ export async function judgeRefusal(
 }
 
 /** Sends the bytes: an answer 200, and exactly one request at the provider, which is then looked at. */
-export async function judgeForwarded(
+export async function expectForwarded(
   scene: Scene,
   bytes: Uint8Array,
-  look: (seen: SeenRequest, answer: RawResponse) => Judgement = () => null,
-): Promise<Judgement> {
+  look: (seen: SeenRequest, answer: RawResponse) => Verdict = () => null,
+): Promise<Verdict> {
   const before = scene.own?.provider.seen.length ?? 0;
   const answer = await sendOnce(scene, bytes);
   if (typeof answer === 'string') return answer;
@@ -52,7 +52,7 @@ export async function judgeForwarded(
   const seen = scene.own?.provider.seen.slice(before) ?? [];
   const [first] = seen;
   if (first === undefined || seen.length > 1) return `the provider saw ${seen.length} requests`;
-  return look(first, answer) ?? judgeSecrets(scene, answer);
+  return look(first, answer) ?? expectNoSecrets(scene, answer);
 }
 
 /** One answer on a connection of its own, or why there was none. */
@@ -67,7 +67,7 @@ export async function sendOnce(scene: Scene, bytes: Uint8Array): Promise<RawResp
 }
 
 /** Whatever came before, the next caller is served. */
-export async function judgeAlive(scene: Scene): Promise<Judgement> {
+export async function expectAlive(scene: Scene): Promise<Verdict> {
   const answer = await sendOnce(
     scene,
     craftRequest({ ...scene, base: '', route: '/livez' }, { token: null }),
@@ -76,7 +76,7 @@ export async function judgeAlive(scene: Scene): Promise<Judgement> {
   return answer.status === 200 ? null : `afterwards, /livez answered ${answer.status}`;
 }
 
-function judgeProblem(answer: RawResponse, { statuses, isHead }: Refusal): Judgement {
+function expectProblem(answer: RawResponse, { statuses, isHead }: ExpectedRejection): Verdict {
   if (!statuses.includes(answer.status)) {
     return `answered ${answer.status} instead of ${statuses.join(' or ')}`;
   }
@@ -89,7 +89,7 @@ function judgeProblem(answer: RawResponse, { statuses, isHead }: Refusal): Judge
 }
 
 /** No answer holds a secret, or tells what the host is made of. */
-export function judgeSecrets(scene: Scene, answer: RawResponse): Judgement {
+export function expectNoSecrets(scene: Scene, answer: RawResponse): Verdict {
   const text = `${JSON.stringify(answer.headers)}\n${answer.body.toString('latin1')}`;
   const secrets = [...(scene.own?.secrets ?? []), ...(scene.token === null ? [] : [scene.token])];
   if (secrets.some((secret) => text.includes(secret))) return 'the answer holds a secret';
@@ -111,7 +111,7 @@ function countCalls({ own }: Scene): CallCounts {
   return { provider: own?.provider.seen.length ?? 0, bystander: own?.bystander.seen.length ?? 0 };
 }
 
-function judgeUncalled(scene: Scene, before: CallCounts): Judgement {
+function expectUncalled(scene: Scene, before: CallCounts): Verdict {
   if (countCalls(scene).bystander > before.bystander)
     return 'a server that is no endpoint was called';
   const seen = scene.own?.provider.seen.slice(before.provider) ?? [];
@@ -138,7 +138,7 @@ async function readAnswer(
   }
 }
 
-async function judgeClosed(connection: RawConnection): Promise<Judgement> {
+async function expectClosed(connection: RawConnection): Promise<Verdict> {
   try {
     await connection.closed(CLOSE_DEADLINE_MS);
   } catch {

@@ -9,7 +9,7 @@ const CONSOLE_ADMIN = 'console.admin';
  * Contract 1.1: services and systems may call modules; a user needs `console.admin`.
  * @throws HostError 403.
  */
-export function authoriseModuleCaller(actor: Actor): void {
+export function authorizeModuleCaller(actor: Actor): void {
   if (actor.kind !== 'user' || actor.scopes.has(CONSOLE_ADMIN)) return;
   throw forbidden('modules are called by services and systems', CONSOLE_ADMIN);
 }
@@ -18,7 +18,7 @@ export function authoriseModuleCaller(actor: Actor): void {
  * Contract 1.4: the exact scope, except for `system`; a route without a capability is closed to everybody.
  * @throws HostError 403.
  */
-export function authoriseCapability(actor: Actor, capability: string | null): void {
+export function authorizeCapability(actor: Actor, capability: string | null): void {
   if (capability === null) {
     throw new HostError('forbidden', 'the route declares no capability, so nobody may call it', {
       nextActions: ['ask the owners of the module to declare a capability for the route'],
@@ -32,7 +32,7 @@ export function authoriseCapability(actor: Actor, capability: string | null): vo
  * For the host's own routes: the exact scope, except for `system`.
  * @throws HostError 403.
  */
-export function authoriseScope(actor: Actor, scope: string): void {
+export function authorizeScope(actor: Actor, scope: string): void {
   if (actor.kind === 'system' || actor.scopes.has(scope)) return;
   throw forbidden('a scope of the host is required', scope);
 }
@@ -57,9 +57,9 @@ export type Requirement =
 
 /**
  * That somebody may do what is done. No provider is asked and no answer leaves without one, and only
- * `decide` makes them: its private member lets no other object pass for one.
+ * `authorize` makes them: its private member lets no other object pass for one.
  */
-export class Decision {
+export class Authorization {
   readonly #isMade = true;
 
   private constructor() {}
@@ -69,28 +69,29 @@ export class Decision {
    * @param actor `null` for a caller that nobody asked for: only what is public is allowed then
    * @throws HostError 403.
    */
-  static decide(actor: Actor | null, requirement: Requirement): Decision {
-    if (requirement.kind === 'public') return new Decision();
+  static authorize(actor: Actor | null, requirement: Requirement): Authorization {
+    if (requirement.kind === 'public') return new Authorization();
     if (actor === null) throw new Error('a caller without an actor may do what is public alone');
     if (requirement.kind === 'capability') {
-      authoriseModuleCaller(actor);
-      authoriseCapability(actor, requirement.capability);
+      authorizeModuleCaller(actor);
+      authorizeCapability(actor, requirement.capability);
     } else if (requirement.kind === 'grant') {
-      authorisePermission(actor, requirement.asked.permission);
-      authoriseGrant(requirement.module, requirement.asked);
+      authorizePermission(actor, requirement.asked.permission);
+      authorizeGrant(requirement.module, requirement.asked);
     } else {
-      authoriseScope(actor, requirement.scope);
+      authorizeScope(actor, requirement.scope);
     }
-    return new Decision();
+    return new Authorization();
   }
 
   /** Refuses what only looks like one, such as an object cast to it. */
-  static require(decision: Decision): void {
-    if (!(#isMade in decision)) throw new Error('the decision was not made by decide()');
+  static assert(authorization: Authorization): void {
+    if (!(#isMade in authorization))
+      throw new Error('the authorization was not made by authorize()');
   }
 }
 
-export const { decide } = Decision;
+export const { authorize } = Authorization;
 
 /** Contract 4: `system` and a user with `console.admin` hold every permission; anybody else the exact one. */
 export function holdsPermission(actor: Actor, permission: string): boolean {
@@ -99,7 +100,7 @@ export function holdsPermission(actor: Actor, permission: string): boolean {
 }
 
 /** @throws HostError 403. */
-export function authorisePermission(actor: Actor, permission: string): void {
+export function authorizePermission(actor: Actor, permission: string): void {
   if (holdsPermission(actor, permission)) return;
   throw new HostError('forbidden', 'the caller does not hold the permission', {
     errors: [{ field: 'permission', reason: 'not among the scopes of the caller' }],
@@ -117,7 +118,7 @@ export function releaseOf({ descriptor, manifestDigest }: LiveModule): string {
  * fit is not told: the digests in question are ops' to compare.
  * @throws HostError 403.
  */
-export function authoriseGrant(module: LiveModule, request: BridgeRequest): void {
+export function authorizeGrant(module: LiveModule, request: BridgeRequest): void {
   const { ui, grants } = module.descriptor.console;
   const isGranted =
     releaseOf(module) === request.moduleReleaseDigest &&

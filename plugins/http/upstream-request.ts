@@ -3,7 +3,7 @@ import { type Cancellation, type Outcome, ProviderFailure } from '../../core/con
 import { failureOfAbort, failureOfTransport } from '../shared/failures.js';
 import type { CarriedOptions, CarriedRequest } from './carrier.js';
 
-export interface ExchangeRequest {
+export interface UpstreamRequestOptions {
   readonly method: Dispatcher.HttpMethod;
   readonly path: string;
   /** Lower-case names. */
@@ -11,7 +11,7 @@ export interface ExchangeRequest {
   readonly body: Uint8Array | null;
 }
 
-export interface ExchangeLimits {
+export interface UpstreamLimits {
   /** Bytes of the body; one more is a `protocol` failure. */
   readonly maxResponseBytes: number;
   readonly signal: Cancellation;
@@ -22,14 +22,14 @@ export interface ExchangeLimits {
  * pipelining is 1, and repeating is the host's business.
  * @throws ProviderFailure (as a rejection), and nothing else.
  */
-export function exchange(
+export function sendUpstream(
   dispatcher: Dispatcher,
-  { method, path, headers, body }: ExchangeRequest,
-  limits: ExchangeLimits,
+  { method, path, headers, body }: UpstreamRequestOptions,
+  limits: UpstreamLimits,
 ): Promise<Outcome> {
   if (limits.signal.aborted) return Promise.reject(failureOfAbort(limits.signal.reason));
   return new Promise((resolve, reject) => {
-    const handler = new Exchange(limits, resolve, reject);
+    const handler = new UpstreamRequest(limits, resolve, reject);
     const options: CarriedOptions = { method, path, headers, body, carried: handler };
     dispatcher.dispatch(options, handler);
   });
@@ -39,8 +39,8 @@ export function exchange(
  * The handler that undici drives, and the listener of the signal: one object a call, no closure. It
  * must never throw, since undici would raise that as an `error` event that nobody hears.
  */
-class Exchange implements Dispatcher.DispatchHandler, CarriedRequest {
-  readonly #limits: ExchangeLimits;
+class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
+  readonly #limits: UpstreamLimits;
   readonly #resolve: (outcome: Outcome) => void;
   readonly #reject: (failure: ProviderFailure) => void;
   #controller: Dispatcher.DispatchController | null = null;
@@ -53,7 +53,7 @@ class Exchange implements Dispatcher.DispatchHandler, CarriedRequest {
   #length = 0;
 
   constructor(
-    limits: ExchangeLimits,
+    limits: UpstreamLimits,
     resolve: (outcome: Outcome) => void,
     reject: (failure: ProviderFailure) => void,
   ) {

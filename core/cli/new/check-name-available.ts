@@ -8,7 +8,7 @@ import { readDirectory, UnreadableDirectory } from '../../watch/directory.js';
  * A second descriptor with the name would be refused by the host.
  * @throws ConfigError that names the first one.
  */
-export async function refuseTakenName(name: string, folder: string): Promise<void> {
+export async function checkNameAvailable(name: string, folder: string): Promise<void> {
   for (const entry of await listFiles(folder)) {
     if (!('text' in entry) || readModule(entry.file, entry.text) !== name) continue;
     throw new ConfigError(`module '${name}' is already configured by ${join(folder, entry.file)}`);

@@ -1,4 +1,4 @@
-import { Decision } from './authorisation.js';
+import { Authorization } from './authorization.js';
 import type { CallerRequest } from './request.js';
 
 /** What an operation answers: always 200; anything else is a thrown HostError. */
@@ -8,22 +8,22 @@ export class Answer {
   /** Bytes of all pieces. */
   readonly length: number;
 
-  /** @param decision that the caller may read this */
-  constructor(decision: Decision, pieces: readonly Uint8Array[]) {
-    Decision.require(decision);
+  /** @param authorization that the caller may read this */
+  constructor(authorization: Authorization, pieces: readonly Uint8Array[]) {
+    Authorization.assert(authorization);
     this.pieces = pieces;
     let length = 0;
     for (const piece of pieces) length += piece.length;
     this.length = length;
   }
 
-  /** @param decision that the caller may read this */
-  static ofText(decision: Decision, text: string): Answer {
-    return new Answer(decision, [Buffer.from(text)]);
+  /** @param authorization that the caller may read this */
+  static ofText(authorization: Authorization, text: string): Answer {
+    return new Answer(authorization, [Buffer.from(text)]);
   }
 }
 
 /** A handler class of the host: resolved through the container once, at boot. */
-export interface Operation<Input> {
+export interface Handler<Input> {
   execute(input: Input, request: CallerRequest): Promise<Answer>;
 }

@@ -1,11 +1,11 @@
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Actor, Log } from '../contract/index.js';
 import { HostError } from '../errors.js';
-import { AbortSource } from '../lib/lazy-abort-controller.js';
-import type { EndedRequest, RequestObserver } from '../observability/completed-request.js';
+import { LazyAbortController } from '../lib/lazy-abort-controller.js';
+import type { CompletedRequest, RequestObserver } from '../observability/completed-request.js';
 import { ProviderError } from '../operations/forward/provider-error.js';
-import { CallerGone, createRequestTrace, type RequestTrace } from '../operations/request.js';
-import { discardLeftover } from './request/discard-body.js';
+import { ClientClosed, createRequestTrace, type RequestTrace } from '../operations/request.js';
+import { discardBody } from './request/discard-body.js';
 import { CallerHeaders } from './request/headers.js';
 import { type RequestIds, readCorrelationId, readRequestId } from './request/ids.js';
 import { createProblemReply } from './response/problem.js';
@@ -13,19 +13,19 @@ import type { Reply } from './response/reply.js';
 import { ReplyQueue, type ReplyQueueOptions } from './response/reply-queue.js';
 
 /** One request and its answer, from the parsed head to the last byte: `ctx.state.exchange`. */
-export class Exchange implements RequestIds {
+export class RequestContext implements RequestIds {
   readonly headers: CallerHeaders;
   readonly requestId: string;
   readonly correlationId: string;
   readonly startedAt = performance.now();
   readonly trace: RequestTrace = createRequestTrace();
   /** Aborted when the caller hangs up before the answer is complete. */
-  readonly signal = new AbortSource();
+  readonly signal = new LazyAbortController();
   actor: Actor | null = null;
   /** `null` until it is decided, and for a caller who has gone. */
   reply: Reply | null = null;
   /** `null` until the answer is decided. */
-  ended: EndedRequest | null = null;
+  ended: CompletedRequest | null = null;
 
   constructor(headers: CallerHeaders) {
     this.headers = headers;
@@ -35,32 +35,32 @@ export class Exchange implements RequestIds {
 }
 
 export interface HostState {
-  exchange: Exchange;
+  exchange: RequestContext;
 }
 
 export type HostContext = ParameterizedContext<HostState>;
 
-export interface ExchangeOptions extends ReplyQueueOptions {
-  readonly observers: ExchangeObservers;
+export interface ContextOptions extends ReplyQueueOptions {
+  readonly observers: RequestObservers;
 }
 
 /** Each is told of every request once, and of the same end. */
-export interface ExchangeObservers {
+export interface RequestObservers {
   /** Called when the answer is decided, before its last byte leaves: who has it finds it counted. */
   readonly onDecided: RequestObserver;
   /** Called when the answer is out, or the caller has gone: nobody waits for what this does. */
   readonly onClosed: RequestObserver;
 }
 
-const CALLER_GONE_STATUS = 499;
+const CLIENT_CLOSED_STATUS = 499;
 
 /** The outermost middleware: gives the request its ids, turns every error into a Problem, reports, replies. */
-export function createExchangeMiddleware(options: ExchangeOptions): Middleware<HostState> {
+export function createContextMiddleware(options: ContextOptions): Middleware<HostState> {
   const { log, observers } = options;
   const replies = new ReplyQueue(options);
   return async (ctx, next) => {
     const { req, res } = ctx;
-    const exchange = beginExchange(ctx, observers);
+    const exchange = createRequestContext(ctx, observers);
     try {
       await next();
     } catch (error) {
@@ -68,7 +68,7 @@ export function createExchangeMiddleware(options: ExchangeOptions): Middleware<H
     }
     if (exchange.signal.aborted) exchange.reply = null;
     const { reply } = exchange;
-    if (!req.complete) res.once('finish', () => discardLeftover(req));
+    if (!req.complete) res.once('finish', () => discardBody(req));
     exchange.ended = decideEnd(req.method ?? '', exchange);
     observers.onDecided(exchange.ended);
     if (reply !== null) replies.add(res, reply, exchange);
@@ -76,20 +76,20 @@ export function createExchangeMiddleware(options: ExchangeOptions): Middleware<H
   };
 }
 
-function beginExchange(ctx: HostContext, observers: ExchangeObservers): Exchange {
+function createRequestContext(ctx: HostContext, observers: RequestObservers): RequestContext {
   const { req, res } = ctx;
-  const exchange = new Exchange(new CallerHeaders(req));
+  const exchange = new RequestContext(new CallerHeaders(req));
   ctx.state.exchange = exchange;
   // 'close' follows each answer, complete or not, exactly once.
   res.on('close', () => {
-    if (!res.writableFinished) exchange.signal.abort(new CallerGone());
+    if (!res.writableFinished) exchange.signal.abort(new ClientClosed());
     if (exchange.ended !== null) observers.onClosed(exchange.ended);
   });
   return exchange;
 }
 
 /** The reply is written next. One that nobody waits for any more is none. */
-function decideEnd(method: string, exchange: Exchange): EndedRequest {
+function decideEnd(method: string, exchange: RequestContext): CompletedRequest {
   const { reply } = exchange;
   if (reply === null) exchange.trace.failure = 'cancelled';
   return {
@@ -98,7 +98,7 @@ function decideEnd(method: string, exchange: Exchange): EndedRequest {
     actor: exchange.actor,
     trace: exchange.trace,
     method,
-    status: reply === null ? CALLER_GONE_STATUS : reply.status,
+    status: reply === null ? CLIENT_CLOSED_STATUS : reply.status,
     bytesOut: reply === null || method === 'HEAD' ? 0 : reply.body.length,
     durationMs: performance.now() - exchange.startedAt,
   };
@@ -107,11 +107,11 @@ function decideEnd(method: string, exchange: Exchange): EndedRequest {
 /** `null` for a caller who has gone. */
 function replyToError(
   { req }: HostContext,
-  exchange: Exchange,
+  exchange: RequestContext,
   error: unknown,
   log: Log,
 ): Reply | null {
-  if (error instanceof CallerGone) {
+  if (error instanceof ClientClosed) {
     req.destroy();
     return null;
   }

@@ -1,5 +1,5 @@
 /** A request that two sides may end at different bytes. */
-export interface RefusedFraming {
+export interface RejectedFraming {
   readonly name: string;
   readonly title: string;
   /** Default `POST`. */
@@ -119,7 +119,7 @@ export const EVIDENCE: Readonly<Record<string, string>> = {
 };
 
 /** Each is refused with the connection; the request hidden behind it is answered by nobody. */
-export const REFUSED_FRAMINGS: readonly RefusedFraming[] = [
+export const REJECTED_FRAMINGS: readonly RejectedFraming[] = [
   ...LENGTHS_AND_CHUNKS.map(before(NO_CHUNKS)),
   ...LENGTHS.map(before('{}')),
   ...CODINGS.map(before(CHUNKS)),
@@ -135,6 +135,6 @@ export const REFUSED_FRAMINGS: readonly RefusedFraming[] = [
 ];
 
 /** The heads that are sent before `rest`. */
-function before(rest: string): (head: HeadVariant) => RefusedFraming {
+function before(rest: string): (head: HeadVariant) => RejectedFraming {
   return ([name, title, ...lines]) => ({ name, title, lines, rest });
 }

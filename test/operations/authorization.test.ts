@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createHostRoutes, type HostRoutesOptions } from '../../core/http/routes/host-routes.js';
-import { Decision, decide } from '../../core/operations/authorisation.js';
-import { Answer } from '../../core/operations/operation.js';
+import { Authorization, authorize } from '../../core/operations/authorization.js';
+import { Answer } from '../../core/operations/handler.js';
 import { describeItems } from '../support/provider/routes.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
@@ -20,7 +20,7 @@ function listHostRoutes(): Layer[] {
   return router.stack.map(({ path, methods }) => ({ path, methods }));
 }
 
-describe('no operation without a decision', () => {
+describe('no operation without a authorization', () => {
   let host: RunningHost;
 
   before(async () => {
@@ -63,26 +63,28 @@ describe('no operation without a decision', () => {
     }
   }
 
-  it('takes nothing that only looks like a decision', () => {
-    const forged = Object.create(Decision.prototype) as Decision;
-    expect(() => new Answer(forged, [Buffer.from('{}')])).to.throw('was not made by decide()');
-    expect(() => new Answer({} as Decision, [Buffer.from('{}')])).to.throw(
-      'was not made by decide()',
+  it('takes nothing that only looks like a authorization', () => {
+    const forged = Object.create(Authorization.prototype) as Authorization;
+    expect(() => new Answer(forged, [Buffer.from('{}')])).to.throw('was not made by authorize()');
+    expect(() => new Answer({} as Authorization, [Buffer.from('{}')])).to.throw(
+      'was not made by authorize()',
     );
-    const made = decide(null, { kind: 'public' });
+    const made = authorize(null, { kind: 'public' });
     expect(Answer.ofText(made, '{}').length).to.equal(2);
   });
 
   it('decides nothing but what is public for nobody', () => {
-    expect(() => decide(null, { kind: 'scope', scope: 'a' })).to.throw('what is public alone');
-    expect(() => decide(null, { kind: 'capability', capability: null })).to.throw('public alone');
+    expect(() => authorize(null, { kind: 'scope', scope: 'a' })).to.throw('what is public alone');
+    expect(() => authorize(null, { kind: 'capability', capability: null })).to.throw(
+      'public alone',
+    );
   });
 
   it('denies what no requirement allows', () => {
     const actor = { kind: 'service', id: 'a', scopes: new Set(['b']) } as const;
-    expect(() => decide(actor, { kind: 'scope', scope: 'c' })).to.throw('a scope of the host');
-    expect(() => decide(actor, { kind: 'capability', capability: null })).to.throw('nobody may');
-    expect(() => decide(actor, { kind: 'capability', capability: 'B' })).to.throw('is required');
-    expect(() => decide(actor, { kind: 'capability', capability: 'b' })).not.to.throw();
+    expect(() => authorize(actor, { kind: 'scope', scope: 'c' })).to.throw('a scope of the host');
+    expect(() => authorize(actor, { kind: 'capability', capability: null })).to.throw('nobody may');
+    expect(() => authorize(actor, { kind: 'capability', capability: 'B' })).to.throw('is required');
+    expect(() => authorize(actor, { kind: 'capability', capability: 'b' })).not.to.throw();
   });
 });
