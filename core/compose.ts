@@ -1,6 +1,4 @@
-import 'reflect-metadata';
 import { type AddressInfo, isIPv6 } from 'node:net';
-import { container as rootContainer } from 'tsyringe';
 import { createAuthenticators } from './auth/authenticators.js';
 import { ConfigError, type HostConfig } from './config/read-config.js';
 import { settingFlag } from './config/settings.js';
@@ -11,7 +9,7 @@ import { createRequestLog } from './http/request-log.js';
 import { closeGently, createServer, type HostServer } from './http/server/server.js';
 import { openTls } from './http/tls/open-tls.js';
 import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
-import { resolveHandler } from './injection.js';
+import { resolveHandler, rootContainer } from './injection.js';
 import { isLoopbackAddress } from './lib/loopback.js';
 import { readModuleDocument } from './modules/module-documents.js';
 import { ModuleRegistry } from './modules/module-registry.js';

@@ -1,4 +1,8 @@
+import 'reflect-metadata';
 import { type DependencyContainer, type InjectionToken, inject as injectUntyped } from 'tsyringe';
+
+/** Import these from here: tsyringe fails to load before the polyfill above. */
+export { container as rootContainer, injectable } from 'tsyringe';
 
 export type Token<T> = InjectionToken<T> & symbol;
 

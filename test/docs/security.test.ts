@@ -112,7 +112,7 @@ describe('docs/tls.md', () => {
     const text = readFileSync('docs/tls.md', 'utf8');
     const names = [...text.matchAll(/`(modgate_\w+)/g)].map(([, name]) => name ?? '');
     expect(names).to.have.length(3);
-    const source = readFileSync('core/observability/listener-metrics.ts', 'utf8');
+    const source = readFileSync('core/observability/metrics/listener-metrics.ts', 'utf8');
     for (const name of names) expect(source).to.include(`'${name}'`);
   });
 });

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { injectable } from 'tsyringe';
 import type { AdminAction } from '../../contract/index.js';
-import { inject } from '../../injection.js';
+import { inject, injectable } from '../../injection.js';
 import { sliceMembers } from '../../lib/json-scan.js';
 import type { Store } from '../../store/store.js';
 import { readHopByHopNames } from '../forward/provider-headers.js';

@@ -1,5 +1,5 @@
-import { injectable } from 'tsyringe';
 import { type AdminEntity, ProviderFailure } from '../../contract/index.js';
+import { injectable } from '../../injection.js';
 import { sliceMembers } from '../../lib/json-scan.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { readAnswerBytes } from '../forward/provider-response.js';

@@ -1,6 +1,5 @@
-import { injectable } from 'tsyringe';
 import type { ConfigField } from '../../contract/index.js';
-import { inject } from '../../injection.js';
+import { inject, injectable } from '../../injection.js';
 import { isSecret, listConfigFields, readEffective } from '../../modules/config-fields.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { Store, StoredConfig } from '../../store/store.js';

@@ -1,7 +1,6 @@
-import { injectable } from 'tsyringe';
 import type { ConfigField } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
-import { inject } from '../../injection.js';
+import { inject, injectable } from '../../injection.js';
 import { explainMismatch } from '../../manifest/config-rules.js';
 import { fieldName, isSecret, listConfigFields } from '../../modules/config-fields.js';
 import type { Store } from '../../store/store.js';

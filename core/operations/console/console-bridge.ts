@@ -1,7 +1,6 @@
-import { injectable } from 'tsyringe';
 import { DIGEST } from '../../descriptor/identifiers.js';
 import { HostError } from '../../errors.js';
-import { inject } from '../../injection.js';
+import { inject, injectable } from '../../injection.js';
 import type { Generation, GenerationSource, LiveModule } from '../../modules/live-module.js';
 import { authorize, authorizePermission } from '../authorization.js';
 import { readHopByHopNames } from '../forward/provider-headers.js';

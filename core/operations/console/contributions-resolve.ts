@@ -1,5 +1,5 @@
-import { injectable } from 'tsyringe';
 import type { ConsoleContribution } from '../../contract/index.js';
+import { injectable } from '../../injection.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
 import { holdsPermission } from '../authorization.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';

@@ -1,4 +1,4 @@
-import { injectable } from 'tsyringe';
+import { injectable } from '../../injection.js';
 import { hideSensitiveDefaults } from '../status/list-manifests.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { ModulesMetadataPayload } from './bridge-payload.js';

@@ -1,7 +1,6 @@
-import { injectable } from 'tsyringe';
 import { authenticateWith } from '../../auth/authenticate.js';
 import type { Actor, Authenticator } from '../../contract/index.js';
-import { inject } from '../../injection.js';
+import { inject, injectable } from '../../injection.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import { authorize } from '../authorization.js';
 import { Answer, type Handler } from '../handler.js';

@@ -1,7 +1,6 @@
-import { injectable } from 'tsyringe';
 import type { HttpRouteOperation } from '../../contract/index.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
-import { inject } from '../../injection.js';
+import { inject, injectable } from '../../injection.js';
 import type { RouteMatch } from '../../lib/route-table.js';
 import type { GenerationSource, LiveModule, LiveRoute } from '../../modules/live-module.js';
 import { authorize, authorizeModuleCaller } from '../authorization.js';

@@ -1,6 +1,5 @@
-import { injectable } from 'tsyringe';
 import { HostError } from '../../errors.js';
-import { inject } from '../../injection.js';
+import { inject, injectable } from '../../injection.js';
 import { authorize } from '../authorization.js';
 import { Answer, type Handler } from '../handler.js';
 import type { CallerRequest } from '../request.js';

@@ -1,6 +1,5 @@
-import { injectable } from 'tsyringe';
 import type { ConfigField, Manifest } from '../../contract/index.js';
-import { inject } from '../../injection.js';
+import { inject, injectable } from '../../injection.js';
 import type { GenerationSource } from '../../modules/live-module.js';
 import { authorize } from '../authorization.js';
 import { Answer, type Handler } from '../handler.js';

@@ -1,5 +1,4 @@
-import { injectable } from 'tsyringe';
-import { inject } from '../../injection.js';
+import { inject, injectable } from '../../injection.js';
 import { authorize } from '../authorization.js';
 import { Answer, type Handler } from '../handler.js';
 import type { CallerRequest } from '../request.js';

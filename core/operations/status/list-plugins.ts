@@ -1,5 +1,4 @@
-import { injectable } from 'tsyringe';
-import { createToken, inject } from '../../injection.js';
+import { createToken, inject, injectable } from '../../injection.js';
 import type { PluginStatus } from '../../plugin-loader/plugin-status.js';
 import { authorize } from '../authorization.js';
 import { Answer, type Handler } from '../handler.js';

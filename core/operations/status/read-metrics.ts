@@ -1,6 +1,5 @@
-import { injectable } from 'tsyringe';
 import type { Actor } from '../../contract/index.js';
-import { createToken, inject } from '../../injection.js';
+import { createToken, inject, injectable } from '../../injection.js';
 import { authorize } from '../authorization.js';
 import { Answer } from '../handler.js';
 
