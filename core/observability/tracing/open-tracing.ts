@@ -1,11 +1,9 @@
 import type { Log } from '../../contract/index.js';
-import { checkOtlpEnvironment, readOtlpProtocol, wantsTraces } from './otlp-environment.js';
 import type { Tracing } from './request-span.js';
 
 /**
- * Traces go to where `OTEL_EXPORTER_OTLP_ENDPOINT` says; without it there are none, and the SDK, which
- * takes 100 ms to load, stays on the disk.
- * @throws ConfigError that names the variable.
+ * Exports traces to `OTEL_EXPORTER_OTLP_ENDPOINT`. Without it there are none, and the SDK, which takes
+ * 100 ms to load, is not imported.
  */
 export async function openTracing(
   environment: NodeJS.ProcessEnv,
@@ -13,7 +11,23 @@ export async function openTracing(
   log: Log,
 ): Promise<Tracing | null> {
   if (!wantsTraces(environment)) return null;
-  checkOtlpEnvironment(environment);
   const { createOtlpTracing } = await import('./otlp-tracing.js');
-  return createOtlpTracing(readOtlpProtocol(environment), version, log);
+  return createOtlpTracing(readExporterVariable(environment, 'PROTOCOL'), version, log);
+}
+
+/** Whether the environment names a receiver and does not disable traces. */
+function wantsTraces(environment: NodeJS.ProcessEnv): boolean {
+  const isOff =
+    environment['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' ||
+    environment['OTEL_TRACES_EXPORTER'] === 'none';
+  return !isOff && readExporterVariable(environment, 'ENDPOINT') !== undefined;
+}
+
+/** The variable for traces wins over the general one. An empty variable counts as absent. */
+function readExporterVariable(environment: NodeJS.ProcessEnv, name: string): string | undefined {
+  return (
+    environment[`OTEL_EXPORTER_OTLP_TRACES_${name}`]?.trim() ||
+    environment[`OTEL_EXPORTER_OTLP_${name}`]?.trim() ||
+    undefined
+  );
 }

@@ -12,30 +12,37 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import type { Log } from '../../contract/index.js';
 import { settleWithin } from '../../lib/promises.js';
-import type { OtlpProtocol } from './otlp-environment.js';
 import { beginRequestSpan, type Tracing } from './request-span.js';
 
 const CLOSE_TIMEOUT_MS = 1000;
-/** A receiver that is down says so at every batch. */
+/** The SDK reports a receiver that is down at every batch. */
 const WARN_INTERVAL_MS = 60_000;
 
-/** The SDK, which reads the rest of the variables `OTEL_*` itself: sampler, batches, headers, time-outs. */
+/** The SDK's own defaults. */
+const DEFAULT_QUEUE_SIZE = 2048;
+const DEFAULT_BATCH_SIZE = 512;
+
+/**
+ * The SDK reads the `OTEL_*` variables for sampler, batches, headers and timeouts itself, from
+ * `process.env`, and replaces an invalid value by its default.
+ */
 export async function createOtlpTracing(
-  protocol: OtlpProtocol,
+  protocol: string | undefined,
   version: string,
   log: Log,
 ): Promise<Tracing> {
+  setDiagLogger(log, 'an OTEL_* variable is invalid, its default applies');
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'modgate', 'service.version': version }))
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(await createExporter(protocol))],
+    spanProcessors: [createBatchProcessor(await createExporter(protocol))],
   });
-  // Not before: from here on it speaks of the receiver alone.
-  diag.setLogger(createDiagLogger(log), {
-    logLevel: DiagLogLevel.WARN,
-    suppressOverrideMessage: true,
-  });
+  // The variables have been read: what the SDK reports from here on concerns the receiver.
+  setDiagLogger(
+    log,
+    'traces are lost: the receiver of OTEL_EXPORTER_OTLP_ENDPOINT does not take them',
+  );
   const tracer = provider.getTracer('modgate', version);
   return {
     begin: (request) => beginRequestSpan(tracer, request),
@@ -44,23 +51,37 @@ export async function createOtlpTracing(
   };
 }
 
-async function createExporter(protocol: OtlpProtocol): Promise<SpanExporter> {
-  const { OTLPTraceExporter } =
-    protocol === 'http/json'
-      ? await import('@opentelemetry/exporter-trace-otlp-http')
-      : await import('@opentelemetry/exporter-trace-otlp-proto');
+async function createExporter(protocol = 'http/protobuf'): Promise<SpanExporter> {
+  if (protocol === 'http/json') {
+    const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
+    return new OTLPTraceExporter();
+  }
+  if (protocol !== 'http/protobuf') diag.warn('unknown OTEL_EXPORTER_OTLP_PROTOCOL');
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto');
   return new OTLPTraceExporter();
 }
 
-/** What the SDK says may hold the URL and headers of the receiver, so none of it is repeated. */
-function createDiagLogger(log: Log) {
+/** The SDK does not check these sizes: below 1, it exports empty batches in an endless loop. */
+function createBatchProcessor(exporter: SpanExporter): BatchSpanProcessor {
+  const isTooSmall = (name: string) => Number(process.env[name]) < 1;
+  return new BatchSpanProcessor(exporter, {
+    ...(isTooSmall('OTEL_BSP_MAX_QUEUE_SIZE') && { maxQueueSize: DEFAULT_QUEUE_SIZE }),
+    ...(isTooSmall('OTEL_BSP_MAX_EXPORT_BATCH_SIZE') && { maxExportBatchSize: DEFAULT_BATCH_SIZE }),
+  });
+}
+
+/** Logs `message` alone: the SDK's own messages may hold the URL and headers of the receiver. */
+function setDiagLogger(log: Log, message: string): void {
   let warnedAt = Number.NEGATIVE_INFINITY;
   const warn = () => {
     const now = performance.now();
     if (now - warnedAt < WARN_INTERVAL_MS) return;
     warnedAt = now;
-    log.warn({}, 'traces are lost: the receiver of OTEL_EXPORTER_OTLP_ENDPOINT does not take them');
+    log.warn({}, message);
   };
   const ignore = () => {};
-  return { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(
+    { error: warn, warn, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
 }

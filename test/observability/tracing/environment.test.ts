@@ -2,12 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ConfigError } from '../../../core/errors.js';
 import { openTracing } from '../../../core/observability/tracing/open-tracing.js';
+import { createRequestTrace } from '../../../core/operations/request.js';
 import { headerValue } from '../../../core/selftest/raw-http.js';
 import { silent } from '../../store/backend.js';
-import { runModgate } from '../../support/cli/run-modgate.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { type OtlpReceiver, startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
 import {
   callItem,
   NOBODY,
@@ -15,18 +15,22 @@ import {
   startTracedHost,
 } from '../../support/observability/traced-host.js';
 
-const WRONG: readonly (readonly [string, string])[] = [
+/** Without a usable receiver the SDK uses its default, or every export fails. */
+const LOSES_TRACES: readonly (readonly [string, string])[] = [
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'hunter2'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'hunter2:4318'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'ftp://hunter2'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'a=hunter2%0d%0ab'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'a b=hunter2'],
+];
+
+const IGNORED: readonly (readonly [string, string])[] = [
   ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://'],
   ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
   ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'hunter2'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'hunter2'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'a=hunter2,'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'a=hunter2%'],
-  ['OTEL_EXPORTER_OTLP_HEADERS', 'a=hunter2%0d%0ab'],
-  ['OTEL_EXPORTER_OTLP_HEADERS', 'a b=hunter2'],
   ['OTEL_EXPORTER_OTLP_TIMEOUT', '0'],
   ['OTEL_EXPORTER_OTLP_TIMEOUT', '10s'],
   ['OTEL_EXPORTER_OTLP_COMPRESSION', 'hunter2'],
@@ -37,47 +41,98 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['OTEL_RESOURCE_ATTRIBUTES', 'hunter2'],
   ['OTEL_BSP_SCHEDULE_DELAY', '-1'],
   ['OTEL_BSP_MAX_QUEUE_SIZE', 'hunter2'],
+  ['OTEL_BSP_MAX_QUEUE_SIZE', '0'],
+  ['OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '0'],
+  ['OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '-1'],
 ];
+
+const INVALID = 'an OTEL_* variable is invalid, its default applies';
+const LOST = 'traces are lost: the receiver of OTEL_EXPORTER_OTLP_ENDPOINT does not take them';
 
 describe('the environment of traces', () => {
   let directory: string;
   let provider: EchoProvider;
+  let receiver: OtlpReceiver;
 
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), 'modgate-otel-'));
     provider = await startEchoProvider();
+    receiver = await startOtlpReceiver();
   });
 
   after(async () => {
+    await receiver.close();
     await provider.close();
     rmSync(directory, { recursive: true, force: true });
   });
 
-  for (const [name, value] of WRONG) {
-    it(`refuses ${name}=${value}, and does not repeat the value`, async () => {
-      const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: NOBODY, [name]: value };
-      const failure = await openTracing(environment, '0', silent).then(
-        () => null,
-        (error: unknown) => error,
-      );
-      expect(failure).to.be.instanceOf(ConfigError);
-      const { message } = failure as ConfigError;
-      expect(message).to.match(new RegExp(`^${name} must be `));
-      expect(message).to.not.include('hunter2');
+  /** Traces one request in this process, whose environment the SDK reads; returns the log's messages. */
+  const traceOnce = async (environment: Readonly<Record<string, string>>) => {
+    const messages: string[] = [];
+    const log = { ...silent, warn: (_: object, message = '') => messages.push(message) };
+    Object.assign(process.env, environment);
+    try {
+      const tracing = await openTracing(process.env, '0', log);
+      tracing
+        ?.begin({
+          method: 'GET',
+          scheme: 'http',
+          hostRoute: null,
+          headers: new Map<string, string>(),
+          requestId: 'r',
+          trace: createRequestTrace(),
+        })
+        .end(200);
+      await tracing?.close();
+    } finally {
+      for (const name of Object.keys(environment)) delete process.env[name];
+    }
+    return messages;
+  };
+
+  for (const [name, value] of IGNORED) {
+    it(`delivers traces in spite of ${name}=${value}`, async () => {
+      const before = receiver.spans.length;
+      const messages = await traceOnce({
+        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+        [name]: value,
+      });
+      expect(receiver.spans.length - before).to.equal(1);
+      expect(messages.filter((message) => message !== INVALID)).to.deep.equal([]);
     });
   }
 
-  it('ends the start with 2 where it is wrong', async () => {
-    const { code, stdout, stderr } = await runModgate(
-      [
-        ...['serve', '--env', 'development', '--port', '0', '--modules', directory],
-        ...['--state', join(directory, 'state')],
-      ],
-      { OTEL_EXPORTER_OTLP_ENDPOINT: 'hunter2' },
+  for (const [name, value] of LOSES_TRACES) {
+    it(`survives ${name}=${value}, and does not log the value`, async () => {
+      const before = receiver.spans.length;
+      const messages = await traceOnce({
+        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+        [name]: value,
+      });
+      expect(receiver.spans.length - before).to.equal(0);
+      expect(messages.filter((message) => message !== INVALID && message !== LOST)).to.deep.equal(
+        [],
+      );
+    });
+  }
+
+  it('logs that a variable is invalid', async () => {
+    const environment = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    };
+    expect(await traceOnce(environment)).to.deep.equal([INVALID]);
+  });
+
+  it('costs callers nothing when every variable is invalid', async () => {
+    const host = await startTracedHost(
+      provider.url,
+      Object.fromEntries([...IGNORED, ...LOSES_TRACES]),
     );
-    expect({ code }).to.deep.equal({ code: 2 });
-    expect(stderr).to.include('OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL');
-    expect(stdout + stderr).to.not.include('hunter2');
+    expect((await callItem(host)).status).to.equal(200);
+    expect((await host.stop()).code).to.equal(0);
+    expect(host.logs().filter(({ msg }) => msg === INVALID)).to.have.length(1);
+    expect(host.output()).to.not.include('hunter2');
   });
 
   /** The modules that a host has loaded by the time that it ends. */
