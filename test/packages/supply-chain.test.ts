@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,6 +10,7 @@ interface LockedPackage {
   readonly resolved?: string;
   readonly hasInstallScript?: boolean;
   readonly integrity?: string;
+  readonly libc?: readonly string[];
 }
 
 interface Bom {
@@ -42,6 +43,24 @@ describe('package-lock.json', () => {
   it('has the digest of every package', () => {
     const bare = installed.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
     expect(bare.map(([path]) => path)).to.deep.equal([]);
+  });
+
+  it('names the C library of native packages for Linux, so that npm installs one of them', () => {
+    const native = installed.filter(([path]) => /linux-.*(?:gnu|musl)/.test(path));
+    expect(native.map(([path]) => nameOf(path))).to.include('@libsql/linux-x64-musl');
+    for (const [path, { libc }] of native) {
+      expect(libc, path).to.deep.equal([path.includes('musl') ? 'musl' : 'glibc']);
+    }
+  });
+
+  it('admits the running Node in every package', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'modgate-engines-'));
+    for (const name of ['package.json', 'package-lock.json']) {
+      copyFileSync(name, join(folder, name));
+    }
+    const args = ['ci', '--dry-run', '--offline', '--engine-strict'];
+    execFileSync('npm', args, { cwd: folder, stdio: 'pipe' });
+    rmSync(folder, { recursive: true });
   });
 });
 
