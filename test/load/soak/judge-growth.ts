@@ -1,4 +1,4 @@
-import type { ProbeFigures } from '../support/reload/host-probe.js';
+import type { ProbeFigures } from '../../support/reload/host-probe.js';
 
 /** What the host holds, after garbage collection, and how many requests it had seen. */
 export interface Sample extends ProbeFigures {

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import { createDescriptor, httpProvider } from '../support/bridge/bridge.js';
+import { createDescriptor, httpProvider } from '../../support/bridge/bridge.js';
 import {
   askValues,
   askWrite,
   CONFIG,
   configManifest,
   readValues,
-} from '../support/bridge/config.js';
-import { canLimitProcesses, limitProcess } from '../support/chaos/process-limits.js';
-import { call } from '../support/http/call.js';
-import { expectProblem } from '../support/http/expect-problem.js';
-import { useHost } from '../support/http/use-host.js';
-import { waitUntil } from '../support/http/wait-until.js';
+} from '../../support/bridge/config.js';
+import { canLimitProcesses, limitProcess } from '../../support/chaos/process-limits.js';
+import { call } from '../../support/http/call.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { useHost } from '../../support/http/use-host.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 
 const FIELD = { service: 'conf', key: 'text', type: { kind: 'string' }, editable: true } as const;
 /** More than one page of the store, so that a write must make a file longer. */

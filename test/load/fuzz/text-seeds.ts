@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { type GoodDocument, readCorpus } from '../support/documents/corpus.js';
+import { type GoodDocument, readCorpus } from '../../support/documents/corpus.js';
 import type { Material } from './mutate.js';
 
-const ROOT = new URL('../../../', import.meta.url);
+const ROOT = new URL('../../../../', import.meta.url);
 
 /** Descriptors and manifests of the corpus, good and bad. */
 export const DESCRIPTOR_TEXTS = readDocuments('descriptors');

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { callMany, expectRecovery } from '../../support/chaos/at-rest.js';
+import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
+import { callItems, describeItems } from '../../support/provider/routes.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
 import { ProviderProcess } from '../soak/provider-process.js';
-import { callMany, expectRecovery } from '../support/chaos/at-rest.js';
-import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
-import { callItems, describeItems } from '../support/provider/routes.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
 
 const ROUNDS = 3;
 

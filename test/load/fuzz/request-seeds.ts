@@ -1,11 +1,11 @@
 import { type AddressInfo, createServer } from 'node:net';
-import type { AttackCase } from '../../core/selftest/attack-case.js';
-import { ATTACK_CORPUS } from '../../core/selftest/attack-corpus.js';
-import type { RecordingProvider } from '../../core/selftest/recording-provider.js';
-import { runAttacks } from '../../core/selftest/run-attacks.js';
-import type { OwnScene } from '../../core/selftest/scene.js';
-import { createTokenIssuer } from '../../core/selftest/signed-tokens.js';
-import { type CorpusBytes, readCorpus, toBytes } from '../support/http/corpus.js';
+import type { AttackCase } from '../../../core/selftest/attack-case.js';
+import { ATTACK_CORPUS } from '../../../core/selftest/attack-corpus.js';
+import type { RecordingProvider } from '../../../core/selftest/recording-provider.js';
+import { runAttacks } from '../../../core/selftest/run-attacks.js';
+import type { OwnScene } from '../../../core/selftest/scene.js';
+import { createTokenIssuer } from '../../../core/selftest/signed-tokens.js';
+import { type CorpusBytes, readCorpus, toBytes } from '../../support/http/corpus.js';
 import type { Material } from './mutate.js';
 
 /** Longer seeds leave no room for edits. Bytes. */

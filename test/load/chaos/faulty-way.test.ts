@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { callMany, expectNoConnections, expectRecovery } from '../support/chaos/at-rest.js';
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
-import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
-import { callItems, describeItems } from '../support/provider/routes.js';
-import { answerJson, type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { callMany, expectNoConnections, expectRecovery } from '../../support/chaos/at-rest.js';
+import { type Fault, type FaultProxy, startFaultProxy } from '../../support/fault-proxy.js';
+import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
+import { callItems, describeItems } from '../../support/provider/routes.js';
+import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
 
 const TIMEOUT_MS = 2_000;
 const LOAD = { callers: 8, forMs: 800 };

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ExpiringCache } from '../../core/lib/expiring-cache.js';
-import { retryContended } from '../../core/store/retry-contended.js';
+import { ExpiringCache } from '../../../core/lib/expiring-cache.js';
+import { retryContended } from '../../../core/store/retry-contended.js';
 
 const DAY_MS = 86_400_000;
 /** What would go on for a day has gone on for long enough. */

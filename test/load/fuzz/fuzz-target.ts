@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
 import { GOOD_TARGET } from './request-seeds.js';
 
 /** What the requests are aimed at. */

@@ -1,18 +1,18 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { RawConnection, type RawResponse } from '../../core/selftest/raw-http.js';
-import { expectNoConnections, expectRecovery } from '../support/chaos/at-rest.js';
+import { RawConnection, type RawResponse } from '../../../core/selftest/raw-http.js';
+import { expectNoConnections, expectRecovery } from '../../support/chaos/at-rest.js';
 import {
   canLimitProcesses,
   countDescriptors,
   limitProcess,
-} from '../support/chaos/process-limits.js';
-import { ROOT } from '../support/http/call.js';
-import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
-import { waitUntil } from '../support/http/wait-until.js';
-import { callItems, describeItems } from '../support/provider/routes.js';
-import { answerJson, type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+} from '../../support/chaos/process-limits.js';
+import { ROOT } from '../../support/http/call.js';
+import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { callItems, describeItems } from '../../support/provider/routes.js';
+import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
 
 /** Files that the host may open beyond those that it has. */
 const SPARE = 16;

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createReadStream, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { waitUntil } from '../support/http/wait-until.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 import { type HostLine, nameSeries } from './judge-counts.js';
 
-const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../core/main.js', import.meta.url));
 const START_MS = 60_000;
 const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)$/;
 

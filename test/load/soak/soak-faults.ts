@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Fault, FaultProxy } from '../support/fault-proxy.js';
+import type { Fault, FaultProxy } from '../../support/fault-proxy.js';
 import type { FaultCalendar } from './fault-calendar.js';
 import type { ProviderProcess } from './provider-process.js';
 import { HARMED_TIMEOUT_MS, MODULES } from './soak-module.js';

@@ -3,13 +3,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { expectRecovery } from '../support/chaos/at-rest.js';
-import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
-import { call } from '../support/http/call.js';
-import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
-import { waitUntil } from '../support/http/wait-until.js';
-import { callItems, describeItems } from '../support/provider/routes.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { expectRecovery } from '../../support/chaos/at-rest.js';
+import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { call } from '../../support/http/call.js';
+import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { callItems, describeItems } from '../../support/provider/routes.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
