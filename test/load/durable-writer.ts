@@ -1,6 +1,6 @@
 import { openStore } from '../../core/store/open-store.js';
-import { silent } from './backend.js';
-import { write } from './drafts.js';
+import { silent } from '../store/backend.js';
+import { write } from '../store/drafts.js';
 
 /** Writes `first`, `first` + 1, … until it is killed; a line on stdout is an acknowledgement. */
 const [stateDir = '', url = '', first = '0'] = process.argv.slice(2);
