@@ -1,0 +1,157 @@
+// Writes the pages of docs/reference that follow from the code: descriptor, manifest, CLI and
+// configuration. Reads dist/, so build first. With --check it compares, and exits with 1 when a page in
+// the repository differs.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { COMMANDS } from '../dist/core/cli/commands.js';
+import {
+  SETTINGS,
+  settingFlag,
+  settingKey,
+  settingVariable,
+} from '../dist/core/config/settings.js';
+import { code, escapeText, renderSchema } from './schema-tables.mjs';
+
+const FOLDER = 'docs/reference';
+const NOTICE = '<!-- Written by `node tools/write-reference.mjs`. Edit its sources instead. -->';
+const MAX_COLUMNS = 100;
+
+const pages = {
+  'descriptor.md': renderPage(
+    'Descriptor',
+    `A descriptor is a YAML or JSON file in the modules folder. It mounts one module. A key that is
+    not listed here is an error. The schema is \`modgate/schemas/descriptor.schema.json\`. A commented
+    example with every option is [modules.d/crm.yaml](../../modules.d/crm.yaml), and
+    [Configuration](../operate/configuration.md) explains the options by task.`,
+    renderSchema(readSchema('descriptor'), { 'manifest.schema.json': '[manifest](manifest.md)' }),
+  ),
+  'manifest.md': renderPage(
+    'Manifest',
+    `A manifest is what the author of a module declares, in YAML or JSON. A key that is not listed
+    here is an error. The schema is \`modgate/schemas/manifest.schema.json\`.
+    [Your first module](../operate/first-module.md) writes one from start to end. The rules that a
+    schema cannot express are in [Routes of a module](routes.md#routes-of-a-module).`,
+    renderSchema(readSchema('manifest')),
+  ),
+  'configuration.md': renderPage(
+    'Configuration',
+    `Every setting can be a flag, an environment variable, or a key of the file that \`--config\`
+    names. A flag wins over a variable, and a variable wins over the file.
+    [Configuration](../operate/configuration.md) explains how to use them.`,
+    renderSettings(),
+  ),
+  'cli.md': renderPage(
+    'Command line',
+    `\`modgate COMMAND --help\` prints the same. [Commands](../operate/commands.md) explains when to
+    use which, and describes what they print.`,
+    await renderCommands(),
+  ),
+};
+
+const isCheck = process.argv.includes('--check');
+for (const [name, text] of Object.entries(pages)) {
+  const path = `${FOLDER}/${name}`;
+  if (!isCheck) writeFileSync(path, text);
+  else if (readFileSync(path, 'utf8') !== text) {
+    console.error(`${path} differs from the code: run node tools/write-reference.mjs`);
+    process.exitCode = 1;
+  }
+}
+
+function readSchema(name) {
+  return JSON.parse(readFileSync(`dist/core/schemas/${name}.schema.json`, 'utf8'));
+}
+
+function renderPage(title, introduction, body) {
+  return `# ${title}\n\n${NOTICE}\n\n${wrap(introduction)}\n\n${body}\n`;
+}
+
+function renderSettings() {
+  const rows = Object.entries(SETTINGS).map(([name, { kind, default: fallback, unit, help }]) => {
+    const value = fallback === null ? '' : `${code(fallback)}${unit === null ? '' : ` ${unit}`}`;
+    const names = [settingFlag(name), settingVariable(name), settingKey(name)].map((text) =>
+      code(text),
+    );
+    return `| ${names.join(' | ')} | ${escapeText(kind.expected)} | ${value} | ${escapeText(help)} |`;
+  });
+  const head = '| Flag | Variable | Key in the file | Value | Default | Description |';
+  return [head, '|---|---|---|---|---|---|', ...rows].join('\n');
+}
+
+async function renderCommands() {
+  const index = COMMANDS.map(
+    ({ name, summary }) => `| [\`${name}\`](#modgate-${name}) | ${escapeText(summary)} |`,
+  );
+  const sections = await Promise.all(COMMANDS.map(renderCommand));
+  return [['| Command | Description |', '|---|---|', ...index].join('\n'), ...sections].join(
+    '\n\n',
+  );
+}
+
+async function renderCommand({ name, summary, load }) {
+  const command = new Command(name);
+  let after = '';
+  const addHelpText = command.addHelpText.bind(command);
+  command.addHelpText = (position, text) => {
+    if (position.startsWith('after')) after += text;
+    return addHelpText(position, text);
+  };
+  (await load()).define(command);
+  const usage = `modgate ${name} ${command.usage()}`;
+  const parts = [
+    `## \`modgate ${name}\``,
+    wrap(`${sentence(summary)}`),
+    `\`\`\`text\n${usage}\n\`\`\``,
+  ];
+  const options = command.options.filter(({ hidden }) => !hidden);
+  const table = [
+    ...command.registeredArguments.map(describeArgument),
+    ...options.map(describeOption),
+  ];
+  if (table.length > 0) {
+    parts.push(
+      ['| Argument or option | Default | Description |', '|---|---|---|', ...table].join('\n'),
+    );
+  }
+  const notes = after
+    .trim()
+    .replace(/Each option can also be a variable[\s\S]*$/, '')
+    .trim();
+  if (notes !== '') parts.push(`\`\`\`text\n${notes}\n\`\`\``);
+  return parts.join('\n\n');
+}
+
+function describeArgument(argument) {
+  const { description, defaultValue, argChoices, required } = argument;
+  const name = required ? `<${argument.name()}>` : `[${argument.name()}]`;
+  return renderRow(name, description, defaultValue, argChoices);
+}
+
+function describeOption({ flags, description, defaultValue, argChoices }) {
+  return renderRow(flags, description, defaultValue, argChoices);
+}
+
+function renderRow(name, description, fallback, choices) {
+  // Most defaults are in the description, where `--help` shows them.
+  const [, told = ''] = /\s*\((?:[^()]*; )?default: ([^()]*)\)$/.exec(description) ?? [];
+  const text = description.replace(/;? ?default: [^()]*(?=\)$)/, '').replace(/\s*\(\)$/, '');
+  const isGiven = fallback !== undefined && !(Array.isArray(fallback) && fallback.length === 0);
+  const value = isGiven ? code(String(fallback)) : told === '' ? '' : code(told);
+  const words =
+    choices === undefined ? '' : `: ${choices.map((choice) => code(choice)).join(', ')}`;
+  return `| ${code(name)} | ${value} | ${escapeText(text)}${words} |`;
+}
+
+function sentence(text) {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function wrap(text) {
+  const lines = [''];
+  for (const word of text.split(/\s+/)) {
+    const line = lines.at(-1);
+    if (line !== '' && line.length + 1 + word.length > MAX_COLUMNS) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines.join('\n');
+}
