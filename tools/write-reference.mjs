@@ -1,5 +1,5 @@
-// Writes the pages of docs/reference that follow from the code: descriptor, manifest, CLI and
-// configuration. Reads dist/, so build first. With --check it compares, and exits with 1 when a page in
+// Writes the pages of docs/reference that follow from the code: descriptor, manifest,
+// configuration, CLI and conformance clauses. Reads dist/, so build first. With --check it compares, and exits with 1 when a page in
 // the repository differs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
@@ -10,6 +10,8 @@ import {
   settingKey,
   settingVariable,
 } from '../dist/core/config/settings.js';
+import { ADAPTER_CLAUSES } from '../dist/core/testkit/adapter-clauses.js';
+import { AUTHENTICATION } from '../dist/core/testkit/clauses/authentication.js';
 import { code, escapeText, renderSchema } from './schema-tables.mjs';
 
 const FOLDER = 'docs/reference';
@@ -40,6 +42,12 @@ const pages = {
     [Configuration](../operate/configuration.md) explains how to use them.`,
     renderSettings(),
   ),
+  'clauses.md': renderPage(
+    'Conformance clauses',
+    `\`modgate test-plugin\` checks a plugin against these clauses. Their ids are stable. [Test
+    kit](../extend/testkit.md) explains how to run them.`,
+    `${renderClauses('adapter', ADAPTER_CLAUSES)}\n\n${renderClauses('authenticator', AUTHENTICATION)}`,
+  ),
   'cli.md': renderPage(
     'Command line',
     `\`modgate COMMAND --help\` prints the same. [Commands](../operate/commands.md) explains when to
@@ -64,6 +72,11 @@ function readSchema(name) {
 
 function renderPage(title, introduction, body) {
   return `# ${title}\n\n${NOTICE}\n\n${wrap(introduction)}\n\n${body}\n`;
+}
+
+function renderClauses(subject, clauses) {
+  const rows = clauses.map(({ id, title }) => `| \`${id}\` | ${escapeText(title)} |`);
+  return [`| Clause | An ${subject} … |`, '|---|---|', ...rows].join('\n');
 }
 
 function renderSettings() {
