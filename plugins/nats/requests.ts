@@ -12,7 +12,7 @@ export interface NatsRequest {
 
 export const EMPTY = new Uint8Array();
 
-/** How an invocation travels: docs/nats.md. */
+/** How an invocation travels: docs/operate/kinds/nats.md. */
 export function requestFor({ operation, headers }: Invocation): NatsRequest {
   const { kind } = operation;
   switch (operation.kind) {

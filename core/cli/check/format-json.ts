@@ -7,7 +7,7 @@ import {
   summarize,
 } from './check-report.js';
 
-/** For programs; the shape is documented in docs/commands.md. */
+/** For programs; the shape is documented in docs/operate/commands.md. */
 export function formatCheckJson(report: CheckReport, against: BlastRadius | null): string {
   const { findings, notes, ignored } = report;
   const document = {

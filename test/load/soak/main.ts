@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { runSoak } from './run-soak.js';
 
-/** `npm run soak -- --minutes N`: see docs/soak.md. */
+/** `npm run soak -- --minutes N`: see docs/benchmarks.md. */
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
 const minutes = Number(values.minutes);
 if (!(minutes > 0)) {
