@@ -3,7 +3,7 @@ import { backoffMs } from '../lib/backoff.js';
 
 // Long enough for another worker's write and checkpoint, short enough for a caller who waits for the answer.
 const RETRY_TIMEOUT_MS = 2000;
-// A write takes about a millisecond (docs/store.md, figures).
+// A write takes about a millisecond (docs/benchmarks.md).
 const BACKOFF = { firstMs: 2, maxMs: 50 };
 
 /** Tries again for two seconds while another host is in the way, without holding up the event loop. */

@@ -51,7 +51,7 @@ export interface Store {
   /** By ascending id. */
   readAudit(filter?: AuditFilter): AsyncIterable<AuditRow>;
 
-  /** Whether the chain is whole, as far as it can tell: docs/store.md. */
+  /** Whether the chain is whole, as far as it can tell: docs/operate/store.md. */
   verifyAudit(): Promise<AuditVerification>;
 
   /** Adds calls in one transaction; one that is there already is left as it is. */

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { waitUntil } from '../support/http/wait-until.js';
@@ -66,6 +66,33 @@ describe('modgate new module', () => {
     const report = JSON.parse(stdout) as { findings: object[]; files: { module: string }[] };
     expect({ code, findings: report.findings }).to.deep.equal({ code: 0, findings: [] });
     expect(report.files.map(({ module }) => module).sort()).to.deep.equal(ODD_NAMES.toSorted());
+  });
+
+  it('names the schemas of the package that is installed beside the folder', async () => {
+    mkdirSync(join(place.folder, 'node_modules'));
+    symlinkSync(process.cwd(), join(place.folder, 'node_modules/modgate'));
+    await place.run(['new', 'module', 'crm', '--dir', 'deep/er']);
+    for (const [file, name] of [
+      ['deep/er/crm.yaml', 'descriptor'],
+      ['deep/er/crm/manifest.yaml', 'manifest'],
+    ] as const) {
+      const [first = ''] = readFileSync(join(place.folder, file), 'utf8').split('\n');
+      const [, path = ''] = /^# yaml-language-server: \$schema=(\S+)$/.exec(first) ?? [];
+      const schema = readFileSync(join(place.folder, dirname(file), path), 'utf8');
+      expect(JSON.parse(schema)).to.include({ title: `modgate ${name}` });
+    }
+    const { code, stdout } = await place.run(['check', 'deep/er', '--json']);
+    expect({ code, findings: JSON.parse(stdout).findings }).to.deep.equal({
+      code: 0,
+      findings: [],
+    });
+  });
+
+  it('names no schema where the package is not installed', async () => {
+    await place.run(['new', 'module', 'crm']);
+    for (const file of ['modules.d/crm.yaml', 'modules.d/crm/manifest.yaml']) {
+      expect(readFileSync(join(place.folder, file), 'utf8')).not.to.include('$schema');
+    }
   });
 
   it('writes a local module that serves at once', async () => {
@@ -184,7 +211,7 @@ describe('modgate new plugin', () => {
 
   const read = (path: string) => readFileSync(join(place.folder, path), 'utf8');
 
-  // That what it writes builds and passes is the matter of test/docs/writing-a-plugin.test.ts.
+  // That what it writes builds and passes is the matter of test/docs/adapter.test.ts.
   it('writes a package into a folder named after it, and says where', async () => {
     const { code, stdout, stderr } = await place.run(['new', 'plugin', '@acme/modgate-mqtt']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
 import { useExamples } from '../support/docs/use-examples.js';
 
-const PAGE = 'docs/console-bridge.md';
+const PAGE = 'docs/call/console-bridge.md';
 const OPERATIONS = [
   'admin_data_list',
   'admin_action_invoke',

@@ -8,7 +8,7 @@ import { describeWideModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
-const PAGE = 'docs/identity.md';
+const PAGE = 'docs/operate/identity.md';
 
 async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -16,9 +16,9 @@ const EXAMPLE_PROVIDER = fileURLToPath(
 const PATIENCE_MS = 20_000;
 
 const PAGES = [
-  { page: 'docs/local-modules.md', files: 2, needsNats: false },
-  { page: 'docs/process.md', files: 3, needsNats: false },
-  { page: 'docs/nats.md', files: 1, needsNats: true },
+  { page: 'docs/operate/kinds/local.md', files: 2, needsNats: false },
+  { page: 'docs/operate/kinds/process.md', files: 3, needsNats: false },
+  { page: 'docs/operate/kinds/nats.md', files: 1, needsNats: true },
 ];
 
 for (const { page, files, needsNats } of PAGES) {

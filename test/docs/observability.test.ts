@@ -10,9 +10,11 @@ import { waitUntil } from '../support/http/wait-until.js';
 import { scrape } from '../support/observability/exposition.js';
 import { describeTlsMetrics } from '../support/observability/tls-metrics.js';
 
-const PAGE = 'docs/observability.md';
+const PAGE = 'docs/operate/observability.md';
+const METRICS = 'docs/reference/metrics.md';
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'shop.read' }];
 const text = readFileSync(PAGE, 'utf8');
+const metrics = readFileSync(METRICS, 'utf8');
 
 /** Names in backquotes of a cell of a table. */
 const readNames = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
@@ -44,7 +46,7 @@ describe(PAGE, () => {
   });
 });
 
-describe(`the tables of ${PAGE}`, () => {
+describe(`the tables of ${PAGE} and ${METRICS}`, () => {
   const setup = useHost((provider) => ({
     'shop.json': describeModule('shop', provider.url, ROUTES),
     'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
@@ -65,7 +67,7 @@ describe(`the tables of ${PAGE}`, () => {
       expect(samples, name).to.not.have.length(0);
       return { name, type: exposed.types.get(name), labels: [...labels].sort() };
     });
-    const documented = [...text.matchAll(/^\| `(modgate_\w+)` \| (\w+) \| ([^|]*)\|/gm)].map(
+    const documented = [...metrics.matchAll(/^\| `(modgate_\w+)` \| (\w+) \| ([^|]*)\|/gm)].map(
       ([, name, type, labels]) => ({ name, type, labels: readNames(labels).sort() }),
     );
     expect(documented).to.have.deep.members([...expected, ...describeTlsMetrics()]);
@@ -75,7 +77,7 @@ describe(`the tables of ${PAGE}`, () => {
     const find = () => setup.host.logs().find(({ msg }) => msg === 'request');
     await waitUntil('the line', () => find() !== undefined, 10_000);
     const fields = Object.keys(find() ?? {});
-    const table = /\| field \| \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(text)?.[1] ?? '';
+    const table = /\| field \| meaning \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(text)?.[1] ?? '';
     const documented = table.split('\n').flatMap((row) => readNames(row.split('|')[1]));
     expect(documented).to.have.members(fields);
     const example = /^\{"level".*$/m.exec(text)?.[0] ?? '{}';

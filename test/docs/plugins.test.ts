@@ -22,7 +22,7 @@ import {
 } from '../support/isolation/write-plugin.js';
 import { type RunningModgate, spawnModgate, startModgate } from '../support/start-host.js';
 
-const PAGE = 'docs/plugins.md';
+const PAGE = 'docs/operate/plugins.md';
 const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 const FILE_BLOCK = /```yaml\n# (\S+)\n([\s\S]*?)```/g;
 

@@ -6,13 +6,20 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parseIssuersFile } from '../../core/auth/issuers-file.js';
 import { parseTokenFile } from '../../core/auth/token-file.js';
+import { readConfigFile } from '../../core/config/read-config-file.js';
 import { SETTINGS, settingFlag } from '../../core/config/settings.js';
 import { parseCertificateFile } from '../../core/http/tls/certificate-file.js';
 import { runModgate } from '../support/cli/run-modgate.js';
 import { readDocumentedCommands } from '../support/docs/documented-commands.js';
 import { installModgate } from '../support/docs/install-modgate.js';
 
-const PAGES = ['docs/authentication.md', 'docs/identity.md', 'docs/limits.md', 'docs/tls.md'];
+const AUTHENTICATION = 'docs/operate/authentication.md';
+const LIMITS = 'docs/operate/limits.md';
+const TLS = 'docs/operate/tls.md';
+const PAGES = [
+  ...[AUTHENTICATION, LIMITS, TLS, 'docs/operate/identity.md'],
+  ...['docs/operate/configuration.md'],
+];
 const SETTINGS_SHOWN = [
   ...(['maxConnections', 'maxRequestsPerConnection', 'headTimeoutMs', 'bodyTimeoutMs'] as const),
   ...(['requestTimeoutMs', 'answerTimeoutMs', 'idleTimeoutMs', 'maxHeaders'] as const),
@@ -29,10 +36,14 @@ function readYamlBlocks(page: string): YamlBlock[] {
   return [...blocks].map(([, file = '', text = '']) => ({ file, text }));
 }
 
-const JUDGES: Readonly<Record<string, (block: YamlBlock) => unknown>> = {
+const PARSERS: Readonly<Record<string, (block: YamlBlock, folder: string) => unknown>> = {
   'issuers.yaml': ({ file, text }) => parseIssuersFile(file, text, { LOGIN_SECRET: 'x' }),
   'clients.yaml': ({ file, text }) => parseCertificateFile(file, text),
   'tokens.yaml': ({ file, text }) => parseTokenFile(file, text),
+  'modgate.yaml': ({ file, text }, folder) => {
+    writeFileSync(join(folder, file), text);
+    return readConfigFile(join(folder, file));
+  },
 };
 
 for (const page of PAGES) {
@@ -47,9 +58,9 @@ for (const page of PAGES) {
 
     for (const [index, block] of readYamlBlocks(page).entries()) {
       it(`are good: ${index + 1}, ${block.file}`, async () => {
-        const judge = JUDGES[block.file];
-        if (judge !== undefined) {
-          await judge(block);
+        const parse = PARSERS[block.file];
+        if (parse !== undefined) {
+          await parse(block, folder);
           return;
         }
         expect(block.file).to.match(/^modules\.d\//);
@@ -62,7 +73,7 @@ for (const page of PAGES) {
   });
 }
 
-describe('docs/authentication.md', () => {
+describe(AUTHENTICATION, () => {
   let folder: string;
   let restorePath = () => {};
 
@@ -85,10 +96,10 @@ describe('docs/authentication.md', () => {
 
   it('has commands that do what it says, one after the other', async () => {
     const [, create = ''] =
-      /```sh\n(modgate token create[^\n]*)\n```/.exec(readFileSync(PAGES[0] ?? '', 'utf8')) ?? [];
+      /```sh\n(modgate token create[^\n]*)\n```/.exec(readFileSync(AUTHENTICATION, 'utf8')) ?? [];
     expect(await run(create)).to.equal('');
     expect(readFileSync(join(folder, 'billing.token'), 'utf8')).to.match(/^mgt_\S{43}\n$/);
-    const commands = readDocumentedCommands('docs/authentication.md');
+    const commands = readDocumentedCommands(AUTHENTICATION);
     expect(commands).to.have.length(2);
     for (const { command, output } of commands) {
       expect(await run(command), command).to.equal(output);
@@ -96,8 +107,8 @@ describe('docs/authentication.md', () => {
   });
 });
 
-describe('docs/limits.md', () => {
-  const text = readFileSync('docs/limits.md', 'utf8');
+describe(LIMITS, () => {
+  const text = readFileSync(LIMITS, 'utf8');
 
   for (const name of SETTINGS_SHOWN) {
     it(`tells the default of ${settingFlag(name)}`, () => {
@@ -107,9 +118,9 @@ describe('docs/limits.md', () => {
   }
 });
 
-describe('docs/tls.md', () => {
+describe(TLS, () => {
   it('names metrics that there are', async () => {
-    const text = readFileSync('docs/tls.md', 'utf8');
+    const text = readFileSync(TLS, 'utf8');
     const names = [...text.matchAll(/`(modgate_\w+)/g)].map(([, name]) => name ?? '');
     expect(names).to.have.length(3);
     const source = readFileSync('core/observability/metrics/listener-metrics.ts', 'utf8');

@@ -3,6 +3,7 @@ import { SETTINGS } from '../../config/settings.js';
 import { ConfigError } from '../../errors.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { checkNameAvailable } from '../new/check-name-available.js';
+import { findSchemas } from '../new/find-schemas.js';
 import { createModuleFiles, MODULE_KINDS, type ModuleKind } from '../new/module-files.js';
 import { createPluginFiles } from '../new/plugin-files.js';
 import { type NewFile, writeNewFiles } from '../new/write-new-files.js';
@@ -27,7 +28,7 @@ const TEMPLATES: Readonly<Record<string, Template>> = {
   module: {
     folder: SETTINGS.modules.default,
     createFiles: async (name, folder, { kind = 'local' }) => {
-      const files = createModuleFiles(name, kind);
+      const files = createModuleFiles(name, kind, findSchemas(folder));
       await checkNameAvailable(name, folder);
       return files;
     },

@@ -10,17 +10,34 @@ export type ModuleKind = (typeof MODULE_KINDS)[number];
 /**
  * The files of a new module: its own first, the descriptor last, so that a host that watches the folder
  * finds all of it.
+ * @param schemas where the JSON Schemas are, from the folder of the descriptor; `null`: none are named
  * @throws ConfigError for what is no module's name.
  */
-export function createModuleFiles(name: string, kind: ModuleKind): NewFile[] {
+export function createModuleFiles(
+  name: string,
+  kind: ModuleKind,
+  schemas: string | null,
+): NewFile[] {
   if (!MODULE_NAME.test(name)) {
     throw new ConfigError('the name of a module is lower case, such as crm or acme/crm');
   }
   const stem = createStem(name);
-  const manifest = { path: `${stem}/manifest.yaml`, text: createManifest(name) };
-  const descriptor = { path: `${stem}.yaml`, text: createDescriptor(name, stem, kind) };
+  const manifest = {
+    path: `${stem}/manifest.yaml`,
+    text: createSchemaLine(schemas, '../', 'manifest') + createManifest(name),
+  };
+  const descriptor = {
+    path: `${stem}.yaml`,
+    text: createSchemaLine(schemas, '', 'descriptor') + createDescriptor(name, stem, kind),
+  };
   if (kind === 'http') return [manifest, descriptor];
   return [manifest, { path: `${stem}/module.mjs`, text: LOCAL_MODULE }, descriptor];
+}
+
+/** Editors with YAML support read it. */
+function createSchemaLine(schemas: string | null, up: '' | '../', name: string): string {
+  if (schemas === null) return '';
+  return `# yaml-language-server: $schema=${up}${schemas}/${name}.schema.json\n`;
 }
 
 /** `acme/crm` lies in `acme-crm.yaml`; a name that would make the file a manifest's is bent. */
