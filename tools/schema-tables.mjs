@@ -84,7 +84,7 @@ function collectNested(schema, context, at) {
   }
   const alternatives = listAlternatives(schema, context).filter(({ $elsewhere }) => !$elsewhere);
   const conditions = alternatives.map((alternative) => findConstant(alternative, at.path));
-  // One constant alone tells no alternatives apart.
+  // A single constant cannot distinguish alternatives.
   const isTagged = conditions.length > 1 && !conditions.includes(null);
   for (const [index, alternative] of alternatives.entries()) {
     const condition = isTagged ? conditions[index] : at.condition;

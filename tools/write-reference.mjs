@@ -146,10 +146,10 @@ function describeOption({ flags, description, defaultValue, argChoices }) {
 
 function renderRow(name, description, fallback, choices) {
   // Most defaults are in the description, where `--help` shows them.
-  const [, told = ''] = /\s*\((?:[^()]*; )?default: ([^()]*)\)$/.exec(description) ?? [];
+  const [, stated = ''] = /\s*\((?:[^()]*; )?default: ([^()]*)\)$/.exec(description) ?? [];
   const text = description.replace(/;? ?default: [^()]*(?=\)$)/, '').replace(/\s*\(\)$/, '');
   const isGiven = fallback !== undefined && !(Array.isArray(fallback) && fallback.length === 0);
-  const value = isGiven ? code(String(fallback)) : told === '' ? '' : code(told);
+  const value = isGiven ? code(String(fallback)) : stated === '' ? '' : code(stated);
   const words =
     choices === undefined ? '' : `: ${choices.map((choice) => code(choice)).join(', ')}`;
   return `| ${code(name)} | ${value} | ${escapeText(text)}${words} |`;
