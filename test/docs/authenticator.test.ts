@@ -1,9 +1,9 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type RunningModgate, startModgate } from '../support/start-host.js';
 import { readDocumentedBlocks } from '../support/docs/documented-commands.js';
 import { createGuideFolder, type GuideFolder } from '../support/docs/guide-folder.js';
+import { type RunningModgate, startModgate } from '../support/start-host.js';
 
 const PAGE = 'docs/extend/authenticator.md';
 const FILES = [

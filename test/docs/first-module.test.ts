@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { waitUntil } from '../support/http/wait-until.js';
-import { type RunningModgate, startModgate } from '../support/start-host.js';
 import { readDocumentedBlocks } from '../support/docs/documented-commands.js';
 import { createGuideFolder, type GuideFolder } from '../support/docs/guide-folder.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { type RunningModgate, startModgate } from '../support/start-host.js';
 
 const PAGE = 'docs/operate/first-module.md';
 const TIMEOUT_MS = 60_000;

@@ -5,8 +5,6 @@ import { expect } from 'chai';
 import { listPages, readAnchors, readLinks, readProse } from '../support/docs/markdown.js';
 
 const MAX_COLUMNS = 100;
-/** Pages that are written elsewhere wrap as their writers have it. */
-const WRAPPED = /^(?:docs|modules\.d|plugins)\//;
 
 const pages = listPages();
 
@@ -21,7 +19,7 @@ describe('the pages of the repository', () => {
     });
   }
 
-  for (const page of pages.filter((path) => WRAPPED.test(path))) {
+  for (const page of pages) {
     it(`wrap at ${MAX_COLUMNS} columns: ${page}`, () => {
       const long = readProse(page).filter(({ text }) => text.length > MAX_COLUMNS && canWrap(text));
       expect(long).to.deep.equal([]);

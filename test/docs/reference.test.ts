@@ -25,7 +25,7 @@ describe('docs/reference', () => {
 
   it('lists every route of the host', () => {
     const text = readFileSync('docs/reference/routes.md', 'utf8');
-    const source = readFileSync('core/http/host-routes.ts', 'utf8');
+    const source = readFileSync('core/http/routes/host-routes.ts', 'utf8');
     const routes = [...source.matchAll(/router\.get\('([^']+)'/g)].map(([, path = '']) =>
       path.replace(/:(\w+)/g, '{$1}'),
     );
