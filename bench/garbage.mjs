@@ -1,5 +1,5 @@
-// What a GET of 100 B leaves to be collected, by function: node bench/garbage.mjs [build, default dist] [--survivors]
-// With --survivors only what outlives the young collections: little should but the record of the call.
+// Garbage of a GET of 100 B, by function: node bench/garbage.mjs [build, default dist] [--survivors]
+// With --survivors only what survives young collections, which should be little more than the call record.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

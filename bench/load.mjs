@@ -22,7 +22,7 @@ import { hasCommand, LOAD_CORE, readLine, spawnPinned } from './pinned-process.m
  * @property {number} [spread] over how many modules, in turn; default 0, for the one of the URL. wrk only.
  */
 
-/** wrk where it is installed: it takes a fifth of what autocannon takes of the core that it shares. */
+/** wrk if installed: it needs a fifth of the CPU time of autocannon. */
 export const loadGenerator = hasCommand('wrk', '-v') ? 'wrk' : 'autocannon';
 
 /**

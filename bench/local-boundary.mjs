@@ -83,7 +83,7 @@ async function open(isolation) {
   };
 }
 
-/** Both in turn, round by round, so that a busy moment of the machine meets both. */
+/** Alternates between both, so that noise of the machine affects both. */
 async function compare(bytes, atOnce) {
   const figures = { worker: [], none: [] };
   const calls = Math.min(CALLS, Math.ceil((CALLS * 5_000) / bytes));
@@ -136,7 +136,7 @@ function createInvocation(bytes) {
       correlationId: HEADERS['x-correlation-id'],
     },
     maxResponseBytes: 4_194_304,
-    // As the host has it: a signal is made when it is asked for.
+    // As in the host: the signal is created on first use.
     cancellation: new AbortSource(),
   };
 }

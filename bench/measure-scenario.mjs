@@ -24,18 +24,18 @@ import { verifyAnswer } from './verify-answer.mjs';
  * @property {number} warmUpSeconds
  */
 
-// Beyond this share of its core the upstream may hold up the system in front of it.
+// Above this share of its core the upstream may be the bottleneck.
 const MAX_UPSTREAM_SHARE = 0.8;
-// wrk counts whole answers only; what is under way at the end of a round is in the bytes, not the count.
+// wrk counts complete responses only; those in flight at the end of a round are in the bytes, not the count.
 const BYTES_TOLERANCE = 0.02;
 const MAX_ATTEMPTS = 5;
-// By then a host has compiled what a request takes.
+// After this many requests the hot path is compiled.
 const WARM_REQUESTS = 60_000;
 const MAX_WARM_UPS = 6;
 
 /**
- * Starts every system, warms it up, and measures them in turns: A B C, A B C, so that what disturbs the
- * machine disturbs all of them.
+ * Starts every system, warms it up, and measures them in turns: A B C, A B C, so that noise of the
+ * machine affects all of them.
  * @param {Scenario} scenario
  * @param {{ dist: string, pace: Pace, report: (line: string) => void }} options
  */
@@ -55,7 +55,7 @@ export async function measureScenario(scenario, { dist, pace, report }) {
       resetPeak(running.pid);
     }
     for (let round = 0; round < pace.rounds; round += 1) {
-      // There and back: who always comes behind the same other is measured 2 % better or worse for it.
+      // There and back: a fixed order makes a system 2 % better or worse.
       const turn = round % 2 === 0 ? contenders : contenders.toReversed();
       for (const contender of turn) {
         const measured = await measureRound(scenario, contender, upstream, bodyFile, pace);
@@ -119,7 +119,7 @@ async function warmUp(scenario, running, bodyFile, seconds) {
   if (scenario.payload !== small.payload) await load(scenario, running, bodyFile, seconds);
 }
 
-/** A round without an answer says nothing: on a machine that is busy with other things it is repeated. */
+/** Repeats a round without a response, which happens on a busy machine. */
 async function measureRound(scenario, contender, upstream, bodyFile, pace) {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const round = await tryRound(scenario, contender, upstream, bodyFile, pace);

@@ -64,7 +64,7 @@ export async function startModgate({
   };
 }
 
-/** The log is a file, as it would be in production: it is polled for the line that says where. */
+/** The log is a file, as in production: it is polled for the line with the URL. */
 async function waitForUrl(child, log) {
   const giveUpAt = performance.now() + START_TIMEOUT_MS;
   while (performance.now() < giveUpAt && child.exitCode === null) {

@@ -17,7 +17,7 @@ export function hasCommand(command, flag = '--version') {
   return spawnSync(command, [flag], { stdio: 'ignore' }).error === undefined;
 }
 
-/** Keeps this very process, and what it starts without a core of its own, away from the host's core. */
+/** Keeps this process, and its children without a core of their own, off the host's core. */
 export function pinSelf() {
   if (canPin) spawnSync('taskset', ['-acp', String(LOAD_CORE), String(process.pid)]);
 }
@@ -37,7 +37,7 @@ export function spawnPinned(core, command, args, options = {}) {
   return child;
 }
 
-// A bench that fails must not leave a system behind: it would take its share of the next one.
+// A failed benchmark must not leave a system running: it would disturb the next one.
 const running = new Set();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -64,7 +64,7 @@ export async function startServer(core, script, args = []) {
 }
 
 /**
- * The first line of stdout of which `read` makes something.
+ * Resolves with the first line of stdout that `read` accepts.
  * @template T
  * @param {import('node:child_process').ChildProcess} child
  * @param {(line: string) => T | undefined} read
@@ -85,7 +85,7 @@ export function readLine(child, read) {
   });
 }
 
-/** `taskset` becomes the command: the id is the system's. */
+/** `taskset` becomes the command, so the process id stays the same. */
 export function pidOf(child) {
   if (child.pid === undefined) throw new Error(`${child.spawnfile} cannot be started`);
   return child.pid;

@@ -1,4 +1,4 @@
-// A look at the price of a request while working: under a minute, three systems, one scenario.
+// CPU time of a request, quickly: under a minute, three systems, one scenario.
 // node bench/quick.mjs [folder of the build, default dist]
 
 import { describeMachine, formatMachine } from './machine.mjs';
@@ -8,7 +8,7 @@ import { pinSelf } from './pinned-process.mjs';
 import { round } from './statistics.mjs';
 import { SYSTEMS } from './systems.mjs';
 
-// A host is not warm before some ten thousand requests: its CPU time a request still falls until then.
+// CPU time per request falls during the first ten thousand requests.
 const PACE = { rounds: 4, roundSeconds: 2, warmUpSeconds: 4 };
 const NAMES = ['modgate', 'fastify-http-proxy', 'bare'];
 

@@ -60,7 +60,7 @@ for (const scenario of listScenarios(values.brief).filter(({ name }) => name.inc
     print(`${scenario.name} WAS NOT MEASURED: ${error.message}`);
     process.exitCode = 1;
   }
-  // After each: what was measured is not lost when the bench is stopped.
+  // Written after each scenario, so that a stopped run keeps its figures.
   if (isWhole) writeResults(results);
 }
 print(`\n${formatResults(results)}`);

@@ -25,7 +25,7 @@ import { HOST_CORE, hasCommand, startServer } from './pinned-process.mjs';
  * @typedef {object} System
  * @property {string} name
  * @property {string} what
- * @property {boolean} isEnveloped whether the answer is wrapped (contract 1.7)
+ * @property {boolean} isEnveloped whether the response is wrapped in the envelope
  * @property {() => boolean} isAvailable
  * @property {(context: SystemContext) => Promise<RunningSystem>} start
  */

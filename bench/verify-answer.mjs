@@ -1,5 +1,5 @@
 /**
- * Asks once, as the load will, and judges the answer: a proxy that answers quickly and wrongly is no peer.
+ * Sends one request and validates the response: a fast proxy with wrong responses is not comparable.
  * @param {import('./systems.mjs').System} system
  * @param {import('./systems.mjs').RunningSystem} running
  * @param {import('./payloads.mjs').Payload} payload

@@ -1,7 +1,7 @@
 // How the host scales with --workers on two cores: node bench/workers.mjs [folder of the build, default dist]
 //
 // The load shares the cores with the host, so two things are measured. Req/s of a request that costs the
-// host far more than the load (1 MiB of JSON, judged in the process): what is left of twice the throughput
+// host far more than the load (1 MiB of JSON, validated in the process): what is left of twice the throughput
 // once the load has had its part. And CPU time per small request, over all processes of the host, under the
 // same load: were that the same for one worker and for two, two cores of their own would serve twice as much.
 // The third gives each worker 0.3 of a core and no more, by a control group, which leaves enough to the load: what two
@@ -22,7 +22,7 @@ const ROUNDS = 5;
 const ROUND_SECONDS = 4;
 const WARM_UP_SECONDS = 6;
 const BOTH_CORES = '0,1';
-// What is measured is a saturated host: it is not to shed load.
+// The host is saturated on purpose: load shedding is off.
 const NO_SHEDDING = ['--shed-delay-ms', '60000'];
 /** A pause before each request: what all of them serve without being saturated. */
 const THINK_MS = 3;
@@ -107,7 +107,7 @@ async function measure(scenario) {
   return report(name, hosts);
 }
 
-/** Those who serve: the workers, or the process if it has none. */
+/** The serving processes: the workers, or the host itself without workers. */
 function limitWorkers({ pid }, share) {
   const [primary, ...workers] = listTree(pid);
   return limitEach(workers.length === 0 ? [primary] : workers, share);

@@ -31,7 +31,7 @@ function createReport() {
     emitDeclarations(outDir);
     const files = readdirSync(outDir).filter((file) => file.endsWith('.d.ts'));
     const exported = files.filter((file) => file !== 'index.d.ts').toSorted();
-    refuseHidden(exported, readFileSync(join(outDir, 'index.d.ts'), 'utf8'));
+    assertAllExported(exported, readFileSync(join(outDir, 'index.d.ts'), 'utf8'));
     const parts = exported.map((file) => readDeclarations(join(outDir, file), file));
     return [HEAD, ...parts].join('\n');
   } finally {
@@ -54,8 +54,8 @@ function emitDeclarations(outDir) {
   if (status !== 0) throw new Error(`tsc failed:\n${stdout}`);
 }
 
-/** Whatever the index does not export whole would be in the report and not in the contract. */
-function refuseHidden(files, index) {
+/** A file that the index exports only in part would be in the report but not in the contract. */
+function assertAllExported(files, index) {
   const hidden = files.find(
     (file) => !index.includes(`export * from './${file.slice(0, -5)}.js';`),
   );

@@ -1,5 +1,5 @@
-// Writes the bill of materials of what is installed in production: CycloneDX JSON, from the lock file alone,
-// into dist/ or the file given. What names a machine or a registry, or changes from run to run, is left out.
+// Writes the bill of materials of the production dependencies: CycloneDX JSON, made from the lock file,
+// into dist/ or the given file. Leaves out machine and registry names and everything that changes per run.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -12,7 +12,7 @@ const inProduction = new Set(
     .map(([path, locked]) => `${path.split('node_modules/').at(-1)}@${locked.version}`),
 );
 
-// Not with `--omit dev`: npm 11.19 then leaves out what a development dependency needs too, koa among it.
+// Not `--omit dev`: npm 11.19 then also omits packages that a development dependency shares, such as koa.
 const listed = spawnSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'], {
   encoding: 'utf8',
   maxBuffer: 64 * 1024 * 1024,
@@ -24,7 +24,7 @@ if (listed.status !== 0) {
 
 const { serialNumber, ...bom } = JSON.parse(listed.stdout);
 delete bom.metadata.timestamp;
-// npm takes the name of the folder.
+// npm uses the name of the folder.
 bom.metadata.component = { ...stripComponent(bom.metadata.component), name };
 bom.components = bom.components
   .filter((component) => inProduction.has(`${component.name}@${component.version}`))

@@ -1,5 +1,5 @@
-// Looks for credentials in what every host of a run of the suite has printed: the tests plant them in
-// headers, descriptors, tokens files, environments and answers of providers. Ends with 1 when one is found.
+// Searches the output of all hosts of a test run for credentials. The tests plant them in headers,
+// descriptors, tokens files, environments and provider responses. Exits with 1 if one is found.
 // Usage: MODGATE_TEST_OUTPUT=DIR npm test, then node tools/scan-output.mjs DIR
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,5 +42,5 @@ for (const file of files) {
 }
 console.log(`${files.length} hosts printed ${bytes} bytes; credentials in them: ${found.length}`);
 for (const line of found.slice(0, 20)) console.log(line);
-// A scan of nothing proves nothing.
+// An empty scan proves nothing.
 process.exitCode = found.length > 0 || files.length === 0 ? 1 : 0;

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 const MAX_TITLE_CHARACTERS = 200;
 const MAX_TEXT_CHARACTERS = 10_000;
 
-/** The defaults of the manifest, until the host has told the values. */
+/** The defaults of the manifest, until the host delivers the values. */
 let config = { 'notes/max_notes': 1000, 'notes/order': 'oldest_first' };
 
-/** Called at the start and after each write of an operator. */
+/** Called at the start and after each configuration write. */
 export async function configure({ values }) {
   config = values;
 }
@@ -42,7 +42,7 @@ async function listNotes({ query }, { stateDir }) {
   return { status: 200, body: inOrder(found) };
 }
 
-/** One page for the console; the cursor is the id after which the next one starts. */
+/** One page for the console; the cursor is the last id of the page before. */
 async function listPage({ limit, cursor }, { stateDir }) {
   const { notes } = await readBook(stateDir);
   const rest = notes.map(toRecord).filter(({ id }) => id > Number(cursor ?? 0));
@@ -71,10 +71,10 @@ async function readNote({ pathParams }, { stateDir }) {
 }
 
 function createNote({ body }, { stateDir }) {
-  const problem = judge(body, { isPartial: false });
-  if (problem) return refuse(problem);
+  const problem = validate(body, { isPartial: false });
+  if (problem) return reject(problem);
   return changeBook(stateDir, (book) => {
-    if (book.notes.length >= config['notes/max_notes']) return refuse('the book is full');
+    if (book.notes.length >= config['notes/max_notes']) return reject('the book is full');
     const note = { id: String(book.next), title: body.title, text: body.text ?? '' };
     book.next += 1;
     book.notes.push(note);
@@ -83,14 +83,14 @@ function createNote({ body }, { stateDir }) {
 }
 
 function replaceNote({ pathParams, body }, { stateDir }) {
-  const problem = judge(body, { isPartial: false });
-  if (problem) return refuse(problem);
+  const problem = validate(body, { isPartial: false });
+  if (problem) return reject(problem);
   return changeNote(stateDir, pathParams.id, () => ({ title: body.title, text: body.text ?? '' }));
 }
 
 function patchNote({ pathParams, body }, { stateDir }) {
-  const problem = judge(body, { isPartial: true });
-  if (problem) return refuse(problem);
+  const problem = validate(body, { isPartial: true });
+  if (problem) return reject(problem);
   return changeNote(stateDir, pathParams.id, (note) => ({ ...note, ...body }));
 }
 
@@ -112,8 +112,8 @@ function changeNote(stateDir, id, change) {
   });
 }
 
-/** The first thing that is wrong with a note; nothing when it is good. */
-function judge(body, { isPartial }) {
+/** The first problem of a note, or undefined if it is valid. */
+function validate(body, { isPartial }) {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'expected an object';
   const unknown = Object.keys(body).find((key) => key !== 'title' && key !== 'text');
   if (unknown !== undefined) return 'a note has a title and a text, nothing else';
@@ -142,7 +142,7 @@ function notFound() {
   return { status: 404, body: { detail: 'there is no such note' } };
 }
 
-function refuse(detail) {
+function reject(detail) {
   return { status: 422, body: { detail } };
 }
 
@@ -155,21 +155,21 @@ async function readBook(stateDir) {
   }
 }
 
-// One change after the other: two at once would each write a book that lacks the other's note.
+// Changes run one after the other: two at once would overwrite each other.
 let lastChange = Promise.resolve();
 
 function changeBook(stateDir, change) {
   const changed = lastChange.then(async () => {
     const book = await readBook(stateDir);
-    const answer = change(book);
-    if (answer.status < 300) await writeBook(stateDir, book);
-    return answer;
+    const response = change(book);
+    if (response.status < 300) await writeBook(stateDir, book);
+    return response;
   });
   lastChange = changed.catch(() => {});
   return changed;
 }
 
-/** Written beside and renamed, so that a crash leaves the old book or the new one, never half of one. */
+/** Writes a temporary file and renames it, so that a crash never leaves half a file. */
 async function writeBook(stateDir, book) {
   await mkdir(stateDir, { recursive: true });
   const path = join(stateDir, 'notes.json');
