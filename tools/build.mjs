@@ -1,5 +1,6 @@
-// Compiles into dist/ (or the folder given) from scratch; tsc emits code only, so plugin.json, the JSON
-// Schemas and the templates of a new plugin are copied beside it. core/lib/wasm becomes WebAssembly.
+// Compiles into dist/ (or the folder given) from scratch; tsc emits code only, so plugin.json and the
+// templates of a new plugin are copied beside it. core/lib/wasm becomes WebAssembly. The JSON Schemas
+// are derived from the compiled structs.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -30,7 +31,7 @@ const { error } = await asc.main(
   { stdout: process.stdout, stderr: process.stderr },
 );
 
-for (const folder of ['plugins', 'core/schemas', 'core/cli/new/plugin-template']) {
+for (const folder of ['plugins', 'core/cli/new/plugin-template']) {
   cpSync(folder, join(outDir, folder), {
     recursive: true,
     filter: (path) => !/\.(ts|md)$/.test(path),
@@ -38,4 +39,8 @@ for (const folder of ['plugins', 'core/schemas', 'core/cli/new/plugin-template']
 }
 const bin = join(outDir, 'core/main.js');
 if (existsSync(bin)) chmodSync(bin, 0o755);
-process.exit(error === null ? (compiled.status ?? 1) : 1);
+const isCompiled = error === null && compiled.status === 0;
+const schemas = isCompiled
+  ? spawnSync(process.execPath, ['tools/write-schemas.mjs', outDir], { stdio: 'inherit' })
+  : null;
+process.exit(schemas?.status ?? 1);

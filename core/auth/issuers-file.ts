@@ -12,10 +12,10 @@ import {
   refine,
 } from 'superstruct';
 import { ACTOR_KINDS, type Secret, secretReference } from '../contract/index.js';
+import type { AnyStruct } from '../document/described.js';
 import { createInvalidFile, type Violation } from '../document/diagnostic.js';
 import { parseByStruct } from '../document/parse-file.js';
 import { resolveReferences } from '../document/references.js';
-import type { AnyStruct } from '../document/struct-walk.js';
 import { findRepeated, matching, nonEmptyText, wholeNumber } from '../document/structs.js';
 import { isLoopbackAddress } from '../lib/loopback.js';
 import { actorId, scope } from './actor-syntax.js';

@@ -56,11 +56,11 @@ async function readOwnConfig(
   factory: AuthenticatorFactory,
 ) {
   const prefix = ['config'];
-  const { value, faults } = validateStruct(config, factory.config, prefix);
-  const [fault] = faults;
-  if (fault !== undefined) {
-    const hint = fault.hint === null ? '' : ` (${fault.hint})`;
-    throw new ConfigError(`authenticator '${name}': ${fault.message}${hint}`);
+  const { value, violations } = validateStruct(config, factory.config, prefix);
+  const [violation] = violations;
+  if (violation !== undefined) {
+    const hint = violation.hint === null ? '' : ` (${violation.hint})`;
+    throw new ConfigError(`authenticator '${name}': ${violation.message}${hint}`);
   }
   try {
     const references = await resolveReferences({

@@ -1,18 +1,18 @@
 import type { Supports } from '../contract/index.js';
-import type { AnyStruct } from '../document/struct-walk.js';
+import type { AnyStruct } from '../document/described.js';
 
 export interface Limits {
   readonly timeoutMs: number;
   readonly requestBytes: number;
   readonly responseBytes: number;
-  /** Calls at a time. */
+  /** Calls at the same time. */
   readonly concurrency: number;
-  /** Calls that may wait for their turn. */
+  /** Calls that may wait until another one ends. */
   readonly queue: number;
   readonly queueMs: number;
 }
 
-/** Calls a second, and how many at once; 0 a second is no limit, a burst of 0 what comes in a second. */
+/** 0 per second is no limit; a burst of 0 is as many as per second. */
 export interface RateLimit {
   readonly perSecond: number;
   readonly burst: number;
@@ -21,9 +21,9 @@ export interface RateLimit {
 }
 
 export interface Retry {
-  /** Retries at most, beside the first attempt. */
+  /** Retries at most, in addition to the first attempt. */
   readonly attempts: number;
-  /** What each call adds to the token bucket of which a retry takes 1. */
+  /** What each call adds to the bucket from which a retry takes 1. */
   readonly budget: number;
 }
 
@@ -35,7 +35,7 @@ export interface Breaker {
 
 export interface Probation {
   readonly seconds: number;
-  /** Share of 502s, 0 to 1. */
+  /** Share of 502 responses, 0 to 1. */
   readonly maxErrorRate: number;
   readonly minCalls: number;
 }
@@ -47,13 +47,13 @@ export type ManifestSource =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'provider' };
 
-/** What ops ask for, defaults included (contract 6). */
+/** A validated descriptor with its defaults. */
 export interface Descriptor {
   readonly module: string;
   readonly enabled: boolean;
   readonly provider: {
     readonly kind: string;
-    /** As the adapter's struct accepted it; secrets are still references. */
+    /** With the defaults of the adapter's struct; secrets are still references. */
     readonly config: unknown;
   };
   readonly manifest: ManifestSource;
@@ -61,7 +61,7 @@ export interface Descriptor {
   readonly manifestDigest: string | null;
   readonly limits: Limits;
   readonly rate: RateLimit;
-  /** Whether the provider is told who calls in a signed token. */
+  /** Whether each call carries a signed token that names the actor. */
   readonly identity: boolean;
   /** Lower-case names. */
   readonly forwardHeaders: readonly string[];
@@ -78,7 +78,7 @@ export interface Descriptor {
   };
 }
 
-/** What of a ProviderAdapter is needed to judge a descriptor. */
+/** The part of a ProviderAdapter that the validation of a descriptor needs. */
 export interface DescriptorAdapter {
   readonly kind: string;
   readonly config: AnyStruct;

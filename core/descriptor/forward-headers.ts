@@ -1,4 +1,4 @@
-/** Contract 1.6, and the hop-by-hop headers of RFC 9110 section 7.6.1. */
+/** Credentials, framing and routing of the host's own connection, and the hop-by-hop headers of RFC 9110, 7.6.1. */
 const DENIED_HEADERS = new Set([
   'authorization',
   'connection',
@@ -20,7 +20,7 @@ const DENIED_HEADERS = new Set([
 
 const DENIED_PREFIXES = ['content-', 'modgate-', 'x-forwarded-'];
 
-/** Contract 1.6: these have a value of the host's own. */
+/** The host sends its own value of these. */
 const SET_BY_HOST = new Set([
   'accept',
   'accept-encoding',
@@ -30,15 +30,15 @@ const SET_BY_HOST = new Set([
   'x-request-id',
 ]);
 
-/** Contract 1.6: these reach every provider as they are. */
+/** Every provider gets these unchanged. */
 const ALWAYS_FORWARDED = new Set(['accept-language', 'idempotency-key', 'if-match', 'prefer']);
 
-/** A field name of RFC 9110 section 5.6.2. */
+/** A field name of RFC 9110, 5.6.2. */
 export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
-/** Why a name must not stand in `forward_headers`; `null` for one that may. */
+/** Why a header must not be listed in `forward_headers`; `null` if it may be. */
 export function explainDeniedHeader(name: string): string | null {
-  // Many servers read `x_y` and `x-y` as one name, so a refused name is refused in both spellings.
+  // Many servers treat `x_y` and `x-y` as one name, so both spellings are rejected.
   const plain = name.toLowerCase().replaceAll('_', '-');
   if (SET_BY_HOST.has(plain)) return 'the host sets this header itself';
   if (DENIED_HEADERS.has(plain)) return 'this header is never forwarded';

@@ -9,7 +9,7 @@ import type {
 } from './descriptor.js';
 import type { WireDescriptor } from './descriptor-struct.js';
 
-/** From the words of the file to ours, defaults filled in; the only place that knows both. */
+/** Converts the names of the file to those of the code and fills in the defaults. */
 export function createDescriptor(wire: WireDescriptor, config: unknown): Descriptor {
   const defaults = DESCRIPTOR_DEFAULTS;
   return {

@@ -1,13 +1,13 @@
 import type { Failure } from 'superstruct';
 
 export interface Expectation {
-  /** Reads on after `must be`. */
+  /** Completes `must be …`. */
   readonly text: string;
-  /** What the value may be, where that is a list of words. */
+  /** The allowed values, where the struct lists them. */
   readonly options: readonly string[];
 }
 
-/** superstruct's own types in words; the name of any other struct is taken as its words. */
+/** superstruct's own types in words; the name of any other struct is used as it is. */
 const BASE_TYPES: Readonly<Record<string, string>> = {
   any: 'a value',
   array: 'a list',
@@ -22,53 +22,49 @@ const BASE_TYPES: Readonly<Record<string, string>> = {
   type: 'a mapping',
 };
 
-const OWN_REFINEMENTS = new Set(['max', 'min', 'pattern', 'size']);
-const SHAPELESS = new Set(['dynamic', 'enums', 'intersection', 'lazy', 'literal', 'union']);
+const BOUNDS = new Set(['max', 'min', 'pattern', 'size']);
+const UNNAMED = new Set(['dynamic', 'enums', 'intersection', 'lazy', 'literal', 'union']);
 
 export function isBaseType(type: string): boolean {
   return Object.hasOwn(BASE_TYPES, type);
 }
 
-/** Built from names and from what superstruct's texts say before they come to the value. */
 export function describeExpected(failure: Failure): Expectation {
-  if (failure.refinement !== undefined) return worded(describeRefinement(failure));
-  if (failure.type === 'enums' || failure.type === 'literal') return describeOptions(failure);
-  if (failure.type === 'union') return worded(describeUnion(failure));
-  return worded(describeType(failure.type));
+  if (failure.refinement !== undefined) return { text: describeRefinement(failure), options: [] };
+  if (failure.type === 'enums') return describeOptions(readStated(failure, 'one of '));
+  if (failure.type === 'literal') return describeOptions(readStated(failure, 'the literal '));
+  return { text: describeType(failure.type), options: [] };
 }
 
-/** The refinements of others are described by their name alone: nobody knows what their text holds. */
+/** What the branches of a union expect, from the failures of all of them at one place. */
+export function describeUnion(failures: readonly Failure[]): Expectation {
+  const types = failures.map(({ type }) => type).filter((type) => !UNNAMED.has(type));
+  const names = [...new Set(types.map(describeType))];
+  return { text: names.length === 0 ? 'another value' : names.join(' or '), options: [] };
+}
+
+/** Refinements of plugins are described by their name alone: their text may hold the value. */
 function describeRefinement(failure: Failure): string {
   const { refinement = '', type } = failure;
   if (refinement === 'nonempty') return `${describeType(type)} that is not empty`;
   if (refinement === 'empty') return `${describeType(type)} that is empty`;
-  if (!OWN_REFINEMENTS.has(refinement)) return withArticle(refinement);
-  const bound = readConstant(failure, /^Expected an? \S+ (.+?),? but received/s);
-  return bound === null ? 'another value' : `${describeType(type)} ${bound.replaceAll('`', '')}`;
+  if (!BOUNDS.has(refinement)) return withArticle(refinement);
+  return `${describeType(type)} ${readStated(failure, `a ${type} `)}`;
 }
 
-function describeOptions(failure: Failure): Expectation {
-  const constants = readConstant(
-    failure,
-    /^Expected (?:one of|the literal) `(.+?)`, but received/s,
-  );
-  try {
-    const options = (JSON.parse(`[${constants}]`) as unknown[]).map(String);
-    const text = options.join(', ');
-    return options.length === 1 ? worded(`'${text}'`) : { text: `one of ${text}`, options };
-  } catch {
-    return worded('one of the values known here');
-  }
+function describeOptions(stated: string): Expectation {
+  const options = (JSON.parse(`[${stated}]`) as unknown[]).map(String);
+  const text = options.length === 1 ? `'${options[0]}'` : `one of ${options.join(', ')}`;
+  return { text, options: options.length === 1 ? [] : options };
 }
 
-function describeUnion(failure: Failure): string {
-  const types = readConstant(failure, /^Expected the value to satisfy a union of `(.+?)`, but/s);
-  const named = (types ?? '').split(' | ').filter((type) => type !== '' && !SHAPELESS.has(type));
-  return named.length === 0 ? 'another value' : [...new Set(named.map(describeType))].join(' or ');
-}
-
-function readConstant(failure: Failure, pattern: RegExp): string | null {
-  return pattern.exec(failure.message)?.[1] ?? null;
+/**
+ * superstruct states the options and bounds of its own structs only in its message, ahead of the value:
+ * "Expected a number greater than or equal to 1 but received `0`".
+ */
+function readStated({ message }: Failure, start: string): string {
+  const [stated = ''] = message.slice('Expected '.length + start.length).split(' but received', 1);
+  return stated.replaceAll('`', '').replace(/,$/, '');
 }
 
 function describeType(type: string): string {
@@ -78,8 +74,4 @@ function describeType(type: string): string {
 function withArticle(name: string): string {
   if (/^(?:an?|the|one|true|absent|exactly|at) |^'/.test(name)) return name;
   return /^(?:[aeio]|http)/i.test(name) ? `an ${name}` : `a ${name}`;
-}
-
-function worded(text: string): Expectation {
-  return { text, options: [] };
 }

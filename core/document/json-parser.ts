@@ -1,153 +1,148 @@
+import { printParseErrorCode, visit } from 'jsonc-parser';
 import {
   addEntry,
+  copyString,
   createScalar,
-  MAX_DEPTH,
-  MAX_VALUES,
+  DocumentBudget,
   type SyntaxEntry,
   type SyntaxNode,
   SyntaxStop,
   type SyntaxViolation,
-  TOO_DEEP,
-  TOO_MANY_VALUES,
 } from './syntax-tree.js';
 
-interface Cursor {
-  readonly text: string;
-  readonly faults: SyntaxViolation[];
-  offset: number;
-  /** Read so far. */
-  values: number;
+/** A list or mapping whose end has not been read. */
+interface OpenNode {
+  readonly node: SyntaxNode;
+  add(child: SyntaxNode): void;
 }
 
-const SPACE = /[ \t\n\r]*/y;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const WORD = /true|false|null/y;
-const WORDS = new Map([
-  ['true', true],
-  ['false', false],
-  ['null', null],
-]);
+interface Explanation {
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+const STRING_CONTENT: Explanation = {
+  message: 'a string holds something that JSON does not allow',
+  hint: 'escape line breaks, control characters and backslashes',
+};
+const NO_COMMENTS: Explanation = { message: 'JSON has no comments', hint: 'remove the comment' };
+
+/** By the names that jsonc-parser gives its errors; all others mean that a value is missing. */
+const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
+  PropertyNameExpected: { message: 'expected a key in double quotes', hint: null },
+  ColonExpected: { message: "expected ':' after the key", hint: null },
+  CommaExpected: { message: 'expected a comma or a closing bracket', hint: null },
+  CloseBraceExpected: { message: "expected ',' or '}'", hint: null },
+  CloseBracketExpected: { message: "expected ',' or ']'", hint: null },
+  EndOfFileExpected: { message: 'expected the end of the file', hint: null },
+  InvalidCommentToken: NO_COMMENTS,
+  UnexpectedEndOfComment: NO_COMMENTS,
+  UnexpectedEndOfString: { message: 'a string is not closed', hint: null },
+  UnexpectedEndOfNumber: { message: 'a number is not complete', hint: null },
+  InvalidUnicode: STRING_CONTENT,
+  InvalidEscapeCharacter: STRING_CONTENT,
+  InvalidCharacter: STRING_CONTENT,
+};
+const VALUE_EXPECTED: Explanation = { message: 'expected a value', hint: null };
 
 /**
- * Reads strict JSON (RFC 8259) with the place of every key and value; JSON.parse tells neither places
+ * Reads strict JSON (RFC 8259) with the place of every key and value. JSON.parse reports neither places
  * nor duplicate keys.
- * @throws TextStop at the first character that is not JSON.
+ * @throws SyntaxStop at the first character that is not JSON.
  */
-export function parseJsonNode(text: string, faults: SyntaxViolation[]): SyntaxNode {
-  const cursor: Cursor = { text, faults, offset: 0, values: 0 };
-  skipSpace(cursor);
-  const node = readNode(cursor, 0);
-  skipSpace(cursor);
-  if (cursor.offset < text.length) throw stop(cursor, 'expected the end of the file');
-  return node;
+export function parseJsonNode(text: string, violations: SyntaxViolation[]): SyntaxNode {
+  const builder = new TreeBuilder(text, violations);
+  visit(
+    text,
+    {
+      onObjectBegin: (offset) => builder.openMapping(offset),
+      onObjectProperty: (key, offset) => builder.setKey(key, offset),
+      onObjectEnd: () => builder.close(),
+      onArrayBegin: (offset) => builder.openList(offset),
+      onArrayEnd: () => builder.close(),
+      onLiteralValue: (value, offset) => builder.addScalar(value, offset),
+      onSeparator: (character, offset) => builder.noteSeparator(character, offset),
+      onError: (code, offset) => builder.stop(printParseErrorCode(code), offset),
+    },
+    { disallowComments: true },
+  );
+  return builder.root;
 }
 
-function readNode(cursor: Cursor, depth: number): SyntaxNode {
-  if (depth > MAX_DEPTH) throw new SyntaxStop({ ...TOO_DEEP, offset: cursor.offset });
-  cursor.values += 1;
-  if (cursor.values > MAX_VALUES)
-    throw new SyntaxStop({ ...TOO_MANY_VALUES, offset: cursor.offset });
-  const { offset } = cursor;
-  switch (cursor.text[offset]) {
-    case '{':
-      return readMapping(cursor, depth);
-    case '[':
-      return readList(cursor, depth);
-    case '"':
-      return createScalar(readString(cursor), offset, cursor.faults);
-    default:
-      return readWordOrNumber(cursor);
+class TreeBuilder {
+  root: SyntaxNode = { kind: 'scalar', offset: 0, value: null };
+  readonly #text: string;
+  readonly #violations: SyntaxViolation[];
+  readonly #budget = new DocumentBudget();
+  readonly #open: OpenNode[] = [];
+  #key = { name: '', offset: 0 };
+  #comma: number | null = null;
+
+  constructor(text: string, violations: SyntaxViolation[]) {
+    this.#text = text;
+    this.#violations = violations;
   }
-}
 
-function readMapping(cursor: Cursor, depth: number): SyntaxNode {
-  const { offset } = cursor;
-  const entries = new Map<string, SyntaxEntry>();
-  readSequence(cursor, '}', () => {
-    const keyOffset = cursor.offset;
-    if (cursor.text[keyOffset] !== '"') throw stop(cursor, 'expected a key in double quotes');
-    const key = readString(cursor);
-    skipSpace(cursor);
-    if (!take(cursor, ':')) throw stop(cursor, "expected ':' after the key");
-    skipSpace(cursor);
-    const node = readNode(cursor, depth + 1);
-    addEntry(entries, key, { offset: keyOffset, node }, cursor.faults);
-  });
-  return { kind: 'mapping', offset, entries };
-}
+  openMapping(offset: number): void {
+    const entries = new Map<string, SyntaxEntry>();
+    this.#push({
+      node: { kind: 'mapping', offset, entries },
+      add: (node) => {
+        const { name, offset: keyOffset } = this.#key;
+        this.#budget.countKey(entries, keyOffset);
+        addEntry(entries, name, { offset: keyOffset, node }, this.#violations);
+      },
+    });
+  }
 
-function readList(cursor: Cursor, depth: number): SyntaxNode {
-  const { offset } = cursor;
-  const items: SyntaxNode[] = [];
-  readSequence(cursor, ']', () => {
-    items.push(readNode(cursor, depth + 1));
-  });
-  return { kind: 'list', offset, items };
-}
+  openList(offset: number): void {
+    const items: SyntaxNode[] = [];
+    const node: SyntaxNode = { kind: 'list', offset, items };
+    this.#push({ node, add: (item) => items.push(item) });
+  }
 
-/** Reads what stands between brackets, the cursor on the opening one. */
-function readSequence(cursor: Cursor, close: '}' | ']', readItem: () => void): void {
-  cursor.offset += 1;
-  skipSpace(cursor);
-  if (take(cursor, close)) return;
-  for (;;) {
-    readItem();
-    skipSpace(cursor);
-    if (take(cursor, close)) return;
-    const comma = cursor.offset;
-    if (!take(cursor, ',')) throw stop(cursor, `expected ',' or '${close}'`);
-    skipSpace(cursor);
-    if (cursor.text[cursor.offset] === close) {
-      cursor.offset = comma;
-      throw stop(cursor, `a comma must not stand before '${close}'`, 'remove the comma');
+  setKey(name: string, offset: number): void {
+    this.#comma = null;
+    this.#key = { name: copyString(name), offset };
+  }
+
+  addScalar(value: unknown, offset: number): void {
+    const scalar = typeof value === 'string' ? copyString(value) : (value as number);
+    this.#add(createScalar(scalar, offset, this.#violations));
+  }
+
+  close(): void {
+    this.#open.pop();
+  }
+
+  noteSeparator(character: string, offset: number): void {
+    this.#comma = character === ',' ? offset : null;
+  }
+
+  stop(code: string, offset: number): never {
+    const close = this.#text[offset];
+    if (this.#comma !== null && (close === '}' || close === ']')) {
+      const message = `a comma must not stand before '${close}'`;
+      throw createStop({ message, hint: 'remove the comma' }, this.#comma);
     }
+    throw createStop(EXPLANATIONS[code] ?? VALUE_EXPECTED, offset);
+  }
+
+  #push(open: OpenNode): void {
+    this.#add(open.node);
+    this.#open.push(open);
+  }
+
+  /** A mapping is added before its members are read, so its key is taken here. */
+  #add(node: SyntaxNode): void {
+    this.#comma = null;
+    this.#budget.countValue(this.#open.length, node.offset);
+    const parent = this.#open.at(-1);
+    if (parent === undefined) this.root = node;
+    else parent.add(node);
   }
 }
 
-function readString(cursor: Cursor): string {
-  const { text } = cursor;
-  const start = cursor.offset;
-  let end = start + 1;
-  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
-  if (end >= text.length) throw stop(cursor, 'a string is not closed');
-  try {
-    const value: unknown = JSON.parse(text.slice(start, end + 1));
-    cursor.offset = end + 1;
-    return String(value);
-  } catch {
-    const hint = 'escape line breaks, control characters and backslashes';
-    throw stop(cursor, 'a string holds something that JSON does not allow', hint);
-  }
-}
-
-function readWordOrNumber(cursor: Cursor): SyntaxNode {
-  const { offset, faults } = cursor;
-  const word = match(cursor, WORD);
-  if (word !== null) return createScalar(WORDS.get(word) ?? null, offset, faults);
-  const number = match(cursor, NUMBER);
-  if (number !== null) return createScalar(Number(number), offset, faults);
-  const isComment = /^(?:#|\/[/*])/.test(cursor.text.slice(offset, offset + 2));
-  throw stop(cursor, 'expected a value', isComment ? 'JSON has no comments' : null);
-}
-
-function skipSpace(cursor: Cursor): void {
-  match(cursor, SPACE);
-}
-
-function match(cursor: Cursor, pattern: RegExp): string | null {
-  pattern.lastIndex = cursor.offset;
-  const found = pattern.exec(cursor.text);
-  if (found === null) return null;
-  cursor.offset = pattern.lastIndex;
-  return found[0];
-}
-
-function take(cursor: Cursor, character: string): boolean {
-  if (cursor.text[cursor.offset] !== character) return false;
-  cursor.offset += 1;
-  return true;
-}
-
-function stop(cursor: Cursor, message: string, hint: string | null = null): SyntaxStop {
-  return new SyntaxStop({ rule: 'json-syntax', message, hint, offset: cursor.offset });
+function createStop({ message, hint }: Explanation, offset: number): SyntaxStop {
+  return new SyntaxStop({ rule: 'json-syntax', message, hint, offset });
 }

@@ -20,9 +20,9 @@ import { parseYamlNode } from './yaml-parser.js';
 export type TextFormat = 'json' | 'yaml';
 
 export interface StructuredText {
-  /** Plain data: no `__proto__` key, no number but finite ones, at most 100 levels deep. */
+  /** Plain data: no `__proto__` key, only finite numbers, at most 100 levels deep. */
   readonly value: unknown;
-  /** Where a path stands, or the nearest part of it that the text has. */
+  /** The place of a path, or of the nearest part of it that the text has. */
   readonly locate: (path: Path, at: PathEnd) => Position;
 }
 
@@ -32,36 +32,36 @@ export interface PlacedViolation extends Position {
   readonly hint: string | null;
 }
 
-/** A text that cannot be read; `faults` quote nothing of it and stand in its order. */
+/** A text that cannot be read; `violations` quote nothing of it and are in its order. */
 export class InvalidText extends Error {
   override readonly name = 'InvalidText';
   readonly violations: readonly PlacedViolation[];
 
-  constructor(faults: readonly PlacedViolation[]) {
-    super(faults.map((fault) => fault.message).join('; '));
-    this.violations = faults;
+  constructor(violations: readonly PlacedViolation[]) {
+    super(violations.map(({ message }) => message).join('; '));
+    this.violations = violations;
   }
 }
 
-/** Characters of a text, and bytes of a file: no descriptor or manifest is near it. */
+/** Characters of a text, and bytes of a file. */
 export const MAX_TEXT_LENGTH = 4 * 1024 * 1024;
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Reads JSON (strict) or YAML (1.2, core schema), duplicate keys refused.
+ * Reads JSON (strict, RFC 8259) or YAML (1.2, core schema); rejects duplicate keys.
  * @throws InvalidText for anything else.
  */
 export function parseStructuredText(text: string, format: TextFormat): StructuredText {
   const findPlace = createPlaceFinder(text);
-  const faults: SyntaxViolation[] = [];
-  const root = parseNode(text, format, faults);
-  if (root === null || faults.length > 0) {
-    faults.sort((a, b) => a.offset - b.offset);
+  const violations: SyntaxViolation[] = [];
+  const root = parseNode(text, format, violations);
+  if (root === null || violations.length > 0) {
+    violations.sort((a, b) => a.offset - b.offset);
     throw new InvalidText(
-      faults
+      violations
         .slice(0, MAX_DIAGNOSTICS)
-        .map(({ offset, ...fault }) => ({ ...fault, ...findPlace(offset) })),
+        .map(({ offset, ...violation }) => ({ ...violation, ...findPlace(offset) })),
     );
   }
   return {
@@ -70,13 +70,17 @@ export function parseStructuredText(text: string, format: TextFormat): Structure
   };
 }
 
-function parseNode(text: string, format: TextFormat, faults: SyntaxViolation[]): SyntaxNode | null {
+function parseNode(
+  text: string,
+  format: TextFormat,
+  violations: SyntaxViolation[],
+): SyntaxNode | null {
   try {
     assertReadable(text);
-    return format === 'json' ? parseJsonNode(text, faults) : parseYamlNode(text, faults);
+    return format === 'json' ? parseJsonNode(text, violations) : parseYamlNode(text, violations);
   } catch (error) {
     if (!(error instanceof SyntaxStop)) throw error;
-    faults.push(error.violation);
+    violations.push(error.violation);
     return null;
   }
 }
@@ -94,7 +98,7 @@ function assertReadable(text: string): void {
   if (text.trim() === '') throw new SyntaxStop(EMPTY_TEXT);
 }
 
-/** By the ending; what has neither is JSON if it starts like an object. */
+/** By the file name extension; a file without one is JSON if it starts with `{`. */
 export function detectFormat(file: string, text: string): TextFormat {
   if (/\.json$/i.test(file)) return 'json';
   if (/\.ya?ml$/i.test(file)) return 'yaml';
@@ -113,7 +117,7 @@ export function readStructuredText(
     if (!(error instanceof InvalidText)) throw error;
     throw new InvalidFile(
       error.violations.map(
-        (fault): Diagnostic => ({ ...fault, severity: 'error', path: [], file }),
+        (violation): Diagnostic => ({ ...violation, severity: 'error', path: [], file }),
       ),
     );
   }

@@ -9,18 +9,18 @@ import {
 import { readStructuredText } from './parse-document.js';
 import { validateStruct } from './validate.js';
 
-/** A document that a struct has accepted. */
+/** A document that its struct has accepted. */
 export interface AcceptedDocument<T> {
   /** With the struct's defaults. */
   readonly value: T;
   readonly written: unknown;
-  /** For what only the parser can judge. */
+  /** For checks that a struct cannot express. */
   readonly source: DocumentSource;
 }
 
 /**
- * Parses a document of one form, JSON or YAML by the name of the file.
- * @throws InvalidFile with the place of each fault.
+ * Parses a document, JSON or YAML by the name of the file.
+ * @throws InvalidFile with all violations of the struct.
  */
 export function parseByStruct<T, S>(
   file: string,
@@ -29,12 +29,12 @@ export function parseByStruct<T, S>(
 ): AcceptedDocument<T> {
   const { value: written, locate } = readStructuredText(file, text);
   const source = { file, locate };
-  const { value, faults } = validateStruct(written, struct);
-  if (faults.length > 0) throw createInvalidFile(faults, source);
+  const { value, violations } = validateStruct(written, struct);
+  if (violations.length > 0) throw createInvalidFile(violations, source);
   return { value: value as T, written, source };
 }
 
-/** What to throw on: a bad file becomes one line with its first fault, any other error stays. */
+/** Converts an InvalidFile to a ConfigError of one line with its first error; returns other errors as they are. */
 export function assertValidFile(error: unknown): unknown {
   if (!(error instanceof InvalidFile)) return error;
   const [first, ...rest] = error.diagnostics.filter(({ severity }) => severity === 'error');

@@ -2,12 +2,12 @@ import { describePath, MAX_DIAGNOSTICS, type Path, type Violation } from './diag
 import { MAX_DEPTH, makeStringifiable, TOO_DEEP } from './syntax-tree.js';
 
 export interface PlainCopy {
-  /** Only to be used when there are no faults. */
+  /** To be used only if there are no violations. */
   readonly value: unknown;
-  readonly faults: readonly Violation[];
+  readonly violations: readonly Violation[];
 }
 
-/** Values in all: a graph that shares its parts can stand for more than any memory holds. */
+/** A graph that shares its parts can expand to more values than fit into memory. */
 const MAX_VALUES = 1_000_000;
 
 const TOO_LARGE = {
@@ -16,17 +16,18 @@ const TOO_LARGE = {
 } as const;
 
 interface Copying {
-  readonly faults: Violation[];
+  readonly violations: Violation[];
   values: number;
 }
 
 /**
- * Copies what code of others handed over as JSON: a module may export anything. The copy holds plain
- * data only; `undefined` members are left out, as JSON.stringify does.
+ * Copies a value that the code of a module returned as JSON. The copy holds only plain data; `undefined`
+ * members are left out, as by JSON.stringify.
  */
 export function copyPlainJson(value: unknown): PlainCopy {
-  const copying: Copying = { faults: [], values: 0 };
-  return { value: copyValue(value, [], copying), faults: copying.faults.slice(0, MAX_DIAGNOSTICS) };
+  const copying: Copying = { violations: [], values: 0 };
+  const copy = copyValue(value, [], copying);
+  return { value: copy, violations: copying.violations.slice(0, MAX_DIAGNOSTICS) };
 }
 
 function copyValue(value: unknown, path: Path, copying: Copying): unknown {
@@ -76,17 +77,17 @@ function copyNumber(value: number, path: Path, copying: Copying): number | null 
 
 function copyString(value: string, path: Path, copying: Copying): string | null {
   if (value.isWellFormed()) return value;
-  const message = `${describePath(path)} holds half of a surrogate pair, which is no character`;
+  const message = `${describePath(path)} holds half of a surrogate pair, which is not a character`;
   return reject(copying, 'lone-surrogate', message, path);
 }
 
 function rejectOnce(copying: Copying, { rule, message }: { rule: string; message: string }): null {
-  if (copying.faults.some((fault) => fault.rule === rule)) return null;
+  if (copying.violations.some((violation) => violation.rule === rule)) return null;
   return reject(copying, rule, message, []);
 }
 
 function reject(copying: Copying, rule: string, message: string, path: Path): null {
-  copying.faults.push({ rule, message, hint: null, path, at: 'value' });
+  copying.violations.push({ rule, message, hint: null, path, at: 'value' });
   return null;
 }
 

@@ -4,7 +4,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** Offsets to places; the lines are counted once, when the first place is asked for. */
+/** Converts offsets to lines and columns; the lines are counted at the first call. */
 export function createPlaceFinder(text: string): (offset: number) => Position {
   let starts: readonly number[] | null = null;
   return (offset) => {
@@ -20,7 +20,7 @@ function findLineStarts(text: string): number[] {
   return starts;
 }
 
-/** How many of the ascending numbers are at most `limit`. */
+/** The number of ascending numbers that are at most `limit`. */
 function countUpTo(ascending: readonly number[], limit: number): number {
   let low = 0;
   let high = ascending.length;

@@ -19,9 +19,9 @@ const FILE_ERRORS: Readonly<Record<FileErrorCode, string>> = {
   'invalid-utf8': 'is not valid UTF-8',
 };
 
-/** Why a file cannot be used; the message reads on after the file's name. */
+/** The message completes a sentence that starts with the name of the file. */
 export class FileError extends Error {
-  override readonly name = 'FileTrouble';
+  override readonly name = 'FileError';
   readonly code: FileErrorCode;
 
   constructor(code: FileErrorCode, options?: ErrorOptions) {
@@ -30,12 +30,12 @@ export class FileError extends Error {
   }
 }
 
-// Opening a pipe would wait for somebody to write to it.
+// Without O_NONBLOCK, opening a pipe would wait for a writer.
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
-/** Where `stat` says nothing of the size. */
+/** For files whose size `stat` does not report. */
 const MIN_BUFFER_BYTES = 4096;
 
-/** @throws FileTrouble when it is missing, unreadable, no file or larger than 4 MiB. */
+/** @throws FileError when it is missing, unreadable, not a regular file or larger than 4 MiB. */
 export async function readSmallFile(path: string): Promise<Buffer> {
   try {
     return await readUpTo(path, MAX_TEXT_LENGTH);
@@ -44,14 +44,14 @@ export async function readSmallFile(path: string): Promise<Buffer> {
   }
 }
 
-/** @throws FileTrouble as {@link readSmallFile}, and when it is not UTF-8. */
+/** @throws FileError as {@link readSmallFile}, and when it is not UTF-8. */
 export async function readTextFile(path: string): Promise<string> {
   const text = decodeUtf8(await readSmallFile(path));
   if (text === null) throw new FileError('invalid-utf8');
   return text;
 }
 
-/** Reads no more than the limit whatever `stat` said: the file may grow meanwhile. */
+/** Does not rely on the size of `stat`: the file may grow meanwhile. */
 async function readUpTo(path: string, maxBytes: number): Promise<Buffer> {
   const file = await open(path, OPEN_FLAGS);
   try {
@@ -75,12 +75,12 @@ async function readUpTo(path: string, maxBytes: number): Promise<Buffer> {
 
 function codeOf(error: unknown): FileErrorCode {
   const { code } = error as NodeJS.ErrnoException;
-  // What a socket says when it is opened.
+  // The error of opening a socket.
   if (code === 'ENXIO') return 'not-a-file';
   return code === 'ENOENT' || code === 'ENOTDIR' ? 'file-missing' : 'file-unreadable';
 }
 
-/** @throws InvalidFile when it is missing, unreadable, no file, too large or not UTF-8. */
+/** @throws InvalidFile when it is missing, unreadable, not a regular file, too large or not UTF-8. */
 export async function readFileText(file: string): Promise<string> {
   try {
     return await readTextFile(file);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { Secret } from '../contract/index.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
+import type { AnyStruct } from './described.js';
 import {
   createInvalidFile,
   type DocumentSource,
@@ -10,7 +11,6 @@ import {
 } from './diagnostic.js';
 import { type FoundReference, findReferences } from './find-references.js';
 import { FileError, readSmallFile } from './read-file.js';
-import { type AnyStruct, rootPlace } from './struct-walk.js';
 
 export interface ReferencesInput {
   /** The adapter's struct, and the config that it accepted. */
@@ -19,18 +19,18 @@ export interface ReferencesInput {
   /** The folder of the descriptor. */
   readonly baseDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The descriptor; its `prefix` is where the config stands in it. */
+  /** The descriptor; its `prefix` is the place of the config in it. */
   readonly source: DocumentSource;
 }
 
-/** What the references of a config stand for; each function throws for a reference that it lacks. */
+/** The resolved references of a config; each function throws for an unknown reference. */
 export interface References {
   secret(reference: string): Secret;
   file(reference: string): Buffer;
   path(reference: string): string;
-  /** Every file that was read, absolute. */
+  /** Every file that was read, as absolute paths. */
   readonly files: readonly string[];
-  /** Changes with the content of a file; says nothing of variables, which a process never changes. */
+  /** Changes with the content of a file; variables are left out, since they cannot change. */
   readonly digestPart: string;
 }
 
@@ -43,17 +43,17 @@ interface Resolved {
 const ENV = 'env:';
 const FILE = 'file:';
 
-/** The files that a config names, absolute, whether or not they can be read. */
+/** The absolute paths of all files that a config refers to, readable or not. */
 export function listReferencedFiles(struct: AnyStruct, config: unknown, baseDir: string): string[] {
-  const found = findReferences(rootPlace(config, struct));
+  const found = findReferences(config, struct);
   const named = found.filter(({ text }) => !text.startsWith(ENV));
   return [...new Set(named.map(({ text }) => resolve(baseDir, readPath(text))))].sort();
 }
 
-/** @throws InvalidFile naming each variable and file that cannot be used (contract 6). */
+/** @throws InvalidFile with each variable and file that cannot be used. */
 export async function resolveReferences(input: ReferencesInput): Promise<References> {
-  const found = findReferences(rootPlace(input.config, input.struct));
-  const faults: Violation[] = [];
+  const found = findReferences(input.config, input.struct);
+  const violations: Violation[] = [];
   const secrets = new Map<string, Secret>();
   const files = new Map<string, Resolved>();
   for (const reference of found) {
@@ -65,15 +65,15 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
       }
     } catch (error) {
       if (!(error instanceof UnresolvedReference)) throw error;
-      faults.push(createReferenceViolation(reference, error.message, input.source));
+      violations.push(createReferenceViolation(reference, error.message, input.source));
     }
   }
-  if (faults.length > 0) throw createInvalidFile(faults, input.source);
+  if (violations.length > 0) throw createInvalidFile(violations, input.source);
   return createReferences(secrets, files, input.baseDir);
 }
 
 class UnresolvedReference extends Error {
-  override readonly name = 'Unresolved';
+  override readonly name = 'UnresolvedReference';
 }
 
 async function readReference(reference: FoundReference, input: ReferencesInput): Promise<Resolved> {
@@ -101,7 +101,7 @@ function readVariable(text: string, env: ReferencesInput['env']): Buffer {
   return Buffer.from(value);
 }
 
-/** Editors end a file with a line break that is no part of the secret. */
+/** Removes the line break at the end of a file, which editors add. */
 function createSecret(reference: string, bytes: Buffer): Secret {
   const text = decodeUtf8(bytes);
   const subject = `the file '${reference.slice(FILE.length)}'`;
@@ -131,7 +131,7 @@ function createReferences(
     secret: (reference) => take(secrets, reference),
     file: (reference) => take(files, reference).bytes,
     path: (reference) => {
-      // Also for what is no reference, such as the path of a socket.
+      // Also resolves other paths, such as that of a socket.
       const path = files.has(reference) ? take(files, reference).path : resolve(baseDir, reference);
       if (path === null) throw new Error('a reference to a variable has no path');
       return path;
@@ -143,7 +143,7 @@ function createReferences(
 
 function take<T>(resolved: ReadonlyMap<string, T>, reference: string): T {
   const value = resolved.get(reference);
-  if (value === undefined) throw new Error('no reference of the config reads so');
+  if (value === undefined) throw new Error('the config has no such reference');
   return value;
 }
 

@@ -1,43 +1,60 @@
 import { define, type Struct } from 'superstruct';
+import { described } from './described.js';
 
 /**
- * Structs whose name is what a message says after `must be`: findings are built from names alone, since
- * superstruct's own texts print the value.
+ * The name of a struct completes the sentence `'limits.queue' must be …`: messages are built from names,
+ * since superstruct's own messages print the value.
  */
 export function wholeNumber(
   min: number,
   max: number = Number.MAX_SAFE_INTEGER,
 ): Struct<number, null> {
   const range = max === Number.MAX_SAFE_INTEGER ? `, at least ${min}` : ` from ${min} to ${max}`;
-  return define<number>(
-    `a whole number${range}`,
-    (value) => Number.isSafeInteger(value) && isWithin(value as number, min, max),
+  return described(
+    define<number>(
+      `a whole number${range}`,
+      (value) => Number.isSafeInteger(value) && isWithin(value as number, min, max),
+    ),
+    { type: 'integer', minimum: min, maximum: max },
   );
 }
 
 export function anyWholeNumber(): Struct<number, null> {
-  return define<number>('a whole number', Number.isSafeInteger);
+  return described(define<number>('a whole number', Number.isSafeInteger), {
+    type: 'integer',
+    minimum: Number.MIN_SAFE_INTEGER,
+    maximum: Number.MAX_SAFE_INTEGER,
+  });
 }
 
 export function numberBetween(min: number, max: number): Struct<number, null> {
-  return define<number>(
-    `a number from ${min} to ${max}`,
-    (value) => typeof value === 'number' && isWithin(value, min, max),
+  return described(
+    define<number>(
+      `a number from ${min} to ${max}`,
+      (value) => typeof value === 'number' && isWithin(value, min, max),
+    ),
+    { type: 'number', minimum: min, maximum: max },
   );
 }
 
 export function finiteNumber(): Struct<number, null> {
-  return define<number>('a number', Number.isFinite);
+  return described(define<number>('a number', Number.isFinite), { type: 'number' });
 }
 
 export function matching(name: string, pattern: RegExp): Struct<string, null> {
-  return define<string>(name, (value) => typeof value === 'string' && pattern.test(value));
+  return described(
+    define<string>(name, (value) => typeof value === 'string' && pattern.test(value)),
+    { type: 'string', pattern: pattern.source },
+  );
 }
 
 export function nonEmptyText(): Struct<string, null> {
-  return define<string>(
-    'a string that is not empty',
-    (value) => typeof value === 'string' && value !== '',
+  return described(
+    define<string>(
+      'a string that is not empty',
+      (value) => typeof value === 'string' && value !== '',
+    ),
+    { type: 'string', minLength: 1 },
   );
 }
 
@@ -45,7 +62,7 @@ function isWithin(value: number, min: number, max: number): boolean {
   return value >= min && value <= max;
 }
 
-/** The index of the first text that stands in the list before, `null` where all differ. */
+/** The index of the first text that repeats an earlier one, `null` if all differ. */
 export function findRepeated(texts: readonly string[]): number | null {
   const seen = new Set<string>();
   const index = texts.findIndex((text) => seen.size === seen.add(text).size);

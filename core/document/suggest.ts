@@ -1,17 +1,17 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** The candidate that a slip of the pen may have meant, whatever its case; `null` when none is near. */
+/** The candidate that a typing error may have meant, in any case; `null` if none is near. */
 export function findNearestName(name: string, candidates: readonly string[]): string | null {
   if (candidates.length === 0) return null;
   const plain = candidates.map((candidate) => candidate.toLowerCase());
   const nearest = closest(name.toLowerCase(), plain);
-  // Half the longer name or more to change is another word, not a slip.
+  // If more than half of the longer name differs, it is another word.
   const longer = Math.max(name.length, nearest.length);
   if (distance(name.toLowerCase(), nearest) * 2 > longer) return null;
   return candidates[plain.indexOf(nearest)] ?? null;
 }
 
-/** `did you mean 'retry'?`, else the list of what is known. */
+/** `did you mean 'retry'?`, otherwise the list of candidates. */
 export function suggestName(name: string, candidates: readonly string[]): string | null {
   if (candidates.length === 0) return null;
   const nearest = findNearestName(name, candidates);

@@ -1,6 +1,6 @@
 import type { Path, PathEnd } from './diagnostic.js';
 
-/** What a JSON or YAML text says, and where: the common ground of both parsers. Offsets in UTF-16 units. */
+/** The result of both parsers: the values of a JSON or YAML text with their offsets in UTF-16 units. */
 export type SyntaxNode =
   | { readonly kind: 'scalar'; readonly offset: number; readonly value: Scalar }
   | { readonly kind: 'list'; readonly offset: number; readonly items: readonly SyntaxNode[] }
@@ -33,15 +33,21 @@ export const TOO_DEEP = {
   hint: null,
 } as const;
 
-/**
- * Lists, mappings and scalars of a text: a manifest of ten thousand routes has half of it. What has more
- * would keep the host from its callers while it is read and judged.
- */
-export const MAX_VALUES = 200_000;
+/** Lists, mappings and scalars of a text. A manifest of ten thousand routes has a quarter of it. */
+const MAX_VALUES = 200_000;
+
+/** No mapping of a descriptor, manifest or configuration file comes near it. */
+const MAX_KEYS = 10_000;
 
 export const TOO_MANY_VALUES = {
   rule: 'too-many-values',
   message: `the file holds more than ${MAX_VALUES} values`,
+  hint: null,
+} as const;
+
+const TOO_MANY_KEYS = {
+  rule: 'too-many-keys',
+  message: `a mapping has more than ${MAX_KEYS} keys`,
   hint: null,
 } as const;
 
@@ -52,51 +58,77 @@ export const EMPTY_TEXT: SyntaxViolation = {
   offset: 0,
 };
 
-/** Stops a parser at the first fault that it cannot read past. */
+/** Stops a parser at the first violation that it cannot read past. */
 export class SyntaxStop extends Error {
-  override readonly name = 'TextStop';
+  override readonly name = 'SyntaxStop';
   readonly violation: SyntaxViolation;
 
-  constructor(fault: SyntaxViolation) {
-    super(fault.message);
-    this.violation = fault;
+  constructor(violation: SyntaxViolation) {
+    super(violation.message);
+    this.violation = violation;
   }
 }
 
-export function createScalar(value: Scalar, offset: number, faults: SyntaxViolation[]): SyntaxNode {
+/** Bounds the size of one document, so that reading and validating it cannot block the event loop. */
+export class DocumentBudget {
+  #values = 0;
+
+  /** @throws SyntaxStop at the first value beyond the depth or the number of values. */
+  countValue(depth: number, offset: number): void {
+    if (depth > MAX_DEPTH) throw new SyntaxStop({ ...TOO_DEEP, offset });
+    this.#values += 1;
+    if (this.#values > MAX_VALUES) throw new SyntaxStop({ ...TOO_MANY_VALUES, offset });
+  }
+
+  /** @throws SyntaxStop at the first key beyond the number of keys of one mapping. */
+  countKey(entries: ReadonlyMap<string, SyntaxEntry>, offset: number): void {
+    if (entries.size >= MAX_KEYS) throw new SyntaxStop({ ...TOO_MANY_KEYS, offset });
+  }
+}
+
+/** The parsers return slices, each of which would keep the whole text in memory. */
+export function copyString(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
+}
+
+export function createScalar(
+  value: Scalar,
+  offset: number,
+  violations: SyntaxViolation[],
+): SyntaxNode {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     const message = 'a number must be finite and within the range of a double';
-    faults.push({ rule: 'non-finite-number', message, hint: null, offset });
+    violations.push({ rule: 'non-finite-number', message, hint: null, offset });
   }
-  if (typeof value === 'string') assertValidString(value, offset, faults);
+  if (typeof value === 'string') checkString(value, offset, violations);
   return { kind: 'scalar', offset, value };
 }
 
-/** Adds an entry of a mapping, and a fault when its key cannot be taken. */
+/** Adds an entry of a mapping, and a violation when its key is not allowed. */
 export function addEntry(
   entries: Map<string, SyntaxEntry>,
   key: string,
   entry: SyntaxEntry,
-  faults: SyntaxViolation[],
+  violations: SyntaxViolation[],
 ): void {
   const { offset } = entry;
   if (entries.has(key)) {
     const message = 'this mapping has the same key twice';
-    faults.push({ rule: 'duplicate-key', message, hint: 'remove one of the two', offset });
+    violations.push({ rule: 'duplicate-key', message, hint: 'remove one of the two', offset });
   }
   if (key === '__proto__') {
-    // An assignment with this key would swap the prototype of whatever the value is copied to.
+    // An assignment with this key would replace the prototype of the object that the value is copied to.
     const message = "the key '__proto__' is not allowed";
-    faults.push({ rule: 'forbidden-key', message, hint: null, offset });
+    violations.push({ rule: 'forbidden-key', message, hint: null, offset });
   }
-  assertValidString(key, offset, faults);
+  checkString(key, offset, violations);
   entries.set(key, entry);
 }
 
-function assertValidString(text: string, offset: number, faults: SyntaxViolation[]): void {
+function checkString(text: string, offset: number, violations: SyntaxViolation[]): void {
   if (text.isWellFormed()) return;
-  const message = 'a string holds half of a surrogate pair, which is no character';
-  faults.push({ rule: 'lone-surrogate', message, hint: null, offset });
+  const message = 'a string holds half of a surrogate pair, which is not a character';
+  violations.push({ rule: 'lone-surrogate', message, hint: null, offset });
 }
 
 export function readNodeValue(node: SyntaxNode): unknown {
@@ -108,8 +140,8 @@ export function readNodeValue(node: SyntaxNode): unknown {
 }
 
 /**
- * superstruct turns a value that it refuses into text, which throws for a mapping that has keys
- * `toString` or `valueOf`. Such a mapping gets a conversion of its own, which no walk over keys sees.
+ * superstruct converts a rejected value to text, which throws for a mapping with the keys `toString` or
+ * `valueOf`. Such a mapping gets a conversion of its own, which does not show up among its keys.
  */
 export function makeStringifiable<T extends object>(value: T): T {
   if (!Object.hasOwn(value, 'toString') && !Object.hasOwn(value, 'valueOf')) return value;

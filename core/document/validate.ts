@@ -1,34 +1,20 @@
 import type { Failure } from 'superstruct';
-import {
-  describePath,
-  isPrintableKey,
-  MAX_DIAGNOSTICS,
-  type Path,
-  type Violation,
-} from './diagnostic.js';
-import { describeExpected, type Expectation, isBaseType } from './expected.js';
-import {
-  type AnyStruct,
-  findPlace,
-  listChildren,
-  rootPlace,
-  type StructPlace,
-} from './struct-walk.js';
-import { findNearestName, suggestName } from './suggest.js';
-
-/** Failures looked at: each fault may come with some that only follow from it. */
-const MAX_FAILURES = 10 * MAX_DIAGNOSTICS;
+import type { AnyStruct } from './described.js';
+import { describePath, MAX_DIAGNOSTICS, type Path, type Violation } from './diagnostic.js';
+import { explainFailure, explainUnion, explainUnknownKey } from './explain-failure.js';
 
 export interface ValidationResult {
-  /** The value with the struct's defaults; only to be used when there are no faults. */
+  /** The value with the struct's defaults; to be used only if there are no violations. */
   readonly value: unknown;
-  readonly faults: readonly Violation[];
+  readonly violations: readonly Violation[];
+  /**
+   * What the struct accepts of a value with violations, for further checks: rejected optional members
+   * are left out, rejected items of a list are holes, and members of the root may be missing.
+   */
+  readonly accepted: unknown;
 }
 
-/**
- * Judges a value by a struct and tells all that is wrong, never with a value in the text. `prefix` is
- * where the value stands in its document.
- */
+/** Validates a value. No message quotes it. `prefix` is the place of the value in its document. */
 export function validateStruct(
   value: unknown,
   struct: AnyStruct,
@@ -36,152 +22,171 @@ export function validateStruct(
 ): ValidationResult {
   try {
     const [error, coerced] = struct.validate(value, { coerce: true });
-    if (error === undefined) return { value: coerced, faults: [] };
-    const failures = selectMostSpecific(error.failures().slice(0, MAX_FAILURES)).slice(
-      0,
-      MAX_DIAGNOSTICS,
-    );
-    const known = rememberKnownKeys(rootPlace(value, struct));
-    return { value, faults: failures.map((failure) => explainFailure(failure, known, prefix)) };
+    if (error === undefined) return { value: coerced, violations: [], accepted: coerced };
+    const walk = new Walk(prefix);
+    const { accepted } = walk.visit({ path: [], branch: [value], value, struct });
+    return { value, violations: walk.violations, accepted: accepted ?? null };
   } catch {
-    // A struct of a plugin may throw for a value it did not think of; its text may hold that value.
-    const message = `${describePath(prefix)} cannot be judged: the check of the plugin failed`;
-    return { value, faults: [createViolation('check-failed', message, null, prefix)] };
+    // The struct of a plugin may throw for a value that it does not expect; its message may hold the value.
+    const message = `${describePath(prefix)} cannot be validated: the check of the plugin failed`;
+    const failed: Violation = {
+      rule: 'check-failed',
+      message,
+      hint: null,
+      path: prefix,
+      at: 'value',
+    };
+    return { value, violations: [failed], accepted: null };
   }
 }
 
-/**
- * Leaves out what only follows: all beneath a value of the wrong type, and a union as a whole where
- * one of its branches says more exactly what is wrong.
- */
-function selectMostSpecific(failures: readonly Failure[]): Failure[] {
-  const open = new Set<string>();
-  for (const failure of failures) {
-    if (failure.type === 'union' && hasDeeper(failures, failure)) open.add(keyOf(failure.path));
+interface Place {
+  readonly path: Path;
+  /** The values from the root down to this one, as `dynamic` structs expect them. */
+  readonly branch: readonly unknown[];
+  readonly value: unknown;
+  readonly struct: AnyStruct;
+}
+
+interface Visited {
+  readonly status: 'valid' | 'not_refined' | 'not_valid';
+  /** With defaults, rejected parts included. */
+  readonly value: unknown;
+  /** `undefined` if nothing of it is accepted. */
+  readonly accepted: unknown;
+}
+
+/** Visits a value in the order of superstruct, and goes on behind the first failure. */
+class Walk {
+  readonly violations: Violation[] = [];
+  readonly #prefix: Path;
+
+  constructor(prefix: Path) {
+    this.#prefix = prefix;
   }
-  const closed = new Set<string>();
-  for (const { path, refinement } of failures) {
-    if (refinement === undefined && !open.has(keyOf(path))) closed.add(keyOf(path));
+
+  visit(place: Place): Visited {
+    const { struct, path, branch } = place;
+    const context = { path: [...path], branch: [...branch], mask: false };
+    const value = struct.coercer(place.value, context);
+    const failures = [...struct.validator(value, context)];
+    if (failures.length > 0) {
+      this.#report(failures, path);
+      return { status: 'not_valid', value, accepted: undefined };
+    }
+    const members = new Members(value, path.length === 0);
+    this.#visitMembers({ ...place, value }, members);
+    if (members.status === 'not_valid') return members.result();
+    const refused = [...struct.refiner(members.value, context)];
+    if (refused.length === 0) return members.result();
+    this.#report(refused, path);
+    return { status: 'not_refined', value: members.value, accepted: undefined };
   }
-  const told = new Set<string>();
+
+  #visitMembers({ path, branch, value, struct }: Place, members: Members): void {
+    const known = new Map<string, AnyStruct>();
+    const context = { path: [...path], branch: [...branch], mask: false };
+    for (const [key, member, memberStruct] of struct.entries(value, context)) {
+      if (this.violations.length >= MAX_DIAGNOSTICS) return;
+      const child = memberStruct as AnyStruct;
+      const memberPath = [...path, key];
+      if (child.type === 'never' && typeof key === 'string') {
+        this.#add(explainUnknownKey(key, [...this.#prefix, ...memberPath], known));
+        members.reject(key, true, 'not_valid');
+        continue;
+      }
+      known.set(String(key), child);
+      const place = { path: memberPath, branch: [...branch, member], value: member, struct: child };
+      const visited = this.visit(place);
+      members.set(key, visited);
+      if (visited.accepted === undefined && visited.status !== 'valid') {
+        const isDispensable = struct.type === 'record' || child.is(undefined);
+        members.reject(key, isDispensable, visited.status);
+      } else if (visited.status !== 'valid') members.lower(visited.status);
+    }
+  }
+
+  /** Reports a place once, and a union by its branch that got further than the others. */
+  #report(failures: readonly Failure[], path: Path): void {
+    const [first] = failures;
+    if (first === undefined) return;
+    const branches = failures.filter((failure) => failure.path.length === path.length);
+    const isUnion = branches.some(({ type }) => type === 'union');
+    const deeper = isUnion && !Array.isArray(first.value) ? selectDeepest(failures, path) : [];
+    if (deeper.length > 0) {
+      for (const failure of deeper) this.#add(explainFailure(failure, this.#prefix));
+    } else if (isUnion) this.#add(explainUnion(first, branches, this.#prefix));
+    else {
+      for (const failure of selectDistinct(failures)) {
+        this.#add(explainFailure(failure, this.#prefix));
+      }
+    }
+  }
+
+  #add(violation: Violation): void {
+    if (this.violations.length < MAX_DIAGNOSTICS) this.violations.push(violation);
+  }
+}
+
+/** The members of a list or mapping, with and without those that were rejected. */
+class Members {
+  status: Visited['status'] = 'valid';
+  readonly value: unknown;
+  readonly #accepted: unknown;
+  readonly #isRoot: boolean;
+  readonly #rejected = new Set<string | number>();
+  #isRejected = false;
+
+  constructor(value: unknown, isRoot: boolean) {
+    this.value = value;
+    this.#accepted = Array.isArray(value) ? [...value] : isMapping(value) ? { ...value } : value;
+    this.#isRoot = isRoot;
+  }
+
+  set(key: string | number, { value, accepted }: Visited): void {
+    if (!isMapping(this.value)) return;
+    if (value !== undefined || key in this.value) this.value[key] = value;
+    if (accepted !== undefined && !this.#rejected.has(key) && isMapping(this.#accepted)) {
+      this.#accepted[key] = accepted;
+    }
+  }
+
+  reject(key: string | number, isDispensable: boolean, status: Visited['status']): void {
+    this.lower(status);
+    this.#rejected.add(key);
+    if (isMapping(this.#accepted)) delete this.#accepted[key];
+    if (!isDispensable && !Array.isArray(this.value) && !this.#isRoot) this.#isRejected = true;
+  }
+
+  lower(status: Visited['status']): void {
+    if (this.status !== 'not_valid') this.status = status;
+  }
+
+  result(): Visited {
+    const accepted = this.#isRejected ? undefined : this.#accepted;
+    return { status: this.status, value: this.value, accepted };
+  }
+}
+
+function isMapping(value: unknown): value is Record<string | number, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function selectDeepest(failures: readonly Failure[], path: Path): Failure[] {
+  return selectDistinct(failures.filter((failure) => failure.path.length > path.length));
+}
+
+/** The first failure of each path, without those that are inside a value of the wrong type. */
+function selectDistinct(failures: readonly Failure[]): Failure[] {
+  const keyOf = (path: Path) => JSON.stringify(path);
+  const wrong = new Set(
+    failures.filter(({ refinement }) => refinement === undefined).map(({ path }) => keyOf(path)),
+  );
+  const seen = new Set<string>();
   return failures.filter(({ path }) => {
-    const key = keyOf(path);
-    const isBeneath = path.some((_, length) => closed.has(keyOf(path.slice(0, length))));
-    if (isBeneath || open.has(key) || told.has(key)) return false;
-    told.add(key);
+    const isInside = path.some((_, length) => wrong.has(keyOf(path.slice(0, length))));
+    if (isInside || seen.has(keyOf(path))) return false;
+    seen.add(keyOf(path));
     return true;
   });
-}
-
-function hasDeeper(failures: readonly Failure[], union: Failure): boolean {
-  if (Array.isArray(union.value)) return false;
-  const { length } = union.path;
-  const key = keyOf(union.path);
-  return failures.some(
-    (failure) => failure.path.length > length && keyOf(failure.path.slice(0, length)) === key,
-  );
-}
-
-function keyOf(path: Path): string {
-  return JSON.stringify(path);
-}
-
-function explainFailure(failure: Failure, known: KnownKeys, prefix: Path): Violation {
-  const path = failure.path as Path;
-  const parent = path.slice(0, -1);
-  const key = path.at(-1);
-  const full = [...prefix, ...path];
-  if (failure.type === 'never' && typeof key === 'string') {
-    return explainUnknownKey(key, full, known(parent));
-  }
-  if (failure.value === undefined && typeof key === 'string') {
-    return explainMissingKey(key, full);
-  }
-  return explainWrongValue(failure, full);
-}
-
-function explainUnknownKey(key: string, path: Path, known: readonly string[]): Violation {
-  const isPrintable = isPrintableKey(key);
-  const name = isPrintable ? `unknown key '${key}'` : 'unknown key';
-  const message = name + describeParent(path);
-  return createViolation(
-    'unknown-key',
-    message,
-    isPrintable ? suggestName(key, known) : null,
-    path,
-    'key',
-  );
-}
-
-/** The keys that the struct knows at a path. */
-type KnownKeys = (path: Path) => readonly string[];
-
-/** Each place is walked once, however many of its keys are unknown. */
-function rememberKnownKeys(root: StructPlace): KnownKeys {
-  const remembered = new Map<string, readonly string[]>();
-  return (path) => {
-    const key = keyOf(path);
-    const before = remembered.get(key);
-    if (before !== undefined) return before;
-    const place = findPlace(root, path);
-    const known = place === null ? [] : listKnownKeys(place);
-    remembered.set(key, known);
-    return known;
-  };
-}
-
-function listKnownKeys(parent: StructPlace): string[] {
-  return listChildren(parent)
-    .filter((child) => child.struct.type !== 'never')
-    .map((child) => String(child.path.at(-1)));
-}
-
-function explainMissingKey(key: string, path: Path): Violation {
-  const message = `missing key '${key}'${describeParent(path)}`;
-  return {
-    ...createViolation('missing-key', message, null, path.slice(0, -1), 'key'),
-    missing: key,
-  };
-}
-
-function describeParent(path: Path): string {
-  return path.length === 1 ? '' : ` in ${describePath(path.slice(0, -1))}`;
-}
-
-function explainWrongValue(failure: Failure, path: Path): Violation {
-  const expected = describeExpected(failure);
-  const rule = isBaseType(failure.type) && !failure.refinement ? 'wrong-type' : 'invalid-value';
-  const message = `${describePath(path)} must be ${expected.text}`;
-  const hint = path.length === 0 ? null : hintAt(failure.value, expected);
-  return createViolation(rule, message, hint, path);
-}
-
-function hintAt(value: unknown, expected: Expectation): string | null {
-  if (value === null) return 'remove the key or give it a value';
-  if (typeof value !== 'string') {
-    const isBare = typeof value === 'number' || typeof value === 'boolean';
-    return isBare && expected.text.startsWith('a string') ? 'put it in quotes' : null;
-  }
-  if (expected.text === 'true or false') return hintAtBoolean(value);
-  if (/^a (?:whole )?number/.test(expected.text) && /^-?\d+(?:\.\d+)?$/.test(value)) {
-    return 'remove the quotes';
-  }
-  const nearest = findNearestName(value, expected.options);
-  return nearest === null ? null : `did you mean '${nearest}'?`;
-}
-
-function hintAtBoolean(value: string): string | null {
-  if (/^(?:true|yes|on|y)$/i.test(value)) return 'write true, without quotes';
-  if (/^(?:false|no|off|n)$/i.test(value)) return 'write false, without quotes';
-  return null;
-}
-
-function createViolation(
-  rule: string,
-  message: string,
-  hint: string | null,
-  path: Path,
-  at: Violation['at'] = 'value',
-): Violation {
-  return { rule, message, hint, path, at };
 }

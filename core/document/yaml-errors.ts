@@ -5,41 +5,41 @@ import type { SyntaxViolation } from './syntax-tree.js';
 
 const require = createRequire(import.meta.url);
 
-/** The library, which comes with the first text in YAML: 73 files, for which a folder of JSON need not wait. */
+/** Loads the library with the first YAML text: 73 files that a folder of JSON does not need. */
 export function loadYaml(): typeof Yaml {
   return require('yaml') as typeof Yaml;
 }
 
-interface Explanation {
-  readonly rule: string;
-  readonly message: string;
-  readonly hint: string | null;
-}
+type Explanation = Omit<SyntaxViolation, 'offset'>;
 
 const QUOTE = 'put the value in quotes';
 const TAGS: Explanation = {
   rule: 'unsupported-tag',
-  message: 'tags are not supported beside those of the YAML 1.2 core schema',
+  message: 'only the tags of the YAML 1.2 core schema are supported',
   hint: 'remove the tag',
 };
+const INDENTATION = syntax(
+  'the indentation does not fit the lines above, or a bracket is not closed',
+  'start the keys of one mapping in the same column',
+);
 
-/** Our own words: the library's messages quote the text, which may hold what nobody is to see. */
+/** Our own words: the library's messages quote the text, which may hold a secret. */
 const EXPLANATIONS: Readonly<Record<YAMLError['code'], Explanation>> = {
   ALIAS_PROPS: syntax('an alias must not have an anchor or a tag'),
-  BAD_ALIAS: syntax('an anchor or alias is malformed', QUOTE),
+  BAD_ALIAS: syntax('an anchor or alias has no name', QUOTE),
   BAD_COLLECTION_TYPE: TAGS,
   BAD_DIRECTIVE: syntax('a directive is malformed', 'remove the line'),
   BAD_DQ_ESCAPE: syntax('a string in double quotes has an unknown escape', 'use single quotes'),
-  BAD_INDENT: syntax('the indentation does not fit the lines above, or a bracket is not closed'),
-  BAD_PROP_ORDER: syntax('an anchor or a tag stands in the wrong place'),
+  BAD_INDENT: INDENTATION,
+  BAD_PROP_ORDER: syntax('an anchor or a tag is in the wrong place'),
   BAD_SCALAR_START: syntax('a value without quotes must not start with this character', QUOTE),
   BLOCK_AS_IMPLICIT_KEY: syntax('a list or mapping cannot start on this line', QUOTE),
-  BLOCK_IN_FLOW: syntax('a block cannot stand within brackets'),
+  BLOCK_IN_FLOW: syntax('a block cannot be inside brackets'),
   DUPLICATE_KEY: syntax('this mapping has the same key twice', 'remove one of the two'),
   IMPOSSIBLE: syntax('this cannot be read as YAML'),
   KEY_OVER_1024_CHARS: syntax('a key is longer than 1024 characters'),
   MISSING_CHAR: syntax('a character is missing: a comma, a colon, a space or a closing quote'),
-  MULTILINE_IMPLICIT_KEY: syntax('a key must stand on one line', 'is a colon or a quote missing?'),
+  MULTILINE_IMPLICIT_KEY: syntax('a key must be on one line', 'is a colon or a quote missing?'),
   MULTIPLE_ANCHORS: syntax('a value must not have two anchors'),
   MULTIPLE_DOCS: syntax('a file must hold one document'),
   MULTIPLE_TAGS: syntax('a value must not have two tags'),
@@ -50,23 +50,53 @@ const EXPLANATIONS: Readonly<Record<YAMLError['code'], Explanation>> = {
   UNEXPECTED_TOKEN: syntax('this is not expected here'),
 };
 
+const BRACES_IN_VALUE = syntax(
+  "a value without quotes must not hold '{' inside brackets",
+  'put the value in quotes, such as "/contacts/{id}"',
+);
+const DEEPER_LINE = syntax(
+  'the next line is indented deeper, but this line already has a value',
+  'start the keys of one mapping in the same column',
+);
+
 function syntax(message: string, hint: string | null = null): Explanation {
   return { rule: 'yaml-syntax', message, hint };
 }
 
-/** What the library only warns of, but which would not mean what the author meant. */
+/** Only a warning for the library, but the value would differ from what the author meant. */
 const REJECTED_WARNINGS: ReadonlySet<YAMLError['code']> = new Set([
   'TAG_RESOLVE_FAILED',
   'BAD_COLLECTION_TYPE',
-  'BAD_ALIAS',
 ]);
 
-/** The first error of a document, since those after it mostly follow from it. */
+/** Keys are checked when the tree is built: the library would reject an alias of a string as well. */
+const DEFERRED_ERRORS: ReadonlySet<YAMLError['code']> = new Set(['NON_STRING_KEY']);
+
+/** The first error of a document, since most later ones follow from it. */
 export function findYamlError(
+  text: string,
   errors: readonly YAMLError[],
   warnings: readonly YAMLError[],
 ): SyntaxViolation | null {
-  const refused = warnings.filter((warning) => REJECTED_WARNINGS.has(warning.code));
-  const [first] = [...errors, ...refused].sort((a, b) => a.pos[0] - b.pos[0]);
-  return first ? { ...EXPLANATIONS[first.code], offset: first.pos[0] } : null;
+  const relevant = [
+    ...errors.filter(({ code }) => !DEFERRED_ERRORS.has(code)),
+    ...warnings.filter(({ code }) => REJECTED_WARNINGS.has(code)),
+  ].sort((a, b) => a.pos[0] - b.pos[0]);
+  const [first] = relevant;
+  if (first === undefined) return null;
+  return { ...explain(text, first, relevant), offset: first.pos[0] };
+}
+
+function explain(text: string, first: YAMLError, all: readonly YAMLError[]): Explanation {
+  const { code, pos } = first;
+  if (isBraceInValue(text, pos[0])) return BRACES_IN_VALUE;
+  const isMultiline = all.some(
+    (error) => error.code === 'MULTILINE_IMPLICIT_KEY' && error.pos[0] === pos[0],
+  );
+  return code === 'BLOCK_AS_IMPLICIT_KEY' && isMultiline ? DEEPER_LINE : EXPLANATIONS[code];
+}
+
+/** Such as `{ path: /b/{id} }`, where the inner brace would start a mapping. */
+function isBraceInValue(text: string, offset: number): boolean {
+  return text[offset] === '{' && /[^\s,:[{]/.test(text[offset - 1] ?? ' ');
 }

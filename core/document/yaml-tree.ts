@@ -2,25 +2,26 @@ import type * as Yaml from 'yaml';
 import type { Alias, ParsedNode, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import {
   addEntry,
+  copyString,
   createScalar,
-  MAX_DEPTH,
+  DocumentBudget,
   type SyntaxEntry,
   type SyntaxNode,
   SyntaxStop,
   type SyntaxViolation,
-  TOO_DEEP,
 } from './syntax-tree.js';
 import { loadYaml } from './yaml-errors.js';
 
-/** Nodes that aliases may add in all: room for shared blocks, none for a billion laughs. */
+/** Nodes that aliases may add in all: room for shared blocks, but not for a billion laughs. */
 const MAX_ALIASED_NODES = 10_000;
 
 interface Build {
   readonly yaml: Pick<typeof Yaml, 'isAlias' | 'isMap' | 'isScalar'>;
-  readonly faults: SyntaxViolation[];
-  /** The latest node of each anchor: an alias means the one that stands last before it. */
+  readonly violations: SyntaxViolation[];
+  readonly budget: DocumentBudget;
+  /** The latest node of each anchor: an alias refers to the last one before it. */
   readonly anchors: Map<string, ParsedNode>;
-  /** What each alias meant where it stands, since an anchor may be given again later. */
+  /** The target of each alias at its place, since a later node may reuse the anchor. */
   readonly targets: Map<Alias, ParsedNode>;
   readonly open: Set<ParsedNode>;
   aliasDepth: number;
@@ -28,29 +29,31 @@ interface Build {
 }
 
 /**
- * Turns the library's tree into ours, aliases expanded.
- * @throws TextStop for depth, and for aliases that are unknown, circular or too many.
+ * Converts the library's tree to a SyntaxNode, with aliases expanded.
+ * @throws SyntaxStop for depth, for aliases that are unknown, circular or too many, and for a key that is
+ * not a string.
  */
-export function buildYamlNode(root: ParsedNode | null, faults: SyntaxViolation[]): SyntaxNode {
+export function buildYamlNode(root: ParsedNode | null, violations: SyntaxViolation[]): SyntaxNode {
   const build: Build = {
     yaml: loadYaml(),
-    faults,
+    violations,
+    budget: new DocumentBudget(),
     anchors: new Map(),
     targets: new Map(),
     open: new Set(),
     aliasDepth: 0,
     aliasedNodes: 0,
   };
-  return root === null ? createScalar(null, 0, faults) : buildNode(root, build, 0);
+  return root === null ? createScalar(null, 0, violations) : buildNode(root, build, 0);
 }
 
 function buildNode(node: ParsedNode, build: Build, depth: number): SyntaxNode {
   const { isAlias, isMap, isScalar } = build.yaml;
   const offset = offsetOf(node);
-  if (depth > MAX_DEPTH) throw new SyntaxStop({ ...TOO_DEEP, offset });
+  build.budget.countValue(depth, offset);
   if (isAlias(node)) return buildAlias(node, build, depth);
   countAliased(build, offset);
-  if (node.anchor !== undefined) build.anchors.set(node.anchor, node);
+  registerAnchor(node, build);
   if (isScalar(node)) return buildScalar(node, build);
   build.open.add(node);
   const built = isMap(node) ? buildMapping(node, build, depth) : buildList(node, build, depth);
@@ -58,49 +61,50 @@ function buildNode(node: ParsedNode, build: Build, depth: number): SyntaxNode {
   return built;
 }
 
+function registerAnchor(node: Exclude<ParsedNode, Alias.Parsed>, build: Build): void {
+  if (node.anchor !== undefined) build.anchors.set(node.anchor, node);
+}
+
 function buildAlias(node: Alias.Parsed, build: Build, depth: number): SyntaxNode {
-  const offset = offsetOf(node);
-  const target = build.targets.get(node) ?? build.anchors.get(node.source);
-  if (target === undefined) {
-    throw alias('unknown-alias', 'an alias names an anchor that does not stand before it', offset);
-  }
-  if (build.open.has(target)) {
-    throw alias('circular-alias', 'an alias stands within the value that it names', offset);
-  }
-  build.targets.set(node, target);
+  const target = resolveAlias(node, build);
   build.aliasDepth += 1;
   const built = buildNode(target, build, depth);
   build.aliasDepth -= 1;
   return built;
 }
 
+function resolveAlias(node: Alias.Parsed, build: Build): ParsedNode {
+  const offset = offsetOf(node);
+  const target = build.targets.get(node) ?? build.anchors.get(node.source);
+  if (target === undefined) {
+    throw stopAtAlias('unknown-alias', 'an alias has no anchor before it', offset);
+  }
+  if (build.open.has(target)) {
+    throw stopAtAlias('circular-alias', 'an alias is part of the value that it refers to', offset);
+  }
+  build.targets.set(node, target);
+  return target;
+}
+
 function countAliased(build: Build, offset: number): void {
   if (build.aliasDepth === 0) return;
   build.aliasedNodes += 1;
   if (build.aliasedNodes <= MAX_ALIASED_NODES) return;
-  throw alias(
-    'too-many-aliases',
-    `the aliases stand for more than ${MAX_ALIASED_NODES} values`,
-    offset,
-  );
+  const message = `the aliases expand to more than ${MAX_ALIASED_NODES} values`;
+  throw stopAtAlias('too-many-aliases', message, offset);
 }
 
-function alias(rule: string, message: string, offset: number): SyntaxStop {
-  return new SyntaxStop({ rule, message, hint: 'write the value out', offset });
+function stopAtAlias(rule: string, message: string, offset: number): SyntaxStop {
+  return new SyntaxStop({ rule, message, hint: 'repeat the value instead', offset });
 }
 
 function buildScalar(node: Scalar.Parsed, build: Build): SyntaxNode {
-  return createScalar(readScalar(node.value), offsetOf(node), build.faults);
+  return createScalar(readScalar(node.value), offsetOf(node), build.violations);
 }
 
 function readScalar(value: unknown): string | number | boolean | null {
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
   return copyString(String(value));
-}
-
-/** The library's strings are slices, any of which keeps the whole text: a record of a call would, for days. */
-function copyString(text: string): string {
-  return JSON.parse(JSON.stringify(text)) as string;
 }
 
 function buildList(node: YAMLSeq.Parsed, build: Build, depth: number): SyntaxNode {
@@ -109,22 +113,35 @@ function buildList(node: YAMLSeq.Parsed, build: Build, depth: number): SyntaxNod
 }
 
 function buildMapping(node: YAMLMap.Parsed, build: Build, depth: number): SyntaxNode {
-  const { isScalar } = build.yaml;
   const entries = new Map<string, SyntaxEntry>();
   for (const pair of node.items) {
     const offset = offsetOf(pair.key);
-    const key = isScalar(pair.key) ? copyString(String(pair.key.value ?? '')) : '';
-    if (key === '<<' && isScalar(pair.key) && pair.key.type === 'PLAIN') {
-      const message = "merge keys ('<<') are not supported";
-      build.faults.push({ rule: 'merge-key', message, hint: 'write the keys out', offset });
-    }
+    const key = readKey(pair.key, build);
+    build.budget.countKey(entries, offset);
     const value =
       pair.value === null
-        ? createScalar(null, offset, build.faults)
+        ? createScalar(null, offset, build.violations)
         : buildNode(pair.value, build, depth + 1);
-    addEntry(entries, key, { offset, node: value }, build.faults);
+    addEntry(entries, key, { offset, node: value }, build.violations);
   }
   return { kind: 'mapping', offset: offsetOf(node), entries };
+}
+
+/** @throws SyntaxStop for a key that is not a string, or an alias of one. */
+function readKey(node: ParsedNode, build: Build): string {
+  const { isAlias, isScalar } = build.yaml;
+  const offset = offsetOf(node);
+  const target = isAlias(node) ? resolveAlias(node, build) : node;
+  if (!isScalar(target) || typeof target.value !== 'string') {
+    const message = 'a key must be a string';
+    throw new SyntaxStop({ rule: 'yaml-syntax', message, hint: null, offset });
+  }
+  if (target === node) registerAnchor(target, build);
+  if (target.value === '<<' && target.type === 'PLAIN') {
+    const message = "merge keys ('<<') are not supported";
+    build.violations.push({ rule: 'merge-key', message, hint: 'write the keys out', offset });
+  }
+  return copyString(target.value);
 }
 
 function offsetOf(node: ParsedNode): number {

@@ -1,15 +1,27 @@
-// What a decoded segment of a request can never hold (contract 1.2).
+// Characters that no decoded segment of a request holds: the host rejects targets that contain them.
 const UNREACHABLE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
   /[/\\?#\u0000-\u001f\u007f-\u009f]|%[0-9A-Fa-f]{2}/u;
 const DOT_SEGMENT = /^\.{1,2}(?:;|$)/;
 
-/** Whether it is read as `.` or `..`, which no segment of a request may be. */
+/** Visible ASCII without the characters that a URL parser rewrites or that end a path. */
+const PLAIN_PATH = /^\/(?:[!$&'()*+,\-.0-9:;=@A-Z[\]_a-z~/]|%[0-9A-Fa-f]{2})*$/;
+
+/** Whether a server may read the segment as `.` or `..`, which no segment of a request may be. */
 export function isDotSegment(text: string): boolean {
   return DOT_SEGMENT.test(text);
 }
 
-/** Whether a request can have a segment that is this text once it is decoded. */
+/** Whether a segment of a request can be this text after decoding. */
 export function canBeSegment(text: string): boolean {
   return text !== '' && !isDotSegment(text) && !UNREACHABLE.test(text) && text.isWellFormed();
+}
+
+/**
+ * Whether the host can call the path as it is: no query, no fragment, no dot segments, nothing that a URL
+ * parser rewrites, and no `//`, after which a URL parser expects a host name.
+ */
+export function isPlainPath(text: string): boolean {
+  if (!PLAIN_PATH.test(text) || text.includes('//')) return false;
+  return !text.split('/').some((segment) => isDotSegment(segment.replaceAll(/%2e/gi, '.')));
 }

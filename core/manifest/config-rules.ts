@@ -1,25 +1,32 @@
 import type { ConfigField, ConfigType, Manifest } from '../contract/index.js';
-import { describePath, type Path, type Violation } from '../document/diagnostic.js';
+import type { Path, Violation } from '../document/diagnostic.js';
+import { findDuplicates, violationAt } from './violation-at.js';
 
 const FIELDS = ['config', 'fields'];
 
-/** Types, defaults and generated secrets of config fields (contract 4 and 5). */
-export function validateConfig(manifest: Manifest): Violation[] {
+/** Types, defaults and generated secrets of config fields. */
+export function validateConfig(manifest: Partial<Manifest>): Violation[] {
   const fields = manifest.config?.fields ?? [];
   return [
-    // Delivery keys values by `service/key`, so that is what must be unique.
+    // Values are delivered by `service/key`, which must be unique.
     ...findDuplicates(fields, FIELDS, ({ service, key }) => `${service}/${key}`, 'key'),
     ...fields.flatMap((field, index) => validateField(field, [...FIELDS, index])),
   ];
 }
 
 function validateField(field: ConfigField, path: Path): Violation[] {
-  const typeFaults = validateType(field.type, [...path, 'type']);
-  if (field.generated !== undefined) return [...typeFaults, ...validateGenerated(field, path)];
-  if (field.default === undefined || typeFaults.length > 0) return typeFaults;
+  const typeViolations = validateType(field.type, [...path, 'type']);
+  if (field.generated !== undefined) return [...typeViolations, ...validateGenerated(field, path)];
+  const isChecked = field.default !== undefined && !hasRejectedValues(field.type);
+  if (!isChecked || typeViolations.length > 0) return typeViolations;
   const expected = explainMismatch(field.default, field.type);
   if (expected === null) return [];
   return [violationAt([...path, 'default'], 'bad-default', `must be ${expected}`)];
+}
+
+/** Rejected values of an enum are holes; the default may be one of them. */
+function hasRejectedValues(type: ConfigType): boolean {
+  return type.kind === 'enum' && Object.keys(type.values).length < type.values.length;
 }
 
 function validateType(type: ConfigType, path: Path): Violation[] {
@@ -35,27 +42,29 @@ function validateEnum(values: readonly string[], path: Path): Violation[] {
 }
 
 function validateGenerated(field: ConfigField, path: Path): Violation[] {
-  const faults: Violation[] = [];
+  const violations: Violation[] = [];
   if (field.type.kind !== 'string') {
     const kindPath = [...path, 'type', 'kind'];
-    faults.push(
+    violations.push(
       violationAt(kindPath, 'bad-generated', 'must be string, since a generated value is hex'),
     );
   }
   if (field.default !== undefined) {
     const defaultPath = [...path, 'default'];
-    faults.push(violationAt(defaultPath, 'bad-generated', 'must be absent from a generated field'));
+    violations.push(
+      violationAt(defaultPath, 'bad-generated', 'must be absent from a generated field'),
+    );
   }
   if (field.editable === true) {
     const editablePath = [...path, 'editable'];
-    faults.push(
+    violations.push(
       violationAt(editablePath, 'bad-generated', 'must not be true for a generated field'),
     );
   }
-  return faults;
+  return violations;
 }
 
-/** What a value of a config type must be; `null` for one that is it. */
+/** What a value of a config type must be; `null` for a value that fits. */
 export function explainMismatch(value: unknown, type: ConfigType): string | null {
   switch (type.kind) {
     case 'bool':
@@ -77,40 +86,4 @@ export function explainMismatch(value: unknown, type: ConfigType): string | null
 
 function isWithin(value: number, { min, max }: { min?: number; max?: number }): boolean {
   return value >= (min ?? Number.NEGATIVE_INFINITY) && value <= (max ?? Number.POSITIVE_INFINITY);
-}
-
-/** A fault of a manifest at the value of a path; the message reads on after the path's name. */
-export function violationAt(
-  path: Path,
-  rule: string,
-  rest: string,
-  hint: string | null = null,
-): Violation {
-  return { rule, message: `${describePath(path)} ${rest}`, hint, path, at: 'value' };
-}
-
-/** Faults for all but the first of those with one key. */
-export function findDuplicates<T>(
-  items: readonly T[],
-  path: Path,
-  readKey: (item: T) => string,
-  member: string,
-): Violation[] {
-  const first = new Map<string, number>();
-  return items.flatMap((item, index) => {
-    const key = readKey(item);
-    const earlier = first.get(key);
-    if (earlier === undefined) {
-      first.set(key, index);
-      return [];
-    }
-    const other = describePath([...path, earlier, ...memberPath(member)]);
-    return [
-      violationAt([...path, index, ...memberPath(member)], 'duplicate-name', `repeats ${other}`),
-    ];
-  });
-}
-
-function memberPath(member: string): string[] {
-  return member === '' ? [] : [member];
 }

@@ -7,54 +7,53 @@ import {
   type Diagnostic,
   type DocumentSource,
   sortDiagnostics,
-  type Violation,
 } from '../document/diagnostic.js';
 import { copyPlainJson } from '../document/plain-json.js';
 import { validateStruct } from '../document/validate.js';
+import { validateAdmin } from './admin-rules.js';
+import { findCapabilityWarnings, validateCapabilities } from './capability-rules.js';
 import { validateConfig } from './config-rules.js';
-import {
-  findCapabilityWarnings,
-  validateAdmin,
-  validateCapabilities,
-  validateRoutes,
-} from './manifest-rules.js';
 import { manifestStruct } from './manifest-struct.js';
+import { findRouteWarnings, validateRoutes } from './route-rules.js';
 
 export interface ParsedManifest {
-  /** A copy of what was given, no defaults added. */
+  /** A copy of the given manifest, without defaults. */
   readonly manifest: Manifest;
   readonly warnings: readonly Diagnostic[];
 }
 
 /**
- * Judges a manifest, whoever handed it over.
- * @throws InvalidFile with all that is wrong with it.
+ * Validates a manifest from any source.
+ * @throws InvalidFile with all errors of the manifest.
  */
 export function parseManifest(value: unknown, source: DocumentSource): ParsedManifest {
   const copy = copyPlainJson(value);
-  assertValidManifest(copy.faults, source);
-  assertValidManifest(validateStruct(copy.value, manifestStruct).faults, source);
-  // The copy, not what superstruct made of it: the digest is that of the manifest as given.
+  if (copy.violations.length > 0) throw createInvalidFile(copy.violations, source);
+  const { violations, accepted } = validateStruct(copy.value, manifestStruct);
+  const all = [...violations, ...validateRules((accepted ?? {}) as Partial<Manifest>)];
+  if (all.length > 0) throw createInvalidFile(all, source);
+  // The copy, not the result of superstruct: the digest is that of the manifest as given.
   const manifest = copy.value as Manifest;
-  assertValidManifest(
-    [
-      ...validateRoutes(manifest),
-      ...validateCapabilities(manifest),
-      ...validateAdmin(manifest),
-      ...validateConfig(manifest),
-    ],
-    source,
+  const warnings = [...findRouteWarnings(manifest), ...findCapabilityWarnings(manifest)].map(
+    (warning) => createDiagnostic(warning, source, 'warning'),
   );
-  const doubts = findCapabilityWarnings(manifest);
-  const warnings = doubts.map((doubt) => createDiagnostic(doubt, source, 'warning'));
   return { manifest, warnings: sortDiagnostics(warnings) };
 }
 
-function assertValidManifest(faults: readonly Violation[], source: DocumentSource): void {
-  if (faults.length > 0) throw createInvalidFile(faults, source);
+/**
+ * The rules that a struct cannot express, for what the struct accepts of a manifest. Rejected items of
+ * its lists are holes, which `flatMap` and `map` do not visit.
+ */
+function validateRules(manifest: Partial<Manifest>) {
+  return [
+    ...validateRoutes(manifest),
+    ...validateCapabilities(manifest),
+    ...validateAdmin(manifest),
+    ...validateConfig(manifest),
+  ];
 }
 
-/** `sha256:` and the hex SHA-256 of the RFC 8785 form of a manifest as it was given, no defaults added. */
+/** `sha256:` and the hex SHA-256 of the RFC 8785 form of a manifest as given, without defaults. */
 export function manifestDigest(manifest: unknown): string {
   const canonical = canonicalize(manifest) ?? '';
   return `sha256:${createHash('sha256').update(canonical).digest('hex')}`;

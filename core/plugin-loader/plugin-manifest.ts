@@ -168,10 +168,11 @@ async function validatePluginFile(
       Number(contract) > CONTRACT_VERSION ? 'update the host' : 'look for a newer version of it';
     throw new PluginError(name, 'contract', trouble, hint);
   }
-  const { faults, value: judged } = validateStruct(value, pluginFile);
-  const [fault] = faults;
-  if (fault !== undefined) {
-    throw createFileError(name, locate(fault.path, fault.at), fault.message, fault.hint);
+  const { violations, value: validated } = validateStruct(value, pluginFile);
+  const [violation] = violations;
+  if (violation !== undefined) {
+    const { path, at, message, hint } = violation;
+    throw createFileError(name, locate(path, at), message, hint);
   }
   const {
     version,
@@ -179,7 +180,7 @@ async function validatePluginFile(
     authenticators = [],
     entry,
     digests = null,
-  } = judged as Infer<typeof pluginFile>;
+  } = validated as Infer<typeof pluginFile>;
   if (kinds.length + authenticators.length === 0) {
     const message = "it must have 'kinds', 'authenticators' or both";
     throw createFileError(name, locate([], 'value'), message, null);

@@ -1,6 +1,6 @@
 import { array, enums, nullable, number, refine, string, type } from 'superstruct';
 import type { Balancing, Endpoint, Invocation, Outcome, Provider } from '../contract/index.js';
-import type { AnyStruct } from '../document/struct-walk.js';
+import type { AnyStruct } from '../document/described.js';
 import { matching, wholeNumber } from '../document/structs.js';
 import { validateStruct } from '../document/validate.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
@@ -83,8 +83,8 @@ function validateProvider(opened: unknown, kind: string): Provider {
 }
 
 function validateFact(value: unknown, struct: AnyStruct, kind: string, name: string) {
-  const [fault] = validateStruct(value, struct, [name]).faults;
-  if (fault !== undefined) throw createProviderError(kind, fault.message);
+  const [violation] = validateStruct(value, struct, [name]).violations;
+  if (violation !== undefined) throw createProviderError(kind, violation.message);
 }
 
 function createProviderError(kind: string, trouble: string): Error {

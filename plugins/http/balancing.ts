@@ -1,13 +1,5 @@
 import type { Balancing, HealthChecks } from '../../core/contract/index.js';
-import type { HttpConfig, UnixConfig } from './config.js';
-
-/** The example of contract 9. Times in milliseconds. */
-const HEALTH_DEFAULTS: HealthChecks = {
-  intervalMs: 5_000,
-  timeoutMs: 1_000,
-  failures: 2,
-  successes: 1,
-};
+import { HEALTH_DEFAULTS, type HttpConfig, type UnixConfig } from './config.js';
 
 /** Of a check, also where the config asks for none at intervals. */
 export const DEFAULT_CHECK_TIMEOUT_MS = HEALTH_DEFAULTS.timeoutMs;

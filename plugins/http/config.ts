@@ -1,138 +1,135 @@
-import { isIP } from 'node:net';
-import {
-  array,
-  define,
-  dynamic,
-  enums,
-  type Infer,
-  object,
-  optional,
-  refine,
-  type Struct,
-  size,
-} from 'superstruct';
-import { fileReference, secretReference } from '../../core/contract/index.js';
-import { type AnyStruct, endpoint, endpointId, isHttps } from './endpoint-config.js';
-import { headerName, isCredentialHeader } from './header-name.js';
+import { array, define, enums, type Infer, object, refine, type Struct, size } from 'superstruct';
+import type { HealthChecks } from '../../core/contract/index.js';
+import { described, named, optionally, when } from '../shared/described.js';
+import { auth, tls } from './credentials-config.js';
+import { endpoint, endpointId, isHttps } from './endpoint-config.js';
+import { headerName } from './header-name.js';
 
-/** Where a provider serves its manifest unless `manifest_path` says otherwise (contract 5). */
+/** The default of `manifest_path`. */
 export const DEFAULT_MANIFEST_PATH = '/.well-known/modgate/manifest.json';
 
 /** A host picks among replicas for each call: more than this is the work of a load balancer. */
 const MAX_ENDPOINTS = 64;
 
-/** The key of today, the one of tomorrow, and room for a fleet of replicas with keys of their own. */
-const MAX_PINS = 128;
+export const HEALTH_DEFAULTS: HealthChecks = {
+  intervalMs: 5_000,
+  timeoutMs: 1_000,
+  failures: 2,
+  successes: 1,
+};
 
 const STRATEGIES = ['round_robin', 'least_in_flight', 'consistent_hash'] as const;
 
 const ORIGIN_FORM = /^\/[!-"$-~]*$/;
-const SPKI_PIN = /^[A-Za-z0-9+/]{43}=$/;
 
 /** An origin-form target: what follows the authority in a URL, without a fragment. */
-export const requestPath = define<string>(
-  'path that starts with a slash, of visible ASCII without a fragment',
-  (value) => typeof value === 'string' && ORIGIN_FORM.test(value),
+const requestPath = named(
+  'requestPath',
+  described(
+    define<string>(
+      'path that starts with a slash, of visible ASCII without a fragment',
+      (value) => typeof value === 'string' && ORIGIN_FORM.test(value),
+    ),
+    { type: 'string', pattern: ORIGIN_FORM.source },
+  ),
 );
 
-const username = define<string>(
-  'user name without a colon or a control character',
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
-  (value) => typeof value === 'string' && /^[^:\u0000-\u001f\u007f]+$/.test(value),
-);
-
-/** RFC 6066, section 3: a DNS name, never an address. */
-const serverName = define<string>(
-  'name of a server, not an address',
-  (value) =>
-    typeof value === 'string' &&
-    /^(?=.{1,253}$)[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(value) &&
-    isIP(value) === 0,
-);
-
-const spkiPin = define<string>(
-  'base64 SHA-256 of a public key (44 characters)',
-  (value) => typeof value === 'string' && SPKI_PIN.test(value),
-);
-
-const spkiPins = dynamic<string | string[]>(
-  (value): AnyStruct => (Array.isArray(value) ? size(array(spkiPin), 1, MAX_PINS) : spkiPin),
-);
-
-/** Active checks; a host that finds no `health` makes none. Times in milliseconds. */
-export const health = object({
-  path: optional(requestPath),
-  interval_ms: optional(integerBetween(100, 3_600_000)),
-  timeout_ms: optional(integerBetween(10, 60_000)),
-  failures: optional(integerBetween(1, 100)),
-  successes: optional(integerBetween(1, 100)),
+export const manifestPath = optionally(requestPath, {
+  default: DEFAULT_MANIFEST_PATH,
+  description: 'Where the provider serves its manifest, for manifest: { from: provider }.',
 });
 
-const auth = refine(
-  object({
-    bearer: optional(secretReference()),
-    basic: optional(object({ username, password: secretReference() })),
-    header: optional(
-      object({
-        name: refine(
-          headerName,
-          'header name that is not hop-by-hop, host, content-* or modgate-*',
-          isCredentialHeader,
-        ),
-        value: secretReference(),
+/** Active checks; a host that finds no `health` makes none. Times in milliseconds. */
+export const health = named(
+  'health',
+  described(
+    object({
+      path: optionally(requestPath, { description: 'Target of GET. Default: only a connection.' }),
+      interval_ms: optionally(integerBetween(100, 3_600_000), {
+        default: HEALTH_DEFAULTS.intervalMs,
+        description: 'From the start of one check to the start of the next. Milliseconds.',
       }),
-    ),
-  }),
-  'exactly one of bearer, basic and header',
-  (value) => Object.values(value).filter((part) => part !== undefined).length === 1,
-);
-
-const tls = refine(
-  object({
-    ca: optional(fileReference()),
-    cert: optional(fileReference()),
-    key: optional(fileReference()),
-    servername: optional(serverName),
-    pin_sha256: optional(spkiPins),
-  }),
-  'a mapping with cert and key together, or with neither',
-  (value) => (value.cert === undefined) === (value.key === undefined),
+      timeout_ms: optionally(integerBetween(10, 60_000), {
+        default: HEALTH_DEFAULTS.timeoutMs,
+        description: 'Time for one check. Milliseconds.',
+      }),
+      failures: optionally(integerBetween(1, 100), {
+        default: HEALTH_DEFAULTS.failures,
+        description: 'Failed checks in a row after which an endpoint gets no calls.',
+      }),
+      successes: optionally(integerBetween(1, 100), {
+        default: HEALTH_DEFAULTS.successes,
+        description: 'Passed checks in a row after which it gets calls again.',
+      }),
+    }),
+    { description: 'Active checks of each endpoint; none without it.' },
+  ),
 );
 
 const shared = {
-  health: optional(health),
-  auth: optional(auth),
-  manifest_path: optional(requestPath),
+  health: optionally(health, {}),
+  auth: optionally(auth, {}),
+  manifest_path: manifestPath,
 };
 
-const endpoints = refine(
-  size(array(endpoint), 1, MAX_ENDPOINTS),
-  'a list of endpoints that differ',
-  (values) => new Set(values.map(endpointId)).size === values.length,
+const endpoints = described(
+  refine(
+    size(array(named('endpoint', endpoint)), 1, MAX_ENDPOINTS),
+    'a list of endpoints that differ',
+    (values) => new Set(values.map(endpointId)).size === values.length,
+  ),
+  { minItems: 1, maxItems: MAX_ENDPOINTS, description: 'Replicas of the provider.' },
 );
 
-/** `provider.config` of kind `http` (contract 6 and 9). */
-export const httpConfig = refine(
+const HASH_HEADER = when(
+  { required: ['strategy'], properties: { strategy: { const: 'consistent_hash' } } },
+  { required: ['hash_header'] },
+  { properties: { hash_header: false } },
+);
+const HTTPS = { pattern: '^[hH][tT][tT][pP][sS]:' };
+const HTTPS_ENDPOINT = when({ type: 'string' }, HTTPS, { properties: { url: HTTPS } });
+const TLS_ENDPOINTS = when(
+  { required: ['tls'] },
+  { properties: { endpoints: { items: HTTPS_ENDPOINT } } },
+);
+
+/** `provider.config` of kind `http`. */
+export const httpConfig = described(
   refine(
-    object({
-      endpoints,
-      strategy: optional(enums(STRATEGIES)),
-      hash_header: optional(headerName),
-      tls: optional(tls),
-      ...shared,
-    }),
-    'a mapping with hash_header for strategy consistent_hash, and for no other',
-    (value) => (value.strategy === 'consistent_hash') === (value.hash_header !== undefined),
+    refine(
+      object({
+        endpoints,
+        strategy: optionally(enums(STRATEGIES), {
+          default: STRATEGIES[0],
+          description: 'How the host selects an endpoint.',
+        }),
+        hash_header: optionally(headerName, {
+          description: 'Request header whose value selects the endpoint; only for consistent_hash.',
+        }),
+        tls: optionally(tls, {}),
+        ...shared,
+      }),
+      'a mapping with hash_header for strategy consistent_hash, and for no other',
+      (value) => (value.strategy === 'consistent_hash') === (value.hash_header !== undefined),
+    ),
+    'a mapping with tls only if all endpoints are https',
+    (value) => value.tls === undefined || value.endpoints.every(isHttps),
   ),
-  'a mapping with tls only if all endpoints are https',
-  (value) => value.tls === undefined || value.endpoints.every(isHttps),
+  { allOf: [HASH_HEADER, TLS_ENDPOINTS] },
 );
 
 /** `provider.config` of kind `unix`: `socket` is absolute or relative to the descriptor. */
 export const unixConfig = object({
-  socket: define<string>(
-    'path of a socket',
-    (value) => typeof value === 'string' && /^[^\0\n]+$/.test(value),
+  socket: described(
+    define<string>(
+      'path of a socket',
+      (value) => typeof value === 'string' && /^[^\0\n]+$/.test(value),
+    ),
+    {
+      type: 'string',
+      pattern: '^[^\\u0000\\n]+$',
+      description: 'Path of the socket, absolute or relative to the descriptor.',
+    },
   ),
   ...shared,
 });
@@ -143,8 +140,11 @@ export type AuthConfig = Infer<typeof auth>;
 export type TlsConfig = Infer<typeof tls>;
 
 export function integerBetween(min: number, max: number): Struct<number, null> {
-  return define<number>(
-    `integer between ${min} and ${max}`,
-    (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
+  return described(
+    define<number>(
+      `integer between ${min} and ${max}`,
+      (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
+    ),
+    { type: 'integer', minimum: min, maximum: max },
   );
 }

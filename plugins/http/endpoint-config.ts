@@ -1,4 +1,5 @@
 import { define, dynamic, object, type Struct } from 'superstruct';
+import { described, named, when } from '../shared/described.js';
 
 // superstruct's own signature uses `any` for what a struct holds inside.
 // biome-ignore lint/suspicious/noExplicitAny: the two structs differ in type and schema
@@ -20,22 +21,43 @@ const ENDPOINT_URL = /^https?:\/\/[^/?#@\\\s]+(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 
-const url = define<string>(
-  'http or https URL without credentials, query, fragment or dot segment',
-  (value) => typeof value === 'string' && isEndpointUrl(value),
+const url = named(
+  'endpointUrl',
+  described(
+    define<string>(
+      'http or https URL without credentials, query, fragment or dot segment',
+      (value) => typeof value === 'string' && isEndpointUrl(value),
+    ),
+    {
+      type: 'string',
+      pattern: ENDPOINT_URL.source.replace('https?', '[hH][tT][tT][pP][sS]?'),
+      description: 'http or https, without credentials, query or fragment.',
+    },
+  ),
 );
 
 const weighted = object({
-  url,
-  weight: define<number>(
-    `integer between 1 and ${MAX_WEIGHT}`,
-    (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_WEIGHT,
+  url: described(url, { description: 'http or https, without credentials, query or fragment.' }),
+  weight: described(
+    define<number>(
+      `integer between 1 and ${MAX_WEIGHT}`,
+      (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_WEIGHT,
+    ),
+    {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_WEIGHT,
+      description: 'Share of the calls relative to the other endpoints.',
+    },
   ),
 });
 
 /** A URL, or a URL with a weight. Dynamic, since a union could not say which key is wrong. */
-export const endpoint = dynamic<string | WeightedEndpoint>(
-  (value): AnyStruct => (typeof value === 'object' && value !== null ? weighted : url),
+export const endpoint = described(
+  dynamic<string | WeightedEndpoint>(
+    (value): AnyStruct => (typeof value === 'object' && value !== null ? weighted : url),
+  ),
+  when({ type: 'object' }, weighted, url),
 );
 
 export function endpointUrl(entry: string | WeightedEndpoint): string {

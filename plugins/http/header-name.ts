@@ -1,4 +1,5 @@
 import { define } from 'superstruct';
+import { described, named } from '../shared/described.js';
 
 /** RFC 9110, section 5.6.2: token. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -7,9 +8,12 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const NOT_FOR_CREDENTIALS =
   /^(?:connection|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-.*|modgate[-_].*)$/i;
 
-export const headerName = define<string>(
-  'name of a header',
-  (value) => typeof value === 'string' && TOKEN.test(value),
+export const headerName = named(
+  'headerName',
+  described(
+    define<string>('name of a header', (value) => typeof value === 'string' && TOKEN.test(value)),
+    { type: 'string', pattern: TOKEN.source },
+  ),
 );
 
 export function isCredentialHeader(name: string): boolean {

@@ -1,6 +1,8 @@
-import { array, define, type Infer, object, omit, optional, refine, size } from 'superstruct';
+import { array, define, type Infer, object, omit, refine, size } from 'superstruct';
 import { fileReference, secretReference } from '../../core/contract/index.js';
 import { health } from '../http/config.js';
+import { CERTIFICATE_PAIR, oneMember } from '../http/credentials-config.js';
+import { described, named, optionally } from '../shared/described.js';
 
 /** Where `inbox` puts the subjects of answers. */
 export const DEFAULT_INBOX = '_INBOX';
@@ -15,51 +17,87 @@ const SERVER = /^(?:nats|tls):\/\/(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::[0-9
 /** Tokens without a wildcard, and without what NATS clients disagree about. */
 const SUBJECT = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
 
-const server = define<string>(
-  'nats:// or tls:// with a host and perhaps a port, without credentials',
-  (value) => typeof value === 'string' && SERVER.test(value) && URL.canParse(value),
+const server = described(
+  define<string>(
+    'nats:// or tls:// with a host and perhaps a port, without credentials',
+    (value) => typeof value === 'string' && SERVER.test(value) && URL.canParse(value),
+  ),
+  { type: 'string', pattern: SERVER.source },
 );
 
-const subject = define<string>(
-  'subject of letters, digits, hyphens and underscores between dots',
-  (value) => typeof value === 'string' && value.length <= MAX_SUBJECT_LENGTH && SUBJECT.test(value),
+const subject = named(
+  'natsSubject',
+  described(
+    define<string>(
+      'subject of letters, digits, hyphens and underscores between dots',
+      (value) =>
+        typeof value === 'string' && value.length <= MAX_SUBJECT_LENGTH && SUBJECT.test(value),
+    ),
+    { type: 'string', maxLength: MAX_SUBJECT_LENGTH, pattern: SUBJECT.source },
+  ),
 );
 
-const user = define<string>(
-  'name of a user',
-  (value) => typeof value === 'string' && value.length > 0,
+const user = described(
+  define<string>('name of a user', (value) => typeof value === 'string' && value.length > 0),
+  { type: 'string', minLength: 1, description: 'Name of the user.' },
 );
 
-const auth = refine(
-  object({
-    user: optional(object({ name: user, password: secretReference() })),
-    token: optional(secretReference()),
-    nkey: optional(secretReference()),
-    creds: optional(secretReference()),
-  }),
-  'exactly one of user, token, nkey and creds',
-  (value) => Object.values(value).filter((part) => part !== undefined).length === 1,
+const auth = described(
+  refine(
+    object({
+      user: optionally(
+        object({
+          name: user,
+          password: described(secretReference(), { description: 'Password of the user.' }),
+        }),
+        { description: 'Name and password.' },
+      ),
+      token: optionally(secretReference(), { description: 'A token.' }),
+      nkey: optionally(secretReference(), { description: 'Seed of a user nkey.' }),
+      creds: optionally(secretReference(), { description: 'Content of a credentials file.' }),
+    }),
+    'exactly one of user, token, nkey and creds',
+    (value) => Object.values(value).filter((part) => part !== undefined).length === 1,
+  ),
+  oneMember("The host's credentials for the server: exactly one kind."),
 );
 
-const tls = refine(
-  object({
-    ca: optional(fileReference()),
-    cert: optional(fileReference()),
-    key: optional(fileReference()),
-  }),
-  'a mapping with cert and key together, or with neither',
-  (value) => (value.cert === undefined) === (value.key === undefined),
+const tls = described(
+  refine(
+    object({
+      ca: optionally(fileReference(), { description: 'Certificate authorities, PEM.' }),
+      cert: optionally(fileReference(), { description: "The host's certificate, PEM." }),
+      key: optionally(fileReference(), { description: 'Key of the certificate, PEM.' }),
+    }),
+    'a mapping with cert and key together, or with neither',
+    (value) => (value.cert === undefined) === (value.key === undefined),
+  ),
+  {
+    dependentRequired: CERTIFICATE_PAIR,
+    description: "Requires TLS; ca replaces the system's certificate authorities.",
+  },
 );
 
 /** `provider.config` of kind `nats`. */
 export const natsConfig = object({
-  servers: size(array(server), 1, MAX_SERVERS),
-  subject,
-  inbox: optional(subject),
-  auth: optional(auth),
-  tls: optional(tls),
-  // A check is a message of its own, to no path.
-  health: optional(omit(health, ['path'])),
+  servers: described(size(array(server), 1, MAX_SERVERS), {
+    minItems: 1,
+    maxItems: MAX_SERVERS,
+    description: 'Tried in turn; tls:// requires TLS. Without credentials.',
+  }),
+  subject: described(subject, {
+    description: 'Prefix of every operation: requests go to <subject>.http_route and so on.',
+  }),
+  inbox: optionally(subject, {
+    default: DEFAULT_INBOX,
+    description: 'Prefix of the subjects of responses.',
+  }),
+  auth: optionally(auth, {}),
+  tls: optionally(tls, {}),
+  // A check is a message of its own, without a path.
+  health: optionally(omit(health, ['path']), {
+    description: 'Active checks of the provider; none without it.',
+  }),
 });
 
 export type NatsConfig = Infer<typeof natsConfig>;

@@ -1,6 +1,7 @@
-import { array, define, type Infer, object, optional, refine, size } from 'superstruct';
+import { array, define, type Infer, object, refine, size } from 'superstruct';
 import { fileReference } from '../../core/contract/index.js';
-import { health, integerBetween, requestPath } from '../http/config.js';
+import { health, integerBetween, manifestPath } from '../http/config.js';
+import { described, optionally } from '../shared/described.js';
 import { environmentConfig } from '../shared/environment-config.js';
 
 /** `start_timeout_ms`: from the start of the command to its first accepted connection. */
@@ -9,29 +10,50 @@ export const DEFAULT_START_TIMEOUT_MS = 10_000;
 const MAX_ARGUMENTS = 256;
 const MAX_WATCHED_FILES = 64;
 
-const argument = define<string>(
-  'text without a zero byte',
-  (value) => typeof value === 'string' && !value.includes('\0'),
+const argument = described(
+  define<string>(
+    'text without a zero byte',
+    (value) => typeof value === 'string' && !value.includes('\0'),
+  ),
+  { type: 'string', pattern: '^[^\\u0000]*$' },
 );
 
-const folder = define<string>(
-  'path of a folder',
-  (value) => typeof value === 'string' && /^[^\0\n]+$/.test(value),
+const folder = described(
+  define<string>(
+    'path of a folder',
+    (value) => typeof value === 'string' && /^[^\0\n]+$/.test(value),
+  ),
+  { type: 'string', pattern: '^[^\\u0000\\n]+$' },
 );
 
 /** `provider.config` of kind `process`. */
 export const processConfig = object({
-  command: refine(
-    size(array(argument), 1, MAX_ARGUMENTS),
-    'list of a program and its arguments',
-    ([program]) => program !== '',
+  command: described(
+    refine(
+      size(array(argument), 1, MAX_ARGUMENTS),
+      'list of a program and its arguments',
+      ([program]) => program !== '',
+    ),
+    {
+      minItems: 1,
+      maxItems: MAX_ARGUMENTS,
+      description: 'A program and its arguments; there is no shell.',
+    },
   ),
-  cwd: optional(folder),
-  env: optional(environmentConfig),
-  watch: optional(size(array(fileReference()), 0, MAX_WATCHED_FILES)),
-  start_timeout_ms: optional(integerBetween(100, 300_000)),
-  manifest_path: optional(requestPath),
-  health: optional(health),
+  cwd: optionally(folder, {
+    description: "Working directory, relative to the descriptor. Default: the descriptor's folder.",
+  }),
+  env: optionally(environmentConfig, {}),
+  watch: optionally(size(array(fileReference()), 0, MAX_WATCHED_FILES), {
+    maxItems: MAX_WATCHED_FILES,
+    description: 'Files whose change restarts the command.',
+  }),
+  start_timeout_ms: optionally(integerBetween(100, 300_000), {
+    default: DEFAULT_START_TIMEOUT_MS,
+    description: 'From the start to the first accepted connection. Milliseconds.',
+  }),
+  manifest_path: manifestPath,
+  health: optionally(health, {}),
 });
 
 export type ProcessConfig = Infer<typeof processConfig>;

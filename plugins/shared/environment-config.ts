@@ -1,7 +1,8 @@
 import { define, record, string, union } from 'superstruct';
 import { type OpenContext, SECRET_REFERENCE, secretReference } from '../../core/contract/index.js';
+import { described, named } from './described.js';
 
-/** POSIX, 8.1; what the host sets itself is not for descriptors. */
+/** POSIX, 8.1, without the variables that the host sets. */
 const VARIABLE = /^(?!MODGATE_)[A-Za-z_][A-Za-z0-9_]*$/;
 
 const variableName = define<string>(
@@ -10,7 +11,15 @@ const variableName = define<string>(
 );
 
 /** The variables of a child, by name: `env:NAME` and `file:PATH` are references, anything else is text. */
-export const environmentConfig = record(variableName, union([secretReference(), string()]));
+export const environmentConfig = named(
+  'environment',
+  described(record(variableName, union([secretReference(), string()])), {
+    type: 'object',
+    propertyNames: { pattern: VARIABLE.source },
+    additionalProperties: { type: 'string' },
+    description: 'Variables by name: env:NAME and file:PATH are references, anything else is text.',
+  }),
+);
 
 export function readEnvironment(
   config: Readonly<Record<string, string>> | undefined,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { boolean, defaulted, define, object } from 'superstruct';
 import { type ParsedDescriptor, parseDescriptor } from '../../core/descriptor/parse-descriptor.js';
 import { type BadDocument, type GoodDocument, readCorpus } from '../support/documents/corpus.js';
-import { findingsOf, summarise } from '../support/documents/invalid-file.js';
+import { diagnosticsOf, summarize } from '../support/documents/invalid-file.js';
 import { createAdapters, knownAdapters } from '../support/documents/known-adapters.js';
 
 const good = readCorpus<GoodDocument[]>('descriptors/good');
@@ -30,8 +30,8 @@ describe('parseDescriptor', () => {
 
   for (const { name, file, text, findings } of bad) {
     it(`refuses ${name}`, async () => {
-      const found = await findingsOf(() => parse(text.join('\n'), file));
-      expect(found.map(summarise)).to.deep.equal(findings);
+      const found = await diagnosticsOf(() => parse(text.join('\n'), file));
+      expect(found.map(summarize)).to.deep.equal(findings);
       for (const finding of found) expect(finding).to.include({ file, severity: 'error' });
     });
   }
@@ -122,7 +122,7 @@ describe('parseDescriptor', () => {
     const text =
       'module: crm\nprovider: { kind: mute }\nmanifest: m.json\nforward_headers: [If-Match]';
     const { warnings } = await parse(text);
-    expect(warnings.map(summarise)).to.deep.equal([
+    expect(warnings.map(summarize)).to.deep.equal([
       {
         rule: 'needless-header',
         line: 4,
@@ -156,27 +156,27 @@ describe('parseDescriptor', () => {
       kinds: () => ['x'],
       adapter: () => Promise.reject(new Error("plugin 'x' cannot be imported")),
     };
-    const found = await findingsOf(() =>
+    const found = await diagnosticsOf(() =>
       parse('module: crm\nprovider: { kind: x }', 'crm.yaml', adapters),
     );
-    expect(found.map(summarise)).to.deep.equal([
+    expect(found.map(summarize)).to.deep.equal([
       { rule: 'plugin-failed', line: 2, column: 19, message: "plugin 'x' cannot be imported" },
     ]);
   });
 
-  it('survives a check of a plugin that throws, and keeps its words to itself', async () => {
+  it('reports a check of a plugin that throws, without its message', async () => {
     const config = define('x', (value) => {
       throw new Error(`what is ${JSON.stringify(value)}?`);
     });
     const adapters = createAdapters([{ kind: 'x', config, supports: { manifest: true } }]);
     const text = 'module: crm\nprovider: { kind: x, config: hunter2 }';
-    const found = await findingsOf(() => parse(text, 'crm.yaml', adapters));
-    expect(found.map(summarise)).to.deep.equal([
+    const found = await diagnosticsOf(() => parse(text, 'crm.yaml', adapters));
+    expect(found.map(summarize)).to.deep.equal([
       {
         rule: 'check-failed',
         line: 2,
         column: 30,
-        message: "'provider.config' cannot be judged: the check of the plugin failed",
+        message: "'provider.config' cannot be validated: the check of the plugin failed",
       },
     ]);
   });

@@ -19,14 +19,14 @@ import {
   union,
 } from 'superstruct';
 import { fileReference, Secret, secretReference } from '../../core/contract/index.js';
+import type { AnyStruct } from '../../core/document/described.js';
 import { readStructuredText } from '../../core/document/parse-document.js';
 import {
   listReferencedFiles,
   type References,
   resolveReferences,
 } from '../../core/document/references.js';
-import type { AnyStruct } from '../../core/document/struct-walk.js';
-import { findingsOf, summarise } from '../support/documents/invalid-file.js';
+import { diagnosticsOf, summarize } from '../support/documents/invalid-file.js';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 
 const FOUR_MIB = 4 * 1024 * 1024;
@@ -100,7 +100,7 @@ describe('resolveReferences', () => {
     });
   }
 
-  it('leaves alone what only looks like a reference', async () => {
+  it('ignores a text that only looks like a reference', async () => {
     const struct = object({
       a: string(),
       b: record(string(), string()),
@@ -108,10 +108,10 @@ describe('resolveReferences', () => {
     });
     const config = { a: 'env:A', b: { 'env:A': 'env:A' }, c: 'plain' };
     const references = await resolve({ struct, config });
-    expect(() => references.secret('env:A')).to.throw('no reference of the config reads so');
+    expect(() => references.secret('env:A')).to.throw('the config has no such reference');
   });
 
-  it('hands out secrets that cannot be printed', async () => {
+  it('returns secrets that cannot be printed', async () => {
     const references = await resolve({ struct: secret, config: 'env:A', env: { A: 'hunter2' } });
     const value = references.secret('env:A');
     expect(value).to.be.instanceOf(Secret);
@@ -119,7 +119,7 @@ describe('resolveReferences', () => {
     expect(JSON.stringify(references)).not.to.contain('hunter2');
   });
 
-  it('takes one line break from the end of a secret in a file', async () => {
+  it('removes one line break from the end of a secret in a file', async () => {
     const baseDir = createFolder({ a: 'x', b: 'x\n', c: 'x\r\n', d: 'x\n\n', e: ' x ' });
     const config = ['file:a', 'file:b', 'file:c', 'file:d', 'file:e'];
     const references = await resolve({ struct: array(secret), config, baseDir });
@@ -132,12 +132,12 @@ describe('resolveReferences', () => {
     ]);
   });
 
-  it('takes nothing from a variable', async () => {
+  it('returns a variable unchanged', async () => {
     const references = await resolve({ struct: secret, config: 'env:A', env: { A: 'x\n' } });
     expect(references.secret('env:A').reveal()).to.equal('x\n');
   });
 
-  it('hands out the bytes and the absolute path of a file', async () => {
+  it('returns the bytes and the absolute path of a file', async () => {
     const baseDir = createFolder({ 'ca.pem': Buffer.from([0, 255, 10]), 'sub/key': 'k' });
     const config = { a: './ca.pem', b: 'file:sub/key', c: join(baseDir, 'ca.pem'), d: 'env:PEM' };
     const file = fileReference();
@@ -149,7 +149,7 @@ describe('resolveReferences', () => {
     expect(references.path('./ca.pem')).to.equal(join(baseDir, 'ca.pem'));
     expect(references.path('file:sub/key')).to.equal(join(baseDir, 'sub/key'));
     expect(() => references.path('env:PEM')).to.throw('has no path');
-    expect(() => references.file('./other')).to.throw('no reference');
+    expect(() => references.file('./other')).to.throw('no such reference');
     const files = [join(baseDir, 'ca.pem'), join(baseDir, 'sub/key')];
     expect(references.files).to.deep.equal(files);
     expect(listReferencedFiles(struct, config, baseDir)).to.deep.equal(files);
@@ -180,7 +180,7 @@ describe('resolveReferences', () => {
     expect(await read('x')).not.to.equal(first);
   });
 
-  it('refuses everything that cannot be resolved, at once and in place', async () => {
+  it('rejects everything that cannot be resolved, at once and in place', async () => {
     const baseDir = createFolder({
       empty: '\n',
       large: Buffer.alloc(FOUR_MIB + 1, 'a'),
@@ -199,7 +199,7 @@ describe('resolveReferences', () => {
       'file:folder',
       'file:a\0b',
     ];
-    const found = await findingsOf(() =>
+    const found = await diagnosticsOf(() =>
       resolve({ struct: array(secret), config, baseDir, env: { EMPTY: '' } }),
     );
     expect(found.map(({ message }) => message)).to.deep.equal([
@@ -216,15 +216,15 @@ describe('resolveReferences', () => {
     ]);
     expect(new Set(found.map(({ rule }) => rule))).to.deep.equal(new Set(['unresolved-reference']));
     expect(found[0]).to.deep.include({ path: ['provider', 'config', 0], file: 'crm.json' });
-    expect(found.map(summarise)[1]).to.include({ line: 1, column: 38 });
+    expect(found.map(summarize)[1]).to.include({ line: 1, column: 38 });
   });
 
-  it('reads a file that is no secret whatever its bytes', async () => {
+  it('reads a file of any bytes that is not a secret', async () => {
     const baseDir = createFolder({ a: Buffer.from([0xff]) });
     const references = await resolve({ struct: fileReference(), config: 'a', baseDir });
     expect([...references.file('a')]).to.deep.equal([0xff]);
     rmSync(join(baseDir, 'a'));
-    const found = await findingsOf(() =>
+    const found = await diagnosticsOf(() =>
       resolve({ struct: fileReference(), config: 'a', baseDir }),
     );
     expect(found.map(({ message }) => message)).to.deep.equal([

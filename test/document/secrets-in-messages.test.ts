@@ -8,7 +8,7 @@ import { knownAdapters } from '../support/documents/known-adapters.js';
 
 type Path = readonly (string | number)[];
 
-// Neither near a known word nor a valid value of anything but a free text.
+// Not near any keyword, and valid only as free text.
 const SECRET = 'CANARY {secret}';
 const CANARIES = [SECRET, '/CANARY?', 'sha256:CANARY', '-CANARY', 'http://u:CANARY@h?x'];
 
@@ -39,7 +39,7 @@ function listVariants(value: unknown): string[] {
   );
 }
 
-/** All that an error may show: message, hint and the name of the file, of each finding. */
+/** All that an error may show: message, hint and the name of the file, of each diagnostic. */
 async function textOf(work: () => unknown): Promise<string> {
   try {
     await work();
@@ -55,8 +55,8 @@ function readValue({ file, text }: GoodDocument): unknown {
   return readStructuredText(file, text.join('\n')).value;
 }
 
-describe('findings', () => {
-  it('show no value of a descriptor, wherever it stands', async () => {
+describe('diagnostics', () => {
+  it('show no value of a descriptor, wherever it is', async () => {
     for (const vector of readCorpus<GoodDocument[]>('descriptors/good')) {
       for (const text of listVariants(readValue(vector))) {
         const input = { file: 'crm.json', text, adapters: knownAdapters };
@@ -65,13 +65,13 @@ describe('findings', () => {
     }
   });
 
-  it('show no value of a manifest but the routes that they are about', async () => {
-    const isRoute = /route '[A-Z]+ [^\n]*'[^\n]*/g;
+  it('show no value of a manifest but the routes and capabilities that they are about', async () => {
+    const isNamed = /route '[A-Z]+ [^\n]*'[^\n]*|the capability '[^']*'|add '[^']*'/g;
     for (const vector of readCorpus<GoodDocument[]>('manifests/good')) {
       for (const text of listVariants(readValue(vector))) {
         const source = { file: 'm.json', locate: () => null };
         const shown = await textOf(() => parseManifest(JSON.parse(text), source));
-        expect(shown.replaceAll(isRoute, '')).not.to.contain('CANARY', text);
+        expect(shown.replaceAll(isNamed, '')).not.to.contain('CANARY', text);
       }
     }
   });
@@ -81,7 +81,7 @@ describe('findings', () => {
       const text = vector.text.join('\n').replaceAll('crm', 'CANARY').replaceAll('x', 'CANARY');
       const input = { file: 'a.yaml', text, adapters: knownAdapters };
       const shown = await textOf(() => parseDescriptor(input));
-      // A key that is unknown is named, since nobody could find it otherwise.
+      // An unknown key is named, so that the author can find it.
       expect(shown.replaceAll(/unknown key '[^']*'/g, '')).not.to.contain('CANARY', text);
     }
   });

@@ -24,18 +24,18 @@ import {
   type,
   union,
 } from 'superstruct';
-import type { AnyStruct } from '../../core/document/struct-walk.js';
+import type { AnyStruct } from '../../core/document/described.js';
 import { validateStruct } from '../../core/document/validate.js';
 
-function tell(value: unknown, struct: AnyStruct): string[] {
-  return validateStruct(value, struct).faults.map(
+function messagesOf(value: unknown, struct: AnyStruct): string[] {
+  return validateStruct(value, struct).violations.map(
     ({ message, hint }) => message + (hint === null ? '' : ` (${hint})`),
   );
 }
 
 const ENDPOINT = union([string(), object({ url: string(), weight: optional(integer()) })]);
 
-const CASES: readonly [name: string, struct: AnyStruct, value: unknown, told: string[]][] = [
+const CASES: readonly [name: string, struct: AnyStruct, value: unknown, messages: string[]][] = [
   ['a string', object({ a: string() }), { a: 1 }, ["'a' must be a string (put it in quotes)"]],
   ['a number', object({ a: number() }), { a: '1' }, ["'a' must be a number (remove the quotes)"]],
   ['a whole number', object({ a: integer() }), { a: 1.5 }, ["'a' must be a whole number"]],
@@ -157,23 +157,26 @@ const CASES: readonly [name: string, struct: AnyStruct, value: unknown, told: st
   ['the root', object({}), 'x', ['the document must be a mapping']],
 ];
 
-describe('judgeByStruct', () => {
-  for (const [name, struct, value, told] of CASES) {
-    it(`tells what is wrong with ${name}`, () => {
-      expect(tell(value, struct)).to.deep.equal(told);
+describe('validateStruct', () => {
+  for (const [name, struct, value, messages] of CASES) {
+    it(`explains what is wrong with ${name}`, () => {
+      expect(messagesOf(value, struct)).to.deep.equal(messages);
     });
   }
 
-  it('names no key that is no plain word', () => {
-    expect(tell({ 's3cret value!': 1 }, object({}))).to.deep.equal(['unknown key']);
-    expect(tell({ a: { 'x y': 1 } }, object({ a: record(string(), string()) }))).to.deep.equal([
-      "'a.?' must be a string (put it in quotes)",
-    ]);
+  it('names no key that is not a plain word', () => {
+    expect(messagesOf({ 's3cret value!': 1 }, object({}))).to.deep.equal(['unknown key']);
+    expect(
+      messagesOf({ a: { 'x y': 1 } }, object({ a: record(string(), string()) })),
+    ).to.deep.equal(["'a.?' must be a string (put it in quotes)"]);
   });
 
   it('puts the prefix in front of every path', () => {
-    const { faults } = validateStruct({ b: 1 }, object({ a: string() }), ['provider', 'config']);
-    expect(faults.map(({ message, path, at }) => ({ message, path, at }))).to.deep.equal([
+    const { violations } = validateStruct({ b: 1 }, object({ a: string() }), [
+      'provider',
+      'config',
+    ]);
+    expect(violations.map(({ message, path, at }) => ({ message, path, at }))).to.deep.equal([
       { message: "missing key 'a' in 'provider.config'", path: ['provider', 'config'], at: 'key' },
       {
         message: "unknown key 'b' in 'provider.config'",
@@ -183,14 +186,12 @@ describe('judgeByStruct', () => {
     ]);
   });
 
-  it('ends with 100 faults, however many there are', () => {
+  it('reports at most 100 violations', () => {
     const value = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, i]));
-    expect(tell(value, object({}))).to.have.length(100);
+    expect(messagesOf(value, object({}))).to.have.length(100);
   });
-});
 
-describe('judgeByStruct', () => {
-  it('walks a mapping no more often for a hundred unknown keys than for one', () => {
+  it('visits a mapping no more often for a hundred unknown keys than for one', () => {
     const countWalks = (unknown: number) => {
       let walks = 0;
       const target = Object.fromEntries(Array.from({ length: unknown }, (_, n) => [`k${n}`, 1]));
@@ -200,11 +201,50 @@ describe('judgeByStruct', () => {
           return Reflect.ownKeys(it);
         },
       });
-      expect(validateStruct(value, object({ a: optional(string()) })).faults).to.have.length(
+      expect(validateStruct(value, object({ a: optional(string()) })).violations).to.have.length(
         unknown,
       );
       return walks;
     };
     expect(countWalks(100)).to.equal(countWalks(1));
+  });
+
+  it('stops at 100 violations of the largest mapping that a text can have', () => {
+    const value = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, i]));
+    const startedAt = performance.now();
+    expect(messagesOf(value, object({ a: string() }))).to.have.length(100);
+    expect(performance.now() - startedAt).to.be.lessThan(500);
+  });
+
+  describe('returns what the struct accepts', () => {
+    const route = object({ path: string(), summary: optional(string()) });
+    const struct = object({ routes: array(route), name: string(), note: optional(string()) });
+    const cases: readonly [name: string, value: unknown, accepted: unknown][] = [
+      [
+        'without a rejected optional member',
+        { name: 'a', routes: [], note: 1 },
+        { name: 'a', routes: [] },
+      ],
+      ['without an unknown key', { name: 'a', routes: [], x: 1 }, { name: 'a', routes: [] }],
+      ['without a rejected member of the root', { name: 1, routes: [] }, { routes: [] }],
+      [
+        'without a rejected member of an item',
+        { name: 'a', routes: [{ path: 'p', summary: 1 }] },
+        { name: 'a', routes: [{ path: 'p' }] },
+      ],
+      ['of a value of the wrong type: nothing', 'x', null],
+    ];
+    for (const [name, value, accepted] of cases) {
+      it(name, () => {
+        expect(validateStruct(value, struct).accepted).to.deep.equal(accepted);
+      });
+    }
+
+    it('with a hole for each rejected item', () => {
+      const value = { name: 'a', routes: [{ path: 1 }, { path: 'p' }] };
+      const { routes } = validateStruct(value, struct).accepted as { routes: unknown[] };
+      expect(routes).to.have.length(2);
+      expect(routes.flatMap((item, index) => [[index, item]])).to.deep.equal([[1, { path: 'p' }]]);
+    });
   });
 });

@@ -14,7 +14,7 @@ import {
   ManifestUnavailable,
 } from '../../core/manifest/load-manifest.js';
 import { manifestDigest } from '../../core/manifest/parse-manifest.js';
-import { findingsOf, summarise } from '../support/documents/invalid-file.js';
+import { diagnosticsOf, summarize } from '../support/documents/invalid-file.js';
 import { knownAdapters } from '../support/documents/known-adapters.js';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 
@@ -78,10 +78,10 @@ describe('readManifest', () => {
 
   it('places findings in the file of the manifest, named as written', async () => {
     const baseDir = createFolder({ 'm.json': '{\n  "protocol": "x"\n}' });
-    const found = await findingsOf(() => read('manifest: ./m.json', { baseDir }));
+    const found = await diagnosticsOf(() => read('manifest: ./m.json', { baseDir }));
     expect(found.at(-1)).to.include({ file: './m.json', line: 2, rule: 'invalid-value' });
     const broken = createFolder({ 'm.json': '{' });
-    const [fault] = await findingsOf(() => read('manifest: ./m.json', { baseDir: broken }));
+    const [fault] = await diagnosticsOf(() => read('manifest: ./m.json', { baseDir: broken }));
     expect(fault).to.include({ file: './m.json', line: 1, column: 2, rule: 'json-syntax' });
   });
 
@@ -93,22 +93,22 @@ describe('readManifest', () => {
       ['folder', 'not-a-file', 'is not a regular file'],
     ] as const;
     for (const [path, rule, rest] of cases) {
-      const found = await findingsOf(() => read(`manifest: ${path}`, { baseDir }));
+      const found = await diagnosticsOf(() => read(`manifest: ${path}`, { baseDir }));
       const message = `'manifest' names the file '${path}', which ${rest}`;
-      expect(found.map(summarise)).to.deep.equal([{ rule, line: 3, column: 11, message }]);
+      expect(found.map(summarize)).to.deep.equal([{ rule, line: 3, column: 11, message }]);
       expect(found[0]).to.include({ file: 'crm.yaml' });
     }
   });
 
   it('hints at the other form for a URL that is taken for a path', async () => {
-    const [finding] = await findingsOf(() => read('manifest: https://a.test/m.json'));
+    const [finding] = await diagnosticsOf(() => read('manifest: https://a.test/m.json'));
     expect(finding?.hint).to.equal('write { url: … } for a manifest behind a URL');
   });
 
   it('reads an inline manifest, and places findings in the descriptor', async () => {
     const inline = `manifest:\n  inline: ${JSON_TEXT}`;
     expect((await read(inline)).manifest).to.deep.equal(MANIFEST);
-    const found = await findingsOf(() => read(inline.replace('acme/crm', 'ACME')));
+    const found = await diagnosticsOf(() => read(inline.replace('acme/crm', 'ACME')));
     expect(found[0]).to.deep.include({
       file: 'crm.yaml',
       line: 4,
@@ -121,7 +121,7 @@ describe('readManifest', () => {
     const result = await read('manifest: { from: provider }', { askProvider });
     expect(result).to.deep.include({ manifest: MANIFEST, digest: DIGEST, files: [] });
     const bad = () => Promise.resolve({ ...MANIFEST, module_id: 1 });
-    const [finding] = await findingsOf(() => read('', { askProvider: bad }));
+    const [finding] = await diagnosticsOf(() => read('', { askProvider: bad }));
     expect(finding).to.include({ file: 'provider of crm', line: null, column: null });
   });
 
@@ -141,8 +141,8 @@ describe('readManifest', () => {
     const inline = `manifest: { inline: ${JSON_TEXT} }`;
     expect((await read(`${inline}\nmanifest_digest: ${DIGEST}`)).digest).to.equal(DIGEST);
     const other = `sha256:${'0'.repeat(64)}`;
-    const found = await findingsOf(() => read(`${inline}\nmanifest_digest: ${other}`));
-    expect(found.map(summarise)).to.deep.equal([
+    const found = await diagnosticsOf(() => read(`${inline}\nmanifest_digest: ${other}`));
+    expect(found.map(summarize)).to.deep.equal([
       {
         rule: 'digest-mismatch',
         line: 4,
@@ -305,7 +305,7 @@ describe('readManifest', () => {
 
     it('names the URL in findings without its query', async () => {
       answer = send(200, JSON_TYPE, '{\n"protocol": 1}');
-      const found = await findingsOf(() => read(`manifest: { url: "${url}/m?key=CANARY#x" }`));
+      const found = await diagnosticsOf(() => read(`manifest: { url: "${url}/m?key=CANARY#x" }`));
       expect(new Set(found.map(({ file }) => file))).to.deep.equal(new Set([`${url}/m`]));
       expect(found.at(-1)).to.include({ line: 2 });
       expect(new InvalidFile(found).message).not.to.contain('CANARY');

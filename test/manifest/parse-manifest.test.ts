@@ -5,7 +5,7 @@ import { readStructuredText } from '../../core/document/parse-document.js';
 import type { manifestStruct } from '../../core/manifest/manifest-struct.js';
 import { parseManifest } from '../../core/manifest/parse-manifest.js';
 import { type BadDocument, type GoodDocument, readCorpus } from '../support/documents/corpus.js';
-import { findingsOf, summarise } from '../support/documents/invalid-file.js';
+import { diagnosticsOf, summarize } from '../support/documents/invalid-file.js';
 
 /** Without what differs between superstruct's types and ours: `readonly`, and `undefined` for absent. */
 type Plain<T> = T extends readonly (infer Item)[]
@@ -45,15 +45,15 @@ describe('parseManifest', () => {
   for (const { name, file, text, warnings } of good) {
     it(`accepts ${name}`, () => {
       const found = parse(file, text.join('\n')).warnings;
-      expect(found.map(summarise)).to.deep.equal(warnings ?? []);
+      expect(found.map(summarize)).to.deep.equal(warnings ?? []);
       for (const warning of found) expect(warning).to.include({ severity: 'warning', file });
     });
   }
 
   for (const { name, file, text, findings } of bad) {
     it(`refuses ${name}`, async () => {
-      const found = await findingsOf(() => parse(file, text.join('\n')));
-      expect(found.map(summarise)).to.deep.equal(findings);
+      const found = await diagnosticsOf(() => parse(file, text.join('\n')));
+      expect(found.map(summarize)).to.deep.equal(findings);
       for (const finding of found) expect(finding).to.include({ file, severity: 'error' });
     });
   }
@@ -74,7 +74,7 @@ describe('parseManifest', () => {
   });
 
   it('names no place in a document that it has no text of', async () => {
-    const [finding] = await findingsOf(() => parseValue({ ...LEAST, http_routes: 1 }));
+    const [finding] = await diagnosticsOf(() => parseValue({ ...LEAST, http_routes: 1 }));
     expect(finding).to.include({ file: 'provider of crm', line: null, column: null });
     expect(finding?.path).to.deep.equal(['http_routes']);
   });
@@ -83,14 +83,14 @@ describe('parseManifest', () => {
     const text = 'manifest:\n  inline:\n    protocol: x';
     const { locate } = readStructuredText('crm.yaml', text);
     const source = { file: 'crm.yaml', locate, prefix: ['manifest', 'inline'] };
-    const found = await findingsOf(() => parseManifest({ ...LEAST, protocol: 'x' }, source));
+    const found = await diagnosticsOf(() => parseManifest({ ...LEAST, protocol: 'x' }, source));
     expect(found[0]).to.deep.include({ path: ['manifest', 'inline', 'protocol'], line: 3 });
     expect(found[0]?.column).to.equal(15);
   });
 
   it('prints no route that a terminal might obey', async () => {
     const route = { method: 'GET', path: '/\u001b[2J/{', capability: 'a' };
-    const found = await findingsOf(() =>
+    const found = await diagnosticsOf(() =>
       parseValue({ ...LEAST, capabilities: ['a'], http_routes: [route] }),
     );
     expect(found.map(({ message }) => message)).to.deep.equal([
@@ -117,13 +117,13 @@ describe('parseManifest', () => {
     ];
     for (const [name, value, rule] of cases) {
       it(`refuses ${name}`, async () => {
-        const found = await findingsOf(() => parseValue(value));
+        const found = await diagnosticsOf(() => parseValue(value));
         expect(found.map((finding) => finding.rule)).to.include(rule);
       });
     }
 
     it('inherits nothing', async () => {
-      const found = await findingsOf(() => parseValue(Object.create(LEAST)));
+      const found = await diagnosticsOf(() => parseValue(Object.create(LEAST)));
       expect(found.length).to.be.greaterThan(0);
     });
   });

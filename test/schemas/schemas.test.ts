@@ -1,13 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { DESCRIPTOR_BOUNDS, DESCRIPTOR_DEFAULTS } from '../../core/descriptor/defaults.js';
+import { DESCRIPTOR_DEFAULTS } from '../../core/descriptor/defaults.js';
 import { readStructuredText } from '../../core/document/parse-document.js';
-import {
-  type BadDocument,
-  type GoodDocument,
-  readCorpus,
-  readJson,
-} from '../support/documents/corpus.js';
+import { type BadDocument, type GoodDocument, readCorpus } from '../support/documents/corpus.js';
 
 interface Schema {
   readonly $id: string;
@@ -21,10 +17,37 @@ interface Property {
   readonly maximum?: number;
 }
 
-const descriptor = readJson('core/schemas/descriptor.schema.json') as Schema;
-const manifest = readJson('core/schemas/manifest.schema.json') as Schema;
+const descriptor = readSchema('descriptor');
+const manifest = readSchema('manifest');
 
-// Rules of JSON, not of the schema: what breaks them never gets as far as a schema.
+const BOUNDS: Readonly<Record<string, Readonly<Record<string, readonly [number, number]>>>> = {
+  limits: {
+    timeout_ms: [1, 600_000],
+    request_bytes: [1, 1_073_741_824],
+    response_bytes: [1, 1_073_741_824],
+    concurrency: [1, 100_000],
+    queue: [0, 100_000],
+    queue_ms: [0, 600_000],
+  },
+  rate: {
+    per_second: [0, 1_000_000],
+    burst: [0, 1_000_000],
+    actor_per_second: [0, 1_000_000],
+    actor_burst: [0, 1_000_000],
+  },
+  retry: { attempts: [0, 10], budget: [0, 1] },
+  breaker: { failures: [1, 1000], open_ms: [1, 3_600_000], max_open_ms: [1, 3_600_000] },
+  records: { capture_bytes: [0, 65_536] },
+  probation: { seconds: [1, 86_400], max_error_rate: [0, 1], min_calls: [1, 100_000] },
+};
+
+/** The build derives them from the structs. */
+function readSchema(name: string): Schema {
+  const file = new URL(`../../core/schemas/${name}.schema.json`, import.meta.url);
+  return JSON.parse(readFileSync(file, 'utf8')) as Schema;
+}
+
+// Rules of the parsers, which reject such a text before a schema is applied.
 const TEXT_RULES = new Set([
   'byte-order-mark',
   'duplicate-key',
@@ -51,7 +74,7 @@ function createValidator(schema: Schema) {
   });
   ajv.addSchema([descriptor, manifest]);
   const validate = ajv.getSchema(schema.$id);
-  if (validate === undefined) throw new Error('the schema is not known');
+  if (validate === undefined) throw new Error('ajv has no such schema');
   return (document: GoodDocument) => {
     const { value } = readStructuredText(document.file, document.text.join('\n'));
     return { isValid: validate(value) === true, errors: ajv.errorsText(validate.errors) };
@@ -77,8 +100,8 @@ for (const [folder, schema] of [
     }
 
     for (const document of readCorpus<BadDocument[]>(`${folder}/bad`).filter(isReadable)) {
-      const verdict = document.semantic === true ? 'leaves to the parser' : 'refuses';
-      it(`${verdict} ${document.name}`, () => {
+      const verb = document.semantic === true ? 'leaves to the parser' : 'rejects';
+      it(`${verb} ${document.name}`, () => {
         const { isValid, errors } = validate(document);
         expect(isValid, errors).to.equal(document.semantic === true);
       });
@@ -87,13 +110,10 @@ for (const [folder, schema] of [
 }
 
 describe('the schema of descriptors', () => {
-  for (const [section, bounds] of Object.entries(DESCRIPTOR_BOUNDS)) {
-    for (const [key, [minimum, maximum]] of Object.entries(bounds) as [
-      string,
-      [number, number],
-    ][]) {
+  for (const [section, bounds] of Object.entries(BOUNDS)) {
+    for (const [key, [minimum, maximum]] of Object.entries(bounds)) {
       it(`has the bounds and the default of ${section}.${key}`, () => {
-        const defaults = DESCRIPTOR_DEFAULTS[section as keyof typeof DESCRIPTOR_BOUNDS];
+        const defaults = DESCRIPTOR_DEFAULTS[section as 'limits'];
         const property = descriptor.$defs[section]?.properties[key];
         expect(property).to.include({
           minimum,
@@ -111,3 +131,30 @@ describe('the schema of descriptors', () => {
     );
   });
 });
+
+for (const [name, schema] of Object.entries({ descriptor, manifest })) {
+  describe(`the schema of a ${name}`, () => {
+    it('has a description for every property', () => {
+      expect(findUndescribed(schema, schema, '')).to.deep.equal([]);
+    });
+  });
+}
+
+const TYPE_KEYWORDS = ['type', '$ref', 'const', 'enum', 'if'];
+
+/** Properties without a description; one without a type only adds a condition to another. */
+function findUndescribed(value: unknown, root: Schema, path: string): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => {
+    if (key === 'if' || key === 'default' || key === 'enum') return [];
+    const place = `${path}/${key}`;
+    const below = findUndescribed(member, root, place);
+    if (!path.endsWith('/properties') || typeof member !== 'object') return below;
+    const { $ref = '' } = member as { readonly $ref?: string };
+    const definition = root.$defs[$ref.split('/').at(-1) ?? ''] ?? {};
+    const isCondition =
+      /\/(?:then|else)\//.test(path) && !TYPE_KEYWORDS.some((one) => one in member);
+    const isDescribed = 'description' in { ...definition, ...member };
+    return isDescribed || isCondition ? below : [place, ...below];
+  });
+}

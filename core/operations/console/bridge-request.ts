@@ -1,6 +1,6 @@
 import { define, dynamic, enums, literal, nullable, object, optional, string } from 'superstruct';
+import type { AnyStruct } from '../../document/described.js';
 import { isPrintableKey, MAX_DIAGNOSTICS, type Violation } from '../../document/diagnostic.js';
-import type { AnyStruct } from '../../document/struct-walk.js';
 import { validateStruct } from '../../document/validate.js';
 import { HostError } from '../../errors.js';
 import { measureDepth } from '../../lib/json-scan.js';
@@ -73,9 +73,10 @@ export function parseBridgeRequest(body: Buffer): BridgeRequest {
   const value: unknown = JSON.parse(body.toString('utf8'));
   assertDepth(value, 'body');
   assertDepth(readMember(value, 'payload'), 'payload');
-  const judged = validateStruct(value, bridgeRequest as AnyStruct);
-  if (judged.faults.length > 0) throw createBridgeError(judged.faults.map(describeViolation));
-  return judged.value as BridgeRequest;
+  const validated = validateStruct(value, bridgeRequest as AnyStruct);
+  const { violations } = validated;
+  if (violations.length > 0) throw createBridgeError(violations.map(describeViolation));
+  return validated.value as BridgeRequest;
 }
 
 function selectPayload(value: unknown): AnyStruct {

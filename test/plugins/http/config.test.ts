@@ -8,7 +8,7 @@ const ONE = { endpoints: ['https://crm.internal'] };
 const PIN = `${'A'.repeat(43)}=`;
 
 function messagesOf(config: unknown, struct: Parameters<typeof validateStruct>[1] = httpConfig) {
-  return validateStruct(config, struct).faults.map(({ message }) => message);
+  return validateStruct(config, struct).violations.map(({ message }) => message);
 }
 
 describe('the config of the http kinds', () => {

@@ -1,0 +1,41 @@
+import { boolean, define, enums, string } from 'superstruct';
+import { described, named, optionally } from '../document/described.js';
+import { nonEmptyText } from '../document/structs.js';
+import { isPlainPath } from '../lib/path-segment.js';
+
+/** A path of the provider that the host calls as it is. */
+export const plainPath = named(
+  'plainPath',
+  described(
+    define<string>(
+      'a plain absolute path, such as /admin/contacts',
+      (value) => typeof value === 'string' && isPlainPath(value),
+    ),
+    {
+      type: 'string',
+      pattern:
+        "^(?!.*//)(?!.*/(?:\\.|%2[eE]){1,2}(?:;[^/]*)?(?:/|$))/(?:[!$&'()*+,\\-.0-9:;=@A-Z\\[\\]_a-z~/]|%[0-9A-Fa-f]{2})*$",
+      description: 'A plain absolute path: no query, no fragment, no dot segment.',
+    },
+  ),
+);
+
+export const fieldType = described(
+  enums(['string', 'integer', 'number', 'boolean', 'timestamp', 'json']),
+  { description: 'Type of the value.' },
+);
+
+export function nameOfA(subject: string) {
+  return described(nonEmptyText(), { description: `Name of the ${subject}.` });
+}
+
+/** Text for people. */
+export function text(description: string) {
+  return optionally(string(), { description });
+}
+
+export const label = text('Text that a console shows.');
+
+export function flag(description: string) {
+  return optionally(boolean(), { default: false, description });
+}

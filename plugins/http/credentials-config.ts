@@ -1,0 +1,120 @@
+import { isIP } from 'node:net';
+import { array, define, dynamic, object, refine, size } from 'superstruct';
+import { fileReference, secretReference } from '../../core/contract/index.js';
+import { described, named, optionally, when } from '../shared/described.js';
+import type { AnyStruct } from './endpoint-config.js';
+import { headerName, isCredentialHeader } from './header-name.js';
+
+/** Today's key, tomorrow's key, and room for a fleet of replicas with keys of their own. */
+const MAX_PINS = 128;
+
+const SPKI_PIN = /^[A-Za-z0-9+/]{43}=$/;
+
+/** For `dependentRequired`: a certificate is useless without its key. */
+export const CERTIFICATE_PAIR = { cert: ['key'], key: ['cert'] };
+
+const username = described(
+  define<string>(
+    'user name without a colon or a control character',
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
+    (value) => typeof value === 'string' && /^[^:\u0000-\u001f\u007f]+$/.test(value),
+  ),
+  {
+    type: 'string',
+    pattern: '^[^:\\u0000-\\u001f\\u007f]+$',
+    description: 'Name of the user.',
+  },
+);
+
+/** A DNS name, never an address (RFC 6066, 3). */
+const serverName = described(
+  define<string>(
+    'name of a server, not an address',
+    (value) =>
+      typeof value === 'string' &&
+      /^(?=.{1,253}$)[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(value) &&
+      isIP(value) === 0,
+  ),
+  { type: 'string', minLength: 1, maxLength: 253 },
+);
+
+const spkiPin = named(
+  'spkiPin',
+  described(
+    define<string>(
+      'base64 SHA-256 of a public key (44 characters)',
+      (value) => typeof value === 'string' && SPKI_PIN.test(value),
+    ),
+    { type: 'string', pattern: SPKI_PIN.source },
+  ),
+);
+
+const spkiPins = described(
+  dynamic<string | string[]>(
+    (value): AnyStruct => (Array.isArray(value) ? size(array(spkiPin), 1, MAX_PINS) : spkiPin),
+  ),
+  when({ type: 'array' }, { minItems: 1, maxItems: MAX_PINS, items: spkiPin }, spkiPin),
+);
+
+const header = object({
+  name: described(
+    refine(
+      headerName,
+      'header name that is not hop-by-hop, host, content-* or modgate-*',
+      isCredentialHeader,
+    ),
+    { $ref: '#/$defs/headerName', description: 'Name of the header.' },
+  ),
+  value: described(secretReference(), { description: 'Value of the header.' }),
+});
+
+const basic = object({
+  username,
+  password: described(secretReference(), { description: 'Password of the user.' }),
+});
+
+export const auth = named(
+  'auth',
+  described(
+    refine(
+      object({
+        bearer: optionally(secretReference(), { description: 'A bearer token.' }),
+        basic: optionally(basic, { description: 'Name and password.' }),
+        header: optionally(header, { description: 'A header with a secret.' }),
+      }),
+      'exactly one of bearer, basic and header',
+      (value) => Object.values(value).filter((part) => part !== undefined).length === 1,
+    ),
+    oneMember("The host's credentials for the provider: exactly one kind."),
+  ),
+);
+
+export const tls = named(
+  'tls',
+  described(
+    refine(
+      object({
+        ca: optionally(fileReference(), { description: 'Certificate authorities, PEM.' }),
+        cert: optionally(fileReference(), { description: "The host's certificate, PEM." }),
+        key: optionally(fileReference(), { description: 'Key of the certificate, PEM.' }),
+        servername: optionally(serverName, {
+          description: "Name that the provider's certificate must have. Default: the endpoint's.",
+        }),
+        pin_sha256: optionally(spkiPins, {
+          description: 'Public keys that the provider may have; several during a change of keys.',
+        }),
+      }),
+      'a mapping with cert and key together, or with neither',
+      (value) => (value.cert === undefined) === (value.key === undefined),
+    ),
+    {
+      dependentRequired: CERTIFICATE_PAIR,
+      description: "For https endpoints outside the system's certificate authorities.",
+    },
+  ),
+);
+
+/** The keywords of a mapping with exactly one member. */
+export function oneMember(description: string) {
+  return { minProperties: 1, maxProperties: 1, description };
+}

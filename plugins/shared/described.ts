@@ -1,0 +1,47 @@
+import { optional, Struct } from 'superstruct';
+
+/** Keywords of JSON Schema; a struct among their values stands for its own schema. */
+type Keywords = Readonly<Record<string, unknown>>;
+
+interface Description {
+  readonly keywords: Keywords;
+  readonly definition: { readonly name: string; readonly struct: unknown } | null;
+}
+
+/** The host derives the JSON Schema of descriptors from it. */
+const DESCRIPTION = Symbol.for('modgate.description');
+
+/** The description, default and other keywords that JSON Schema gets for a struct. */
+export function described<T, S>(struct: Struct<T, S>, keywords: Keywords): Struct<T, S> {
+  const before = readDescription(struct);
+  return attach(struct, { ...before, keywords: { ...before.keywords, ...keywords } });
+}
+
+/** A member that may be absent; superstruct's `optional` would lose the keywords of the struct. */
+export function optionally<T, S>(
+  struct: Struct<T, S>,
+  keywords: Keywords,
+): Struct<T | undefined, S> {
+  const before = readDescription(struct);
+  const keys = { ...before.keywords, ...keywords };
+  return attach(optional(struct), { ...before, keywords: keys });
+}
+
+/** Puts the schema of a struct among the definitions, so that it is written once. */
+export function named<T, S>(name: string, struct: Struct<T, S>): Struct<T, S> {
+  return attach(struct, { keywords: {}, definition: { name, struct } });
+}
+
+/** The keywords `if`, `then` and `else`. */
+export function when(condition: Keywords, then: unknown, otherwise?: unknown): Keywords {
+  return { if: condition, then, ...(otherwise !== undefined && { else: otherwise }) };
+}
+
+function readDescription(struct: object): Description {
+  const { [DESCRIPTION]: description } = struct as { [DESCRIPTION]?: Description };
+  return description ?? { keywords: {}, definition: null };
+}
+
+function attach<T, S>(struct: Struct<T, S>, description: Description): Struct<T, S> {
+  return Object.assign(new Struct<T, S>({ ...struct }), { [DESCRIPTION]: description });
+}
