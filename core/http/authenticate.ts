@@ -31,7 +31,7 @@ export async function authenticate(
   const { headers } = state.exchange;
   const shown = certificates?.verify(req.socket) ?? 'none';
   // Also beside a good token: a credential that is bad is never passed over.
-  if (shown === 'refused') throw createCertificateError();
+  if (shown === 'rejected') throw createCertificateError();
   const actor =
     shown === 'none' || headers.get('authorization') !== undefined
       ? await authenticateWith(chain, readCredentials(headers, req.socket.remoteAddress))
