@@ -22,8 +22,8 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const { config } = await readSettings(['state', 'store'], command, context);
   const keys = parseStoreKeys(context.environment[STORE_KEY_VARIABLE]);
   if (keys === null) throw new ConfigError(`set ${STORE_KEY_VARIABLE} to the key of the store`);
-  const stream = { write: (line: string) => void process.stderr.write(line) };
-  const log = createLog('warn', { stream, close: async () => {} });
+  const write = (line: string) => void process.stderr.write(line);
+  const log = createLog('warn', { write, close: async () => {} });
   try {
     const count = await encryptClearValues(config.store, config.state, keys, log);
     const json = `${JSON.stringify({ encrypted: count })}\n`;
