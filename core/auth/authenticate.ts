@@ -1,32 +1,37 @@
 import type { Actor, Authenticator, Credentials } from '../contract/index.js';
 import { HostError } from '../errors.js';
 
+/** What a request presents. */
+export interface CallerCredentials extends Credentials {
+  /** Remote address of the connection, where there is one. */
+  readonly address?: string | undefined;
+}
+
 /**
- * Asks the chain in its order; the first actor wins (contract 3). One that throws has said nothing, and the
- * rest is asked.
- * @returns `null` when every one of them has said that it does not know the credentials.
- * @throws HostError 503 when one of them could not say, and no other knows the credentials: they may be
- * good, so the caller must not be told to throw them away.
+ * Tries the authenticators in order; the first actor wins. One that throws is skipped.
+ * @returns `null` when all of them reject the credentials.
+ * @throws HostError 503 when one of them failed and no other accepts the credentials: they may be valid, so
+ * the caller must not discard them.
  */
 export async function authenticateWith(
   chain: readonly Authenticator[],
-  credentials: Credentials,
+  credentials: CallerCredentials,
 ): Promise<Actor | null> {
   let failure: { readonly cause: unknown } | null = null;
   for (const authenticator of chain) {
     try {
-      const answered = authenticator.authenticate(credentials);
-      // Who knows at once keeps nobody waiting.
-      const actor = answered instanceof Promise ? await answered : answered;
+      const result = authenticator.authenticate(credentials);
+      // A synchronous result saves the caller a turn of the event loop.
+      const actor = result instanceof Promise ? await result : result;
       if (actor !== null) return actor;
     } catch (cause) {
       failure ??= { cause };
     }
   }
   if (failure === null) return null;
-  throw new HostError('unavailable', 'the credentials cannot be judged now', {
+  throw new HostError('unavailable', 'the credentials cannot be verified now', {
     ...failure,
-    errors: [{ field: 'authorization', reason: 'not judged' }],
+    errors: [{ field: 'authorization', reason: 'not verified' }],
     nextActions: ['try again later'],
     headers: { 'retry-after': '1' },
   });

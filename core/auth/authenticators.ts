@@ -10,37 +10,36 @@ import { type AuthenticatorSource, openPluginAuthenticator } from './plugin-auth
 import { openTokensAuthenticator } from './static-tokens.js';
 
 export interface Authenticators {
-  /** In the order they are asked: the first actor wins. */
+  /** In the order they are tried: the first actor wins. */
   readonly chain: readonly Authenticator[];
-  /** True when anybody who reaches the host can be anybody. */
+  /** True when anyone who reaches the host can act as any actor. */
   readonly hasDevTokens: boolean;
-  /** Ends what watches files. */
+  /** Stops watching files. */
   close(): Promise<void>;
 }
 
-/** A part of the chain, and how it ends. */
+/** A part of the chain. */
 interface Link {
   readonly chain: readonly Authenticator[];
   close(): Promise<void>;
 }
 
-/** An authenticator of the host itself. */
 interface BuiltIn {
   isConfigured(config: HostConfig): boolean;
-  /** Why the chain cannot name it, when it is not configured. */
+  /** Why a configured chain cannot name it when it is not configured. */
   readonly missing: string;
-  /** Whether it must not be left out of a chain that is configured. */
+  /** Whether a configured chain must name it. */
   readonly isExplicit: boolean;
   open(config: HostConfig, log: Log): Promise<Link>;
 }
 
-/** In the order in which they are asked where no chain is configured. */
+/** In the order in which they are tried where no chain is configured. */
 const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
   [
     'dev',
     {
       isConfigured: ({ env }) => env === 'development',
-      missing: 'dev tokens are for --env development alone',
+      missing: 'dev tokens require --env development',
       isExplicit: false,
       open: async () => ({ chain: [createDevAuthenticator()], close: async () => {} }),
     },
@@ -49,7 +48,7 @@ const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
     'tokens',
     {
       isConfigured: ({ tokens }) => tokens !== null,
-      missing: 'it needs a tokens file: name one with --tokens FILE (or MODGATE_TOKENS)',
+      missing: 'it requires a tokens file: name one with --tokens FILE (or MODGATE_TOKENS)',
       isExplicit: true,
       open: openTokens,
     },
@@ -58,7 +57,7 @@ const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
     'issuers',
     {
       isConfigured: ({ issuers }) => issuers !== null,
-      missing: 'it needs an issuers file: name one with --issuers FILE (or MODGATE_ISSUERS)',
+      missing: 'it requires an issuers file: name one with --issuers FILE (or MODGATE_ISSUERS)',
       isExplicit: true,
       open: openIssuers,
     },
@@ -72,10 +71,10 @@ const NO_PLUGINS: AuthenticatorSource = {
 };
 
 /**
- * The authenticators that the configuration asks for: those of the chain in its order, else `dev` in
+ * Opens the configured authenticators: those of the configured chain in its order, otherwise `dev` in
  * development, `tokens` with a tokens file, and those of an issuers file.
  * @throws ConfigError when there would be none, when dev tokens could be used from another machine, when
- * one of them cannot be used, and for a file that is missing or bad.
+ * one of them cannot be used, and for a file that is missing or invalid.
  */
 export async function createAuthenticators(
   config: HostConfig,
@@ -101,15 +100,14 @@ export async function createAuthenticators(
 function chooseAuthenticators(config: HostConfig): readonly AuthenticatorChoice[] {
   const configured = [...BUILT_IN].filter(([, builtIn]) => builtIn.isConfigured(config));
   if (config.authenticators === null) {
-    if (configured.length === 0 && config.tlsClients === null)
-      throw assertAuthenticatorConfigured();
+    if (configured.length === 0 && config.tlsClients === null) throw createMissingError();
     return configured.map(([name]) => ({ name, config: {}, directory: '.' }));
   }
   for (const [name, { isExplicit }] of configured) {
     const isLeftOut = !config.authenticators.some((choice) => choice.name === name);
     if (!isLeftOut || !isExplicit) continue;
     throw new ConfigError(
-      `'${name}' is configured and --authenticators does not name it: add it to the list, or remove what configures it`,
+      `'${name}' is configured, but --authenticators does not name it: add it to the list, or remove its configuration`,
     );
   }
   return config.authenticators;
@@ -137,15 +135,15 @@ async function openLink(
 function assertCredentialsRequired(config: HostConfig): void {
   if (config.allowDevAuthAnywhere || isLoopbackAddress(config.host)) return;
   throw new ConfigError(
-    'with --env development the host listens on loopback only, since anybody can make a dev token: ' +
-      'use --host 127.0.0.1, or --allow-dev-auth-anywhere if you mean it',
+    'with --env development the host listens on loopback only, since anyone can make a dev token: ' +
+      'use --host 127.0.0.1, or --allow-dev-auth-anywhere if this is intended',
   );
 }
 
-function assertAuthenticatorConfigured(): ConfigError {
+function createMissingError(): ConfigError {
   return new ConfigError(
-    'no authenticator is configured, so nobody could call: name a tokens file with --tokens FILE ' +
-      '(or MODGATE_TOKENS), the issuers of tokens with --issuers FILE, or the certificates of callers ' +
+    'no authenticator is configured, so every request would be rejected: name a tokens file with --tokens FILE ' +
+      '(or MODGATE_TOKENS), the issuers of tokens with --issuers FILE, or client certificates ' +
       'with --tls-clients FILE, or use --env development on your own machine',
   );
 }
@@ -160,7 +158,7 @@ async function openTokens({ tokens }: HostConfig, log: Log): Promise<Link> {
 }
 
 async function openIssuers({ issuers }: HostConfig, log: Log): Promise<Link> {
-  // Imported where it is configured: a host with a tokens file starts without it.
+  // Loaded only where it is configured: jose and node-fetch slow down a start.
   const { openIssuersAuthenticators } = await import('./issuers.js');
   try {
     return await openIssuersAuthenticators(issuers ?? '', { log, environment: process.env });

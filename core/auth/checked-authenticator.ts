@@ -5,15 +5,15 @@ import { withTimeout } from '../lib/promises.js';
 import { withFields } from '../log/logger.js';
 import { ACTOR_ID, SCOPE } from './actor-syntax.js';
 
-/** A caller waits no longer to be known than for its answer (the default of `limits.timeout_ms`). */
-const ANSWER_TIMEOUT_MS = 5000;
-/** Of one authenticator: what one that hangs may hold of the host. */
+/** The default of `limits.timeout_ms`: authentication takes no longer than a call. */
+const RESPONSE_TIMEOUT_MS = 5000;
+/** Requests that one authenticator may keep waiting: bounds the cost of one that hangs. */
 const MAX_WAITING = 1024;
 
 /**
- * An authenticator may be anybody's: it has a deadline, and its actor is judged before it is believed.
- * Whatever else it does is a throw of this one, and logged at most once a second.
- * @param owner who answers for its code; `null`: the host
+ * Authenticators are third-party code: each has a deadline, and its actor is validated. Any other behavior
+ * becomes an error, logged at most once a second.
+ * @param owner receives its uncaught errors; `null` for the host's own
  */
 export function createCheckedAuthenticator(
   authenticator: Authenticator,
@@ -23,16 +23,16 @@ export function createCheckedAuthenticator(
   const { name } = authenticator;
   const failures = new UncaughtErrors(
     withFields(log, { authenticator: name }),
-    'an authenticator failed',
+    'authenticator failed',
   );
   const createLateError = () =>
-    new Error(`authenticator '${name}' did not answer within ${ANSWER_TIMEOUT_MS} ms`);
+    new Error(`authenticator '${name}' did not respond within ${RESPONSE_TIMEOUT_MS} ms`);
   let waiting = 0;
 
-  const wait = async (answer: Promise<unknown>): Promise<Actor | null> => {
+  const settle = async (result: Promise<unknown>): Promise<Actor | null> => {
     waiting += 1;
     try {
-      return validateActor(await withTimeout(answer, ANSWER_TIMEOUT_MS, createLateError), name);
+      return validateActor(await withTimeout(result, RESPONSE_TIMEOUT_MS, createLateError), name);
     } catch (error) {
       failures.report(error);
       throw error;
@@ -45,10 +45,10 @@ export function createCheckedAuthenticator(
     authenticate: (credentials) => {
       try {
         if (waiting >= MAX_WAITING) {
-          throw new Error(`authenticator '${name}' has left ${MAX_WAITING} requests waiting`);
+          throw new Error(`authenticator '${name}' keeps ${MAX_WAITING} requests waiting`);
         }
-        const answer: unknown = runAs(owner, () => authenticator.authenticate(credentials));
-        return isThenable(answer) ? wait(Promise.resolve(answer)) : validateActor(answer, name);
+        const result: unknown = runAs(owner, () => authenticator.authenticate(credentials));
+        return isThenable(result) ? settle(Promise.resolve(result)) : validateActor(result, name);
       } catch (error) {
         failures.report(error);
         throw error;
@@ -57,31 +57,31 @@ export function createCheckedAuthenticator(
   };
 }
 
-/** The errors that an authenticator of a plugin leaves uncaught. */
+/** Receives uncaught errors of a plugin's authenticator. */
 export function createAuthenticatorOwner(log: Log, name: string): UncaughtErrors {
   return new UncaughtErrors(
     withFields(log, { authenticator: name }),
-    'the code of an authenticator left an error uncaught',
+    'uncaught error in authenticator code',
   );
 }
 
-function isThenable(answer: unknown): answer is PromiseLike<unknown> {
-  return typeof (answer as { readonly then?: unknown } | null | undefined)?.then === 'function';
+function isThenable(result: unknown): result is PromiseLike<unknown> {
+  return typeof (result as { readonly then?: unknown } | null | undefined)?.then === 'function';
 }
 
-/** Only `null` says that nobody is known: any other answer must be an actor. */
-function validateActor(answer: unknown, name: string): Actor | null {
-  if (answer === null) return null;
-  const { kind, id, scopes } = (answer ?? {}) as Partial<Actor>;
+/** @throws Error for anything but an actor or `null`. */
+function validateActor(result: unknown, name: string): Actor | null {
+  if (result === null) return null;
+  const { kind, id, scopes } = (result ?? {}) as Partial<Actor>;
   if (!ACTOR_KINDS.some((known) => known === kind)) throw invalidActor(name, 'kind');
   if (typeof id !== 'string' || !ACTOR_ID.test(id)) throw invalidActor(name, 'id');
   if (!(scopes instanceof Set)) throw invalidActor(name, 'scopes');
   for (const scope of scopes as ReadonlySet<unknown>) {
     if (typeof scope !== 'string' || !SCOPE.test(scope)) throw invalidActor(name, 'scopes');
   }
-  return answer as Actor;
+  return result as Actor;
 }
 
 function invalidActor(name: string, member: string): Error {
-  return new Error(`authenticator '${name}' answered with an actor without valid '${member}'`);
+  return new Error(`authenticator '${name}' returned an actor with an invalid '${member}'`);
 }

@@ -1,13 +1,13 @@
 import type { Actor, ActorKind, Authenticator } from '../contract/index.js';
 import { ACTOR_ID, MAX_TOKEN_LENGTH, SCOPE } from './actor-syntax.js';
 
-/** `dev-<kind>:<id>` and, after the next colon, the scopes; neither kind nor id can hold a colon. */
+/** `dev-<kind>:<id>` and, after the next colon, the scopes. */
 const DEV_TOKEN = /^dev-(service|system|user):([^:]*)(?::(.*))?$/;
 
 /**
- * Takes every token of the form `dev-service:<id>[:<scope>,<scope>…]`, `dev-user:<id>[:<scopes>]` or
- * `dev-system:<id>` at its word (contract 3). A scope may hold a colon. A colon with nothing after it is
- * refused, and so is an empty scope: more likely a script's empty variable than a wish for no scopes.
+ * Accepts every token of the form `dev-service:<id>[:<scope>,<scope>…]`, `dev-user:<id>[:<scopes>]` or
+ * `dev-system:<id>`. A scope may contain a colon. An empty list of scopes, or an empty scope, is rejected:
+ * more likely a script's empty variable than a wish for no scopes.
  */
 export function createDevAuthenticator(): Authenticator {
   return {

@@ -1,18 +1,26 @@
+import { isIPv6 } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import type { Actor, Secret } from '../contract/index.js';
-import { ExpiringCache } from '../lib/expiring-cache.js';
 import { QueueFull, Semaphore } from '../lib/semaphore.js';
+import { ActorCache } from './actor-cache.js';
 import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
+import type { CallerCredentials } from './authenticate.js';
 import { IssuerError, requestIssuer } from './issuer-request.js';
 import { type IntrospectionConfig, ISSUER_DEFAULTS } from './issuers-file.js';
 import { type Claims, createActor, UnmappedClaims } from './map-claims.js';
 import type { RejectionLog } from './rejection-log.js';
-import { RejectedToken, UnverifiableToken, type VerifiedToken } from './verify-jwt.js';
+import {
+  RejectedToken,
+  readJwtParts,
+  UnverifiableToken,
+  type VerifiedToken,
+} from './verify-jwt.js';
 
 const MS_PER_SECOND = 1000;
 
 /**
- * Asks an issuer what a token is worth (RFC 7662).
- * @throws RefusedToken when it is worth nothing; UnjudgedToken when the issuer does not say.
+ * Token introspection (RFC 7662).
+ * @throws RejectedToken for an invalid token; UnverifiableToken when the issuer gives no usable response.
  */
 export async function introspect(
   token: string,
@@ -21,7 +29,7 @@ export async function introspect(
   signal: AbortSignal,
 ): Promise<VerifiedToken> {
   try {
-    const answer = await requestIssuer(config.url, {
+    const response = await requestIssuer(config.url, {
       method: 'POST',
       headers: {
         authorization: `Basic ${formatBasic(config.client_id, secret)}`,
@@ -30,7 +38,7 @@ export async function introspect(
       body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
       signal,
     });
-    return parseIntrospection(answer, config);
+    return parseIntrospection(response, config);
   } catch (error) {
     if (error instanceof IssuerError) {
       throw new UnverifiableToken(config.name, error.message, { cause: error });
@@ -41,118 +49,148 @@ export async function introspect(
   }
 }
 
-/** RFC 6749 2.3.1: both are encoded as in a form before they are joined. */
+/** RFC 6749, section 2.3.1: both parts are form-encoded first. */
 function formatBasic(clientId: string, secret: Secret): string {
   const encode = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);
   return Buffer.from(`${encode(clientId)}:${encode(secret.reveal())}`).toString('base64');
 }
 
-function parseIntrospection(answer: unknown, config: IntrospectionConfig): VerifiedToken {
-  if (typeof answer !== 'object' || answer === null || !('active' in answer)) {
-    throw new IssuerError('answered with no introspection');
+function parseIntrospection(response: unknown, config: IntrospectionConfig): VerifiedToken {
+  if (typeof response !== 'object' || response === null || !('active' in response)) {
+    throw new IssuerError('did not respond with an introspection');
   }
-  const claims = answer as Claims;
-  if (claims['active'] !== true) throw new RejectedToken('it is not active', false);
-  const refusal = findRejection(claims, config);
-  if (refusal !== null) throw new RejectedToken(refusal, false);
+  const claims = response as Claims;
+  if (claims['active'] !== true) throw new RejectedToken('the token is not active', false);
+  const rejection = findRejection(claims, config);
+  if (rejection !== null) throw new RejectedToken(rejection, false);
   const { exp } = claims;
   const expiresAt = typeof exp === 'number' ? exp * MS_PER_SECOND : Number.POSITIVE_INFINITY;
   return { actor: createActor(claims, config.actor), expiresAt };
 }
 
-/** An issuer may answer `active` by its own clock and for any resource: what it says besides is judged. */
+/** An issuer may report `active` by its own clock and for any resource, so all claims are checked. */
 function findRejection(claims: Claims, { issuer, audience }: IntrospectionConfig): string | null {
   const { exp, nbf, iss, aud, cnf, token_type: type } = claims;
   const now = Date.now() / MS_PER_SECOND;
-  if (exp !== undefined && !(typeof exp === 'number' && exp > now)) return 'it has expired';
-  if (nbf !== undefined && !(typeof nbf === 'number' && nbf <= now)) return 'it is of the future';
-  if (issuer !== undefined && iss !== issuer) return 'another issuer made it';
-  if (audience !== undefined && !isMeantFor(aud, [audience].flat()))
-    return 'it is for another audience';
+  if (exp !== undefined && !(typeof exp === 'number' && exp > now)) return 'the token has expired';
+  if (nbf !== undefined && !(typeof nbf === 'number' && nbf <= now)) {
+    return 'the token is not valid yet';
+  }
+  if (issuer !== undefined && iss !== issuer) return 'the token is from another issuer';
+  if (audience !== undefined && !isMeantFor(aud, [audience].flat())) {
+    return 'the token is for another audience';
+  }
   const isBearer =
     type === undefined || (typeof type === 'string' && /^(?:bearer|access_token)$/i.test(type));
-  return cnf === undefined && isBearer ? null : 'it is bound to a key';
+  return cnf === undefined && isBearer ? null : 'the token is bound to a key';
 }
 
 function isMeantFor(aud: unknown, audiences: readonly string[]): boolean {
   return [aud].flat().some((one) => typeof one === 'string' && audiences.includes(one));
 }
 
-/** How long a refusal is remembered: long enough to blunt a flood, short enough for a token just made. */
+/** Long enough to blunt a flood, short enough for a token that was issued a moment ago. */
 const REJECTED_TTL_MS = 5000;
-const MAX_CACHED = 10_000;
-/** From the request of the caller, waiting for a turn included: before the host gives up. Milliseconds. */
+const MAX_REJECTED = 10_000;
+/** From the caller's request, queue included: less than the host waits for an authenticator. Milliseconds. */
 const QUEUE_TIMEOUT_MS = 4000;
 const MAX_CONCURRENT = 16;
 const MAX_WAITING = 256;
-/** What can stand in a header and in a form without being read as anything else (RFC 6750 2.1). */
+/** Safe in a header and in a form (RFC 6750, section 2.1). */
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /**
- * One issuer that is asked what tokens are worth. It fails closed: as long as the issuer does not answer,
- * a token that was not let in a moment ago is not let in. Nobody can make it ask for more than 16 tokens
- * at a time, nor twice for one.
+ * Introspection at one issuer. It fails closed: while the issuer does not respond, only cached tokens are
+ * accepted. At most 16 requests run at a time, one per token, and each source address has a share of the
+ * queue, so that random tokens from one address do not keep out the others.
  */
 export class Introspection {
   readonly #config: IntrospectionConfig;
   readonly #secret: Secret;
-  readonly #troubles: RejectionLog;
-  readonly #known = new ExpiringCache<Actor>(MAX_CACHED);
-  /** Apart from the known ones, which a flood of bad tokens must not push out. */
-  readonly #refused = new ExpiringCache<true>(MAX_CACHED);
-  readonly #asked = new Map<string, Promise<Actor | null>>();
-  readonly #turns = new Semaphore(MAX_CONCURRENT, MAX_WAITING);
+  readonly #rejections: RejectionLog;
+  readonly #accepted = new ActorCache();
+  /** A cache of its own: a flood of bad tokens must not evict good ones. */
+  readonly #rejected = new LRUCache<string, true>({ max: MAX_REJECTED, ttl: REJECTED_TTL_MS });
+  readonly #pending = new Map<string, Promise<Actor | null>>();
+  readonly #semaphore = new Semaphore(MAX_CONCURRENT, MAX_WAITING);
 
-  constructor(config: IntrospectionConfig, secret: Secret, troubles: RejectionLog) {
+  constructor(config: IntrospectionConfig, secret: Secret, rejections: RejectionLog) {
     this.#config = config;
     this.#secret = secret;
-    this.#troubles = troubles;
+    this.#rejections = rejections;
   }
 
   /**
-   * @param digest of the token, by which it is remembered
-   * @throws UnjudgedToken when the issuer does not say.
+   * @param digest of the token: the key of the caches
+   * @throws UnverifiableToken when the issuer gives no usable response in time.
    */
-  authenticate(token: string, digest: string): Actor | null | Promise<Actor | null> {
-    if (token.length > MAX_TOKEN_LENGTH || !TOKEN.test(token)) return null;
-    const known = this.#known.get(digest);
-    if (known !== undefined) return known;
-    if (this.#refused.get(digest) === true) return null;
-    let asked = this.#asked.get(digest);
-    if (asked === undefined) {
-      asked = this.#ask(token, digest).finally(() => this.#asked.delete(digest));
-      this.#asked.set(digest, asked);
+  authenticate(
+    { token, address }: Pick<CallerCredentials, 'token' | 'address'>,
+    digest: string,
+  ): Actor | null | Promise<Actor | null> {
+    if (!this.#hasFormat(token)) return null;
+    const accepted = this.#accepted.get(digest);
+    if (accepted !== undefined) return accepted;
+    if (this.#rejected.get(digest) === true) return null;
+    let pending = this.#pending.get(digest);
+    if (pending === undefined) {
+      const share = address === undefined ? '' : networkOf(address);
+      pending = this.#request(token, digest, share).finally(() => this.#pending.delete(digest));
+      this.#pending.set(digest, pending);
     }
-    return asked;
+    return pending;
   }
 
-  async #ask(token: string, digest: string): Promise<Actor | null> {
+  /** Whether the issuer could have made the token: cheap, so that it comes before any request. */
+  #hasFormat(token: string): boolean {
+    const { issuer, token_format: format } = this.#config;
+    const { prefix = '', min_length = 1, max_length = MAX_TOKEN_LENGTH } = format ?? {};
+    if (token.length < min_length || token.length > max_length) return false;
+    if (!token.startsWith(prefix) || !TOKEN.test(token)) return false;
+    const named = issuer === undefined ? undefined : readJwtParts(token)?.issuer;
+    return named === undefined || named === issuer;
+  }
+
+  async #request(token: string, digest: string, share: string): Promise<Actor | null> {
     const signal = AbortSignal.timeout(QUEUE_TIMEOUT_MS);
     try {
-      const { actor, expiresAt } = await this.#turns.run(
+      const verified = await this.#semaphore.run(
         () => introspect(token, this.#config, this.#secret, signal),
         signal,
+        share,
       );
       const cacheSeconds = this.#config.cache_seconds ?? ISSUER_DEFAULTS.cache_seconds;
-      this.#known.set(
-        digest,
-        actor,
-        Math.min(expiresAt, Date.now() + cacheSeconds * MS_PER_SECOND),
-      );
-      return actor;
+      this.#accepted.set(digest, verified, cacheSeconds * MS_PER_SECOND);
+      return verified.actor;
     } catch (error) {
-      this.#report(error, digest);
+      this.#reject(error, digest);
       return null;
     }
   }
 
-  #report(error: unknown, digest: string): void {
+  #reject(error: unknown, digest: string): void {
     if (error instanceof QueueFull) {
-      throw new UnverifiableToken(this.#config.name, `is asked too much: ${error.message}`);
+      throw new UnverifiableToken(this.#config.name, `has too many requests: ${error.message}`);
     }
     if (!(error instanceof RejectedToken)) throw error;
-    this.#troubles.report(this.#config.name, error);
-    // What ops can mend may be mended at any moment.
-    if (!error.isSuspicious) this.#refused.set(digest, true, Date.now() + REJECTED_TTL_MS);
+    this.#rejections.report(this.#config.name, error);
+    // A wrong mapping may be corrected at any moment.
+    if (!error.isSuspicious) this.#rejected.set(digest, true);
   }
+}
+
+const IPV4_MAPPED = /^::ffff:(?=\d+\.)/i;
+const NETWORK_GROUPS = 4;
+
+/** An IPv4 address, or the /64 network of an IPv6 address: one subscriber has all addresses in it. */
+function networkOf(address: string): string {
+  const plain = address.replace(IPV4_MAPPED, '');
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail] = plain.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const missing = tail === undefined ? 0 : 8 - groups.length - tail.split(':').length;
+  return [...groups, ...Array.from({ length: missing }, () => '0')]
+    .concat(tail?.split(':') ?? [])
+    .slice(0, NETWORK_GROUPS)
+    .join(':');
 }

@@ -1,47 +1,51 @@
 import { resolve } from 'node:path';
-import {
-  createLocalJWKSet,
-  errors,
-  type JSONWebKeySet,
-  type JWTVerifyGetKey,
-  type LocalJWKSet,
-} from 'jose';
+import { createLocalJWKSet, errors, type JWK, type JWTVerifyGetKey, type LocalJWKSet } from 'jose';
 import type { Log } from '../contract/index.js';
 import { createFileDiagnostic, InvalidFile } from '../document/diagnostic.js';
 import { openReloadedFile } from '../watch/reloaded-file.js';
 import { IssuerError, requestIssuer } from './issuer-request.js';
 import { ISSUER_DEFAULTS, type JwksSource } from './issuers-file.js';
 import { parsePlainJson } from './strict-json.js';
+import { findKeyWeakness } from './weak-keys.js';
 
 const MAX_KEYS = 100;
+const PRINTABLE_ID = /^[ -~]{1,256}$/;
 
-/**
- * The public keys of an issuer. Symmetric keys are left out: nothing here verifies with them.
- * `null` for what is no set of keys, or an empty one, which would lock everybody out.
- */
-export function createKeySet(value: unknown): LocalJWKSet | null {
+interface PublicKeys {
+  /** Without symmetric keys: nothing here verifies with them. */
+  readonly usable: readonly JWK[];
+  /** `key 'first': its RSA modulus must have at least 2048 bits` */
+  readonly weak: readonly string[];
+}
+
+/** `null` for a value that is not a JSON Web Key Set, and for one without public keys. */
+function parseKeySet(value: unknown): PublicKeys | null {
   if (typeof value !== 'object' || value === null || !('keys' in value)) return null;
   const { keys } = value;
   if (!Array.isArray(keys) || keys.length > MAX_KEYS) return null;
-  const usable = keys.filter(
-    (key) =>
-      typeof key === 'object' && key !== null && typeof key.kty === 'string' && key.kty !== 'oct',
-  );
-  return usable.length === 0 ? null : createLocalJWKSet({ keys: usable } as JSONWebKeySet);
+  const usable: JWK[] = [];
+  const weak: string[] = [];
+  for (const [index, key] of keys.entries()) {
+    if (typeof key?.kty !== 'string' || key.kty === 'oct') continue;
+    const weakness = findKeyWeakness(key);
+    if (weakness === null) usable.push(key);
+    else weak.push(`key ${PRINTABLE_ID.test(key.kid) ? `'${key.kid}'` : index + 1}: ${weakness}`);
+  }
+  return usable.length + weak.length === 0 ? null : { usable, weak };
 }
 
-/** Where the keys of one issuer come from. */
+/** The public keys of one issuer. */
 export interface IssuerKeys {
-  /** @throws a jose error when no key fits; IssuerTrouble when none is known. */
+  /** @throws a jose error when no key matches; IssuerError when no key is known. */
   readonly get: JWTVerifyGetKey;
   close(): Promise<void>;
 }
 
-/** Between two attempts as long as no keys are known at all. Milliseconds. */
+/** Between two attempts while no keys are known. Milliseconds. */
 const FIRST_KEYS_RETRY_MS = 1000;
 const MS_PER_SECOND = 1000;
 
-/** @throws InvalidFile for a file of keys that is missing or bad. */
+/** @throws InvalidFile for a file of keys that is missing or invalid. */
 export function openIssuerKeys(
   issuer: string,
   source: JwksSource,
@@ -53,25 +57,31 @@ export function openIssuerKeys(
 }
 
 async function openKeysFile(path: string, log: Log): Promise<IssuerKeys> {
-  const followed = await openReloadedFile(path, {
+  const reloaded = await openReloadedFile(path, {
     log,
     name: 'file of issuer keys',
-    parse: (file, text) => {
-      const keys = createKeySet(parsePlainJson(text));
-      if (keys !== null) return keys;
-      throw new InvalidFile([
-        createFileDiagnostic(file, 'jwks', 'is not a JSON Web Key Set with a public key'),
-      ]);
-    },
+    parse: parseKeysFile,
     describe: (keys) => ({ keys: keys.jwks().keys.length }),
   });
-  return { get: (header, token) => followed.current(header, token), close: () => followed.close() };
+  return { get: (header, token) => reloaded.current(header, token), close: () => reloaded.close() };
+}
+
+function parseKeysFile(file: string, text: string): LocalJWKSet {
+  const keys = parseKeySet(parsePlainJson(text));
+  if (keys === null) {
+    throw new InvalidFile([
+      createFileDiagnostic(file, 'jwks', 'is not a JSON Web Key Set with a public key'),
+    ]);
+  }
+  if (keys.weak.length > 0) {
+    throw new InvalidFile(keys.weak.map((one) => createFileDiagnostic(file, 'weak-key', one)));
+  }
+  return createLocalJWKSet({ keys: [...keys.usable] });
 }
 
 /**
- * Keys behind a URL. Those that are known stay known while the issuer is down; they are asked for again
- * at intervals, and when a token names a key that is not among them, but not more often than the
- * cool-down allows, however many such tokens come.
+ * Keys behind a URL. Known keys stay in use while the issuer is down. They are requested again at
+ * intervals, and when a token names an unknown key, at most once per cool-down.
  */
 class RemoteKeys implements IssuerKeys {
   readonly #issuer: string;
@@ -84,6 +94,8 @@ class RemoteKeys implements IssuerKeys {
   #attemptedAt = Number.NEGATIVE_INFINITY;
   #attempt: Promise<void> | null = null;
   #isDown = false;
+  /** As last logged. */
+  #weak = '';
 
   constructor(issuer: string, url: string, source: JwksSource, log: Log) {
     this.#issuer = issuer;
@@ -92,16 +104,16 @@ class RemoteKeys implements IssuerKeys {
     this.#cooldownMs =
       MS_PER_SECOND * (source.cooldown_seconds ?? ISSUER_DEFAULTS.cooldown_seconds);
     this.#refreshMs = MS_PER_SECOND * (source.refresh_seconds ?? ISSUER_DEFAULTS.refresh_seconds);
-    // Nobody waits: the host starts whether or not the issuer is up.
+    // Not awaited: the host starts whether or not the issuer is up.
     void this.#refresh(0);
   }
 
   readonly get: JWTVerifyGetKey = async (header, token) => {
     if (this.#keys === null) await this.#refresh(FIRST_KEYS_RETRY_MS);
-    // Nobody waits for this one: the keys at hand are good.
+    // Not awaited: the known keys are good.
     else void this.#refresh(this.#refreshMs);
     const known = this.#keys;
-    if (known === null) throw new IssuerError('has not told its keys yet');
+    if (known === null) throw new IssuerError('has not provided its keys yet');
     try {
       return await known(header, token);
     } catch (error) {
@@ -118,7 +130,7 @@ class RemoteKeys implements IssuerKeys {
     await this.#attempt;
   }
 
-  /** Joins an attempt under way; does nothing when the last one was less than `minAgeMs` ago. */
+  /** Joins a running attempt; does nothing when the last one was less than `minAgeMs` ago. */
   #refresh(minAgeMs: number): Promise<void> {
     if (this.#attempt !== null) return this.#attempt;
     const now = performance.now();
@@ -132,23 +144,30 @@ class RemoteKeys implements IssuerKeys {
 
   async #fetch(): Promise<void> {
     try {
-      const keys = createKeySet(await requestIssuer(this.#url, { signal: this.#closed.signal }));
-      if (keys === null) throw new IssuerError('answered with no JSON Web Key Set');
-      this.#keys = keys;
-      if (this.#isDown) this.#log.info({ issuer: this.#issuer }, 'the issuer tells its keys again');
+      const keys = parseKeySet(await requestIssuer(this.#url, { signal: this.#closed.signal }));
+      if (keys === null) throw new IssuerError('did not respond with a JSON Web Key Set');
+      this.#reportWeak(keys.weak);
+      this.#keys = createLocalJWKSet({ keys: [...keys.usable] });
+      if (this.#isDown) this.#log.info({ issuer: this.#issuer }, 'issuer keys available again');
       this.#isDown = false;
     } catch (error) {
       if (!(error instanceof IssuerError) || this.#closed.signal.aborted) return;
-      if (!this.#isDown) this.#report(error);
+      if (!this.#isDown) this.#reportDown(error.message);
       this.#isDown = true;
     }
   }
 
-  #report(error: IssuerError): void {
-    const kept = this.#keys === null ? 'no key of it is known' : 'the known keys are kept';
-    this.#log.warn(
-      { issuer: this.#issuer, reason: error.message },
-      `the keys of an issuer cannot be read; ${kept}`,
-    );
+  #reportDown(reason: string): void {
+    const keys = this.#keys?.jwks().keys.length ?? 0;
+    this.#log.warn({ issuer: this.#issuer, reason, known_keys: keys }, 'issuer keys unavailable');
+  }
+
+  /** A weak key is ignored: the issuer's other keys stay usable. */
+  #reportWeak(weak: readonly string[]): void {
+    const reasons = weak.join('; ');
+    if (reasons !== '' && reasons !== this.#weak) {
+      this.#log.warn({ issuer: this.#issuer, reasons: weak }, 'weak issuer keys ignored');
+    }
+    this.#weak = reasons;
   }
 }

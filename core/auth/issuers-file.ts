@@ -18,11 +18,11 @@ import { parseByStruct } from '../document/parse-file.js';
 import { resolveReferences } from '../document/references.js';
 import { findRepeated, matching, nonEmptyText, wholeNumber } from '../document/structs.js';
 import { isLoopbackAddress } from '../lib/loopback.js';
-import { actorId, scope } from './actor-syntax.js';
+import { actorId, MAX_TOKEN_LENGTH, scope } from './actor-syntax.js';
 
 /**
- * What can sign: public keys only. With a symmetric algorithm the public key of an issuer could be taken
- * for a shared secret, so there is none to configure.
+ * Asymmetric algorithms only: with a symmetric one, an issuer's public key could be used as the shared
+ * secret.
  */
 export const SIGNATURE_ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
@@ -35,7 +35,7 @@ export const ISSUER_DEFAULTS = {
   max_age_seconds: 86_400,
   cooldown_seconds: 30,
   refresh_seconds: 600,
-  /** Also the most: what an issuer has revoked must not live on for longer. */
+  /** Also the maximum: it bounds how long a revoked token is accepted. */
   cache_seconds: 60,
   scopes: ['scope', 'scp', 'permissions'],
 } as const;
@@ -97,6 +97,16 @@ const issuer = object({
   actor,
 });
 
+const tokenFormat = refine(
+  object({
+    prefix: optional(matching('1 to 64 characters of a token', /^[A-Za-z0-9._~+/-]{1,64}$/)),
+    min_length: optional(wholeNumber(1, MAX_TOKEN_LENGTH)),
+    max_length: optional(wholeNumber(1, MAX_TOKEN_LENGTH)),
+  }),
+  "'min_length' not above 'max_length'",
+  ({ min_length: min = 1, max_length: max = MAX_TOKEN_LENGTH }) => min <= max,
+);
+
 const introspection = object({
   name: actorId,
   url: plainUrl,
@@ -105,6 +115,8 @@ const introspection = object({
   issuer: optional(nonEmptyText()),
   audience: optional(texts(nonEmptyText()) as AnyStruct),
   cache_seconds: optional(wholeNumber(0, 60)),
+  /** Tokens of another format are rejected without a request to the issuer. */
+  token_format: optional(tokenFormat),
   actor,
 });
 
@@ -126,14 +138,13 @@ export interface IssuersFile {
   readonly introspection: readonly IntrospectionConfig[];
   /** The secret behind a `client_secret`. */
   secret(reference: string): Secret;
-  /** Where relative paths start. */
+  /** Base of relative paths. */
   readonly baseDir: string;
 }
 
 /**
- * Parses `{issuers: […], introspection: […]}`, JSON or YAML by the name of the file, and resolves its
- * secrets.
- * @throws InvalidFile with the place of each fault.
+ * Parses `{issuers: […], introspection: […]}`, JSON or YAML by the file name, and resolves its secrets.
+ * @throws InvalidFile with the position of each violation.
  */
 export async function parseIssuersFile(
   file: string,
@@ -141,7 +152,7 @@ export async function parseIssuersFile(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<IssuersFile> {
   const { value, written, source } = parseByStruct(file, content, ISSUERS_FILE);
-  const { issuers = [], introspection: asked = [] } = value as {
+  const { issuers = [], introspection = [] } = value as {
     issuers?: IssuerConfig[];
     introspection?: IntrospectionConfig[];
   };
@@ -155,10 +166,10 @@ export async function parseIssuersFile(
     env: environment,
     source: { ...source, prefix: [] },
   });
-  return { issuers, introspection: asked, secret: (name) => references.secret(name), baseDir };
+  return { issuers, introspection, secret: (name) => references.secret(name), baseDir };
 }
 
-/** Keys fetched in the clear could be anybody's. */
+/** Over plain HTTP anyone on the path could replace the keys. */
 function isTrustedUrl(value: unknown): boolean {
   if (typeof value !== 'string' || !/^https?:\/\//i.test(value) || !URL.canParse(value))
     return false;

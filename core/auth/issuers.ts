@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Actor, Authenticator, Log } from '../contract/index.js';
-import { ExpiringCache } from '../lib/expiring-cache.js';
 import { openReloadedFile } from '../watch/reloaded-file.js';
+import { ActorCache } from './actor-cache.js';
+import type { CallerCredentials } from './authenticate.js';
 import { Introspection } from './introspection.js';
 import { openIssuerKeys } from './issuer-keys.js';
 import { type IssuerConfig, type IssuersFile, parseIssuersFile } from './issuers-file.js';
@@ -16,39 +17,37 @@ export interface IssuersAuthenticators {
 export interface IssuersOptions {
   readonly log: Log;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Between two looks at the file. Milliseconds, default 2000. */
+  /** Between two checks of the file. Milliseconds, default 2000. */
   readonly pollMs?: number;
 }
 
-/** How long a verified token is taken at its word without a second look. Milliseconds. */
+/** How long a verified token is accepted without verifying it again. Milliseconds. */
 const VERIFIED_MS = 60_000;
-/** About 10 MB: a digest, an actor and its scopes each. */
-const MAX_VERIFIED = 10_000;
 
-/** What one content of the file amounts to. */
+/** One version of the file. */
 interface OpenIssuers {
   readonly byName: ReadonlyMap<string, Issuer>;
-  readonly verified: ExpiringCache<Actor>;
+  readonly verified: ActorCache;
   readonly introspection: readonly Introspection[];
   close(): Promise<void>;
 }
 
 /**
- * Knows the tokens of the issuers of a file and follows its changes: signed tokens, which it verifies
- * itself, and opaque ones, for which it asks.
- * @throws InvalidFile when the file, or one that it names, is bad or missing now.
+ * Authenticates tokens of the issuers in a file, which is reloaded when it changes: signed tokens are
+ * verified here, opaque ones by introspection.
+ * @throws InvalidFile when the file, or one that it names, is invalid or missing now.
  */
 export async function openIssuersAuthenticators(
   file: string,
   options: IssuersOptions,
 ): Promise<IssuersAuthenticators> {
   const { log, environment } = options;
-  const troubles = createRejectionLog(log);
-  const followed = await openReloadedFile(file, {
+  const rejections = createRejectionLog(log);
+  const reloaded = await openReloadedFile(file, {
     log,
     name: 'issuers file',
     parse: async (name, text) =>
-      openIssuers(await parseIssuersFile(name, text, environment), log, troubles),
+      openIssuers(await parseIssuersFile(name, text, environment), log, rejections),
     describe: ({ byName, introspection }) => ({
       issuers: byName.size,
       introspection: introspection.length,
@@ -59,18 +58,18 @@ export async function openIssuersAuthenticators(
   const jwt: Authenticator = {
     name: 'jwt',
     authenticate: ({ scheme, token }) =>
-      scheme === 'bearer' ? findActor(followed.current, token, troubles) : null,
+      scheme === 'bearer' ? findActor(reloaded.current, token, rejections) : null,
   };
   const introspection: Authenticator = {
     name: 'introspection',
-    authenticate: ({ scheme, token }) =>
-      scheme === 'bearer' ? ask(followed.current, token) : null,
+    authenticate: (credentials) =>
+      credentials.scheme === 'bearer' ? introspect(reloaded.current, credentials) : null,
   };
   return {
     chain: [jwt, introspection],
     close: async () => {
-      await followed.close();
-      await followed.current.close();
+      await reloaded.close();
+      await reloaded.current.close();
     },
   };
 }
@@ -78,7 +77,7 @@ export async function openIssuersAuthenticators(
 async function openIssuers(
   file: IssuersFile,
   log: Log,
-  troubles: RejectionLog,
+  rejections: RejectionLog,
 ): Promise<OpenIssuers> {
   const opened: Issuer[] = [];
   const close = async () => {
@@ -92,9 +91,9 @@ async function openIssuers(
   }
   return {
     byName: new Map(opened.map((issuer) => [issuer.config.issuer, issuer])),
-    verified: new ExpiringCache(MAX_VERIFIED),
+    verified: new ActorCache(),
     introspection: file.introspection.map(
-      (config) => new Introspection(config, file.secret(config.client_secret), troubles),
+      (config) => new Introspection(config, file.secret(config.client_secret), rejections),
     ),
     close,
   };
@@ -104,52 +103,55 @@ async function openIssuer(config: IssuerConfig, baseDir: string, log: Log): Prom
   return { config, keys: await openIssuerKeys(config.issuer, config.jwks, { baseDir, log }) };
 }
 
-/** A token that was verified a moment ago costs a hash and a look-up; the answer is then no promise. */
+/** A token that was verified a moment ago costs a hash and a lookup, without a promise. */
 function findActor(
   issuers: OpenIssuers,
   token: string,
-  troubles: RejectionLog,
+  rejections: RejectionLog,
 ): Actor | null | Promise<Actor | null> {
   const digest = hash('sha256', token, 'base64');
-  return issuers.verified.get(digest) ?? verify(issuers, token, digest, troubles);
+  return issuers.verified.get(digest) ?? verify(issuers, token, digest, rejections);
 }
 
 async function verify(
   { byName, verified }: OpenIssuers,
   token: string,
   digest: string,
-  troubles: RejectionLog,
+  rejections: RejectionLog,
 ): Promise<Actor | null> {
   const parts = readJwtParts(token);
   const issuer = parts === null ? undefined : byName.get(parts.issuer);
   if (issuer === undefined) return null;
   try {
-    const { actor, expiresAt } = await verifyJwt(token, issuer);
-    verified.set(digest, actor, Math.min(expiresAt, Date.now() + VERIFIED_MS));
-    return actor;
+    const result = await verifyJwt(token, issuer);
+    verified.set(digest, result, VERIFIED_MS);
+    return result.actor;
   } catch (error) {
     if (!(error instanceof RejectedToken)) throw error;
-    troubles.report(issuer.config.issuer, error);
+    rejections.report(issuer.config.issuer, error);
     return null;
   }
 }
 
 /**
- * The first that knows the token wins. A signed token of an issuer whose keys are at hand has been judged:
- * nobody is asked for a second opinion.
+ * The first issuer that accepts the token wins. A signed token of a configured issuer has been verified
+ * already and is not introspected.
  */
-async function ask(issuers: OpenIssuers, token: string): Promise<Actor | null> {
+async function introspect(
+  issuers: OpenIssuers,
+  credentials: CallerCredentials,
+): Promise<Actor | null> {
   if (issuers.introspection.length === 0) return null;
-  const issuer = readJwtParts(token)?.issuer;
+  const issuer = readJwtParts(credentials.token)?.issuer;
   if (issuer !== undefined && issuers.byName.has(issuer)) return null;
-  const digest = hash('sha256', token, 'base64');
+  const digest = hash('sha256', credentials.token, 'base64');
   let failure: { readonly error: unknown } | null = null;
   for (const introspection of issuers.introspection) {
     try {
-      const actor = await introspection.authenticate(token, digest);
+      const actor = await introspection.authenticate(credentials, digest);
       if (actor !== null) return actor;
     } catch (error) {
-      // Another issuer may know it.
+      // Another issuer may accept it.
       failure ??= { error };
     }
   }

@@ -12,8 +12,8 @@ export class UnmappedClaims extends Error {
 const DEFAULT_ID = 'sub';
 
 /**
- * Makes an actor of what an issuer says, by the rules of ops. Nothing is repaired: an id or a scope that
- * this host cannot hold refuses the token, since a part of it might mean something else.
+ * Maps claims to an actor. Nothing is repaired: an invalid id or scope rejects the token, since a part of it
+ * might mean something else.
  * @throws UnmappedClaims
  */
 export function createActor(claims: Claims, mapping: ActorMapping): Actor {
@@ -30,7 +30,7 @@ function readId(claims: Claims, name: string, prefix: string): string {
   const value = findClaim(claims, name);
   const id = typeof value === 'string' && value !== '' ? prefix + value : '';
   if (ACTOR_ID.test(id)) return id;
-  throw new UnmappedClaims(`the claim '${name}' is no id of 1 to 128 letters, digits or ._@-`);
+  throw new UnmappedClaims(`the claim '${name}' must be an id of 1 to 128 letters, digits or ._@-`);
 }
 
 function readKind(claims: Claims, kind: ActorMapping['kind']): ActorKind {
@@ -40,10 +40,10 @@ function readKind(claims: Claims, kind: ActorMapping['kind']): ActorKind {
     typeof value === 'string' && Object.hasOwn(kind.values, value) ? kind.values[value] : undefined;
   const found = mapped ?? kind.default;
   if (found !== undefined) return found;
-  throw new UnmappedClaims(`the claim '${kind.claim}' stands for no kind of actor`);
+  throw new UnmappedClaims(`the claim '${kind.claim}' does not map to a kind of actor`);
 }
 
-/** A text of words between spaces (RFC 6749 3.3), or a list of words. */
+/** A string of words separated by spaces (RFC 6749, section 3.3), or a list of words. */
 function readScopes(claims: Claims, names: readonly string[]): string[] {
   return names.flatMap((name) => {
     const value = findClaim(claims, name);
@@ -51,7 +51,9 @@ function readScopes(claims: Claims, names: readonly string[]): string[] {
     const words =
       typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : value;
     if (Array.isArray(words) && words.every(isScope)) return words;
-    throw new UnmappedClaims(`the claim '${name}' holds something that is no scope`);
+    throw new UnmappedClaims(
+      `the claim '${name}' must hold scopes of visible ASCII without a comma`,
+    );
   });
 }
 
@@ -59,7 +61,7 @@ function isScope(value: unknown): value is string {
   return typeof value === 'string' && SCOPE.test(value);
 }
 
-/** By its whole name, which may be a URL, else by a dotted path: `realm_access.roles`. */
+/** By its full name, which may be a URL, otherwise by a dotted path: `realm_access.roles`. */
 function findClaim(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;

@@ -9,7 +9,7 @@ import { ModuleScope } from '../isolation/scope.js';
 import { withTimeout } from '../lib/promises.js';
 import { createAuthenticatorOwner, createCheckedAuthenticator } from './checked-authenticator.js';
 
-/** The host does not start without it, nor does it wait for ever. */
+/** The host does not start without it. Milliseconds. */
 const OPEN_TIMEOUT_MS = 5000;
 
 export interface PluginAuthenticator {
@@ -17,14 +17,14 @@ export interface PluginAuthenticator {
   readonly scope: ModuleScope;
 }
 
-/** What the host takes authenticators of plugins from. */
+/** Looks up authenticators of plugins. */
 export interface AuthenticatorSource {
   authenticator(name: string): Promise<AuthenticatorFactory>;
 }
 
 /**
  * Loads and opens an authenticator of a plugin.
- * @throws ConfigError that names it, whatever is wrong: without it nobody would be known.
+ * @throws ConfigError that names it, whatever fails: the host must not start without it.
  */
 export async function openPluginAuthenticator(
   choice: AuthenticatorChoice,
@@ -46,7 +46,7 @@ export async function openPluginAuthenticator(
   } catch (error) {
     await scope.close();
     if (error instanceof ConfigError) throw error;
-    const reason = error instanceof Error ? error.message : 'it threw something that is no error';
+    const reason = error instanceof Error ? error.message : 'it threw a value that is not an Error';
     throw new ConfigError(`authenticator '${name}' cannot be used: ${reason}`, { cause: error });
   }
 }
@@ -80,7 +80,7 @@ async function readOwnConfig(
 function bindAuthenticate(opened: unknown): Authenticator['authenticate'] {
   const { authenticate } = (opened ?? {}) as Partial<Authenticator>;
   if (typeof authenticate !== 'function') {
-    throw new Error("'open' must give an object with the function 'authenticate'");
+    throw new Error("'open' must return an object with a function 'authenticate'");
   }
   return authenticate.bind(opened) as Authenticator['authenticate'];
 }

@@ -2,23 +2,23 @@ import type { Log } from '../contract/index.js';
 import type { RejectedToken } from './verify-jwt.js';
 
 export interface RejectionLog {
-  report(issuer: string, refused: RejectedToken): void;
+  report(issuer: string, rejected: RejectedToken): void;
 }
 
-/** Anybody can send tokens: what ops can mend is told once in this time, an issuer. Milliseconds. */
-const INTERVAL_MS = 60_000;
+/** Anyone can send tokens, so warnings are limited to one per issuer in this time. Milliseconds. */
+const WARN_INTERVAL_MS = 60_000;
 
-/** Says why tokens are refused: what ops can mend as a warning, now and then, the rest at `debug`. */
+/** Logs rejected tokens: at `warn` where the issuer or the mapping is wrong, otherwise at `debug`. */
 export function createRejectionLog(log: Log): RejectionLog {
-  const told = new Map<string, number>();
+  const warnedAt = new Map<string, number>();
   return {
     report: (issuer, { message, isSuspicious }) => {
       const fields = { issuer, reason: message };
-      const isDue =
-        performance.now() - (told.get(issuer) ?? Number.NEGATIVE_INFINITY) >= INTERVAL_MS;
-      if (!isSuspicious || !isDue) return log.debug(fields, 'a token was refused');
-      told.set(issuer, performance.now());
-      log.warn(fields, 'a token was refused for a reason that lies with its issuer or the mapping');
+      const now = performance.now();
+      const isDue = now - (warnedAt.get(issuer) ?? Number.NEGATIVE_INFINITY) >= WARN_INTERVAL_MS;
+      if (!isSuspicious || !isDue) return log.debug(fields, 'token rejected');
+      warnedAt.set(issuer, now);
+      log.warn(fields, 'token rejected: check its issuer and the mapping of its claims');
     },
   };
 }

@@ -5,26 +5,26 @@ import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
 import { parseTokenFile, type TokenTable } from './token-file.js';
 
 export interface TokensAuthenticator extends Authenticator {
-  /** Ends the watch on the file; tokens go on being known. */
+  /** Stops watching the file; its tokens stay valid. */
   close(): Promise<void>;
 }
 
 export interface TokensOptions {
   readonly log: Log;
-  /** Between two looks at the file. Milliseconds, default 2000. */
+  /** Between two checks of the file. Milliseconds, default 2000. */
   readonly pollMs?: number;
 }
 
 /**
- * Knows the tokens of a file (contract 3) and follows its changes. A file that turns bad, or vanishes, is
- * logged once and changes nothing: the last good one stays.
- * @throws InvalidFile when the file is bad, or missing, now.
+ * Authenticates the tokens of a file, which is reloaded when it changes. A file that becomes invalid or is
+ * deleted is logged once; the last good version stays in use.
+ * @throws InvalidFile when the file is invalid or missing now.
  */
 export async function openTokensAuthenticator(
   file: string,
   options: TokensOptions,
 ): Promise<TokensAuthenticator> {
-  const followed = await openReloadedFile(file, {
+  const reloaded = await openReloadedFile(file, {
     log: options.log,
     name: 'tokens file',
     parse: parseTokenFile,
@@ -34,20 +34,19 @@ export async function openTokensAuthenticator(
   return {
     name: 'tokens',
     authenticate: ({ scheme, token }) =>
-      scheme === 'bearer' ? findActor(followed.current, token) : null,
-    close: () => followed.close(),
+      scheme === 'bearer' ? findActor(reloaded.current, token) : null,
+    close: () => reloaded.close(),
   };
 }
 
 /**
- * The token is hashed before anything is compared, so the time of the look-up tells at most something of
- * a digest. Nobody can steer towards a stored digest byte by byte without inverting SHA-256, nor is a
- * digest a credential: the Map is as safe as a constant-time comparison with every entry, and does not
- * grow with them. The hash takes 1 µs.
+ * The token is hashed before the lookup, so its timing reveals at most something about a digest. A caller
+ * cannot approach a stored digest byte by byte without inverting SHA-256, and a digest is not a credential:
+ * the Map is as safe as a constant-time comparison with every entry.
  */
 function findActor(table: TokenTable, token: string): Actor | null {
   if (token.length > MAX_TOKEN_LENGTH) return null;
-  // What Node reads from a header is latin1: hashed as such, the digest is that of the bytes on the wire.
+  // Node decodes headers as latin1: this is the digest of the bytes on the wire.
   const entry = table.get(hash('sha256', Buffer.from(token, 'latin1')));
   if (entry === undefined) return null;
   return entry.expiresAt === null || Date.now() < entry.expiresAt ? entry.actor : null;

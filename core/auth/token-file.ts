@@ -7,7 +7,7 @@ import { actorId, scope, sha256 } from './actor-syntax.js';
 
 export interface TokenEntry {
   readonly actor: Actor;
-  /** Milliseconds since 1970; `null` for a token without an end. */
+  /** Milliseconds since 1970; `null` for a token that does not expire. */
   readonly expiresAt: number | null;
 }
 
@@ -33,14 +33,13 @@ function isInstant(value: unknown): boolean {
   if (typeof value !== 'string') return false;
   const date = ISO_8601_WITH_ZONE.exec(value)?.[1];
   if (date === undefined || Number.isNaN(Date.parse(value))) return false;
-  // V8 takes 30 February for 2 March.
+  // V8 reads 30 February as 2 March.
   return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
 }
 
 /**
- * Parses `{tokens: [{id, kind, scopes, sha256, expires_at?}]}` (contract 3), JSON or YAML by the name of
- * the file.
- * @throws InvalidFile with the place of each fault.
+ * Parses `{tokens: [{id, kind, scopes, sha256, expires_at?}]}`, JSON or YAML by the file name.
+ * @throws InvalidFile with the position of each violation.
  */
 export function parseTokenFile(file: string, content: string): TokenTable {
   const { value, source } = parseByStruct(file, content, TOKEN_FILE);

@@ -8,27 +8,27 @@ import { ISSUER_DEFAULTS, type IssuerConfig } from './issuers-file.js';
 import { type Claims, createActor, UnmappedClaims } from './map-claims.js';
 import { parsePlainObject } from './strict-json.js';
 
-/** What a token says of itself. None of it is to be trusted before the signature is verified. */
+/** Claimed by the token: not trusted before the signature is verified. */
 export interface JwtParts {
   readonly algorithm: string;
   readonly issuer: string;
 }
 
-/** A JWS in the compact form (RFC 7515 7.1); a JWE has five parts. */
+/** A JWS in compact serialization (RFC 7515, section 7.1); a JWE has five parts. */
 const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+$/;
 
 /**
- * Headers that tell where to find a key, or how to read on (RFC 7515 4.1, RFC 7797, RFC 7516): whoever
- * makes a token must not choose either. `cty` announces a token within a token.
+ * Headers that choose the key or the format (RFC 7515, 7516, 7797): the token must not choose either. `cty`
+ * announces a nested token.
  */
 const REJECTED_HEADERS = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64', 'cty', 'zip', 'enc'] as const;
 
-/** Access tokens and plain ones; a logout token, or a DPoP proof, is signed by the same keys. */
+/** Access tokens and plain ones; logout tokens and DPoP proofs are signed with the same keys. */
 const TYPES: ReadonlySet<unknown> = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt']);
 
 const MAX_KEY_ID_LENGTH = 256;
 
-/** Reads the parts that decide who is to verify; `null` for what no issuer of ours would sign. */
+/** Reads the parts that select the issuer; `null` for a token that no issuer would sign. */
 export function readJwtParts(token: string): JwtParts | null {
   if (token.length > MAX_TOKEN_LENGTH) return null;
   const [, first = '', second = ''] = COMPACT.exec(token) ?? [];
@@ -60,14 +60,14 @@ export interface Issuer {
 
 export interface VerifiedToken {
   readonly actor: Actor;
-  /** From then on it is too old. Milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
-/** A token that is refused; the message says why, without anything that the token says. */
+/** A rejected token; the message gives the reason and nothing from the token. */
 export class RejectedToken extends Error {
-  override readonly name = 'RefusedToken';
-  /** Whether ops can mend it: its claims do not fit the mapping, or its key cannot be used. */
+  override readonly name = 'RejectedToken';
+  /** Whether ops may have to act: its claims do not fit the mapping, or its key cannot be used. */
   readonly isSuspicious: boolean;
 
   constructor(message: string, isSuspicious: boolean, options?: ErrorOptions) {
@@ -76,9 +76,9 @@ export class RejectedToken extends Error {
   }
 }
 
-/** Nobody can say what a token is worth: it may be good, so it is not refused, nor is anybody let in. */
+/** A token that cannot be verified now: neither accepted nor rejected, since it may be valid. */
 export class UnverifiableToken extends Error {
-  override readonly name = 'UnjudgedToken';
+  override readonly name = 'UnverifiableToken';
 
   constructor(issuer: string, reason: string, options?: ErrorOptions) {
     super(`the issuer '${issuer}' ${reason}`, options);
@@ -88,8 +88,8 @@ export class UnverifiableToken extends Error {
 const MS_PER_SECOND = 1000;
 
 /**
- * @throws RefusedToken, whatever is wrong with the token, its key or its claims; UnjudgedToken as long as
- * no key of the issuer is known.
+ * @throws RejectedToken for an invalid token, key or claim; UnverifiableToken while no key of the issuer is
+ * known.
  */
 export async function verifyJwt(token: string, { config, keys }: Issuer): Promise<VerifiedToken> {
   try {
@@ -98,12 +98,12 @@ export async function verifyJwt(token: string, { config, keys }: Issuer): Promis
       audience: config.audience,
       algorithms: [...config.algorithms],
       clockTolerance: config.clock_skew_seconds ?? ISSUER_DEFAULTS.clock_skew_seconds,
-      // Asks for `iat` too, and for one that is not in the future.
+      // Also requires `iat`, not in the future.
       maxTokenAge: config.max_age_seconds ?? ISSUER_DEFAULTS.max_age_seconds,
       requiredClaims: ['exp'],
     });
-    // Bound to a key of the caller (RFC 7800), which a bearer does not show.
-    if (payload['cnf'] !== undefined) throw new RejectedToken('it is bound to a key', false);
+    // Bound to a key of the caller (RFC 7800), which a bearer token does not prove.
+    if (payload['cnf'] !== undefined) throw new RejectedToken('the token is bound to a key', false);
     const { exp = 0 } = payload;
     return { actor: createActor(payload, config.actor), expiresAt: exp * MS_PER_SECOND };
   } catch (error) {

@@ -44,6 +44,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/audit.js'),
   },
   {
+    name: 'encrypt-store',
+    summary: 'encrypt the sensitive values of a store that was written without a key',
+    load: () => import('./commands/encrypt-store.js'),
+  },
+  {
     name: 'digest',
     summary: "print a manifest's digest",
     load: () => import('./commands/digest.js'),

@@ -41,6 +41,7 @@ interface Resolved {
 }
 
 const ENV = 'env:';
+const HOST_PREFIX = 'MODGATE_';
 const FILE = 'file:';
 
 /** The absolute paths of all files that a config refers to, readable or not. */
@@ -95,6 +96,10 @@ function readPath(reference: string): string {
 
 function readVariable(text: string, env: ReferencesInput['env']): Buffer {
   const name = text.slice(ENV.length);
+  // A descriptor must not be able to send the host's own secrets to a provider.
+  if (name.startsWith(HOST_PREFIX)) {
+    throw new UnresolvedReference(`the variable ${name}, which is reserved for the host`);
+  }
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
   if (value === undefined) throw new UnresolvedReference(`the variable ${name}, which is not set`);
   if (value === '') throw new UnresolvedReference(`the variable ${name}, which is empty`);

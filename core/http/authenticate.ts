@@ -1,5 +1,5 @@
-import { authenticateWith } from '../auth/authenticate.js';
-import type { Actor, Authenticator, Credentials } from '../contract/index.js';
+import { authenticateWith, type CallerCredentials } from '../auth/authenticate.js';
+import type { Actor, Authenticator } from '../contract/index.js';
 import { HostError } from '../errors.js';
 import type { ActorRate } from '../operations/rate-limit.js';
 import type { CallerHeaders } from './request/headers.js';
@@ -31,17 +31,17 @@ export async function authenticate(
   const { headers } = state.exchange;
   const shown = certificates?.verify(req.socket) ?? 'none';
   // Also beside a good token: a credential that is bad is never passed over.
-  if (shown === 'refused') throw createCertificateError();
+  if (shown === 'rejected') throw createCertificateError();
   const actor =
     shown === 'none' || headers.get('authorization') !== undefined
-      ? await authenticateWith(chain, readCredentials(headers))
+      ? await authenticateWith(chain, readCredentials(headers, req.socket.remoteAddress))
       : shown;
   if (actor === null) throw unauthorized('the credentials are not valid', 'not valid');
   actorRate?.admit(actor);
   return actor;
 }
 
-function readCredentials(headers: CallerHeaders): Credentials {
+function readCredentials(headers: CallerHeaders, address: string | undefined): CallerCredentials {
   const authorization = headers.get('authorization');
   if (authorization === undefined) throw unauthorized('authentication is required', 'missing');
   if (headers.count('authorization') > 1) {
@@ -51,7 +51,7 @@ function readCredentials(headers: CallerHeaders): Credentials {
   if (match?.[1] === undefined || match[2] === undefined) {
     throw unauthorized('the credentials are not valid', 'not valid');
   }
-  return { scheme: match[1].toLowerCase(), token: match[2] };
+  return { scheme: match[1].toLowerCase(), token: match[2], address };
 }
 
 function unauthorized(detail: string, reason: string): HostError {

@@ -1,56 +1,99 @@
-/** No turn came in time, or too many wait for one already. */
+/** The queue is full, or the signal was aborted first. */
 export class QueueFull extends Error {
-  override readonly name = 'NoTurn';
+  override readonly name = 'QueueFull';
 }
 
-/** Lets some work run at a time; a bounded number of callers waits. */
+interface Waiter {
+  start(): void;
+  reject(reason: string): void;
+}
+
+/**
+ * Runs a bounded number of tasks at a time; a bounded number waits. Waiting tasks are grouped into shares,
+ * which take turns. In a full queue the largest share gives up its newest task, so that no share can keep
+ * out the others.
+ */
 export class Semaphore {
   readonly #maxRunning: number;
   readonly #maxWaiting: number;
-  readonly #waiting = new Set<() => void>();
+  /** In the order of their turns. */
+  readonly #shares = new Map<string, Set<Waiter>>();
   #running = 0;
+  #waiting = 0;
 
   constructor(maxRunning: number, maxWaiting: number) {
     this.#maxRunning = maxRunning;
     this.#maxWaiting = maxWaiting;
   }
 
-  /** @throws NoTurn when too many wait, or the signal is aborted before the turn has come. */
-  async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    if (this.#running >= this.#maxRunning) await this.#wait(signal);
+  /** @throws QueueFull when too many tasks wait, or the signal is aborted before the task has started. */
+  async run<T>(task: () => Promise<T>, signal: AbortSignal, share = ''): Promise<T> {
+    if (this.#running >= this.#maxRunning) await this.#wait(signal, share);
     else this.#running += 1;
     try {
-      return await work();
+      return await task();
     } finally {
-      this.#passOn();
+      this.#startNext();
     }
   }
 
-  #wait(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= this.#maxWaiting || signal.aborted)
-      throw new QueueFull('too many wait');
+  #wait(signal: AbortSignal, share: string): Promise<void> {
+    if (signal.aborted) throw new QueueFull('no turn in time');
+    if (this.#waiting >= this.#maxWaiting) this.#makeRoom(share);
     return new Promise((resolve, reject) => {
-      const begin = () => {
-        signal.removeEventListener('abort', giveUp);
-        resolve();
+      const leave = () => {
+        signal.removeEventListener('abort', onAbort);
+        this.#remove(share, waiter);
       };
-      const giveUp = () => {
-        this.#waiting.delete(begin);
-        reject(new QueueFull('no turn came in time'));
+      const waiter: Waiter = {
+        start: () => {
+          leave();
+          resolve();
+        },
+        reject: (reason) => {
+          leave();
+          reject(new QueueFull(reason));
+        },
       };
-      signal.addEventListener('abort', giveUp, { once: true });
-      this.#waiting.add(begin);
+      const onAbort = () => waiter.reject('no turn in time');
+      signal.addEventListener('abort', onAbort);
+      this.#add(share, waiter);
     });
   }
 
-  /** The place goes to who has waited longest. */
-  #passOn(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
+  #makeRoom(share: string): void {
+    const size = this.#shares.get(share)?.size ?? 0;
+    let largest: Set<Waiter> | undefined;
+    for (const waiters of this.#shares.values()) {
+      if (waiters.size > (largest?.size ?? size + 1)) largest = waiters;
+    }
+    if (largest === undefined) throw new QueueFull('too many wait');
+    [...largest].at(-1)?.reject('too many wait');
+  }
+
+  #add(share: string, waiter: Waiter): void {
+    const waiters = this.#shares.get(share) ?? new Set();
+    this.#shares.set(share, waiters.add(waiter));
+    this.#waiting += 1;
+  }
+
+  #remove(share: string, waiter: Waiter): void {
+    const waiters = this.#shares.get(share);
+    if (!waiters?.delete(waiter)) return;
+    this.#waiting -= 1;
+    if (waiters.size === 0) this.#shares.delete(share);
+  }
+
+  #startNext(): void {
+    const [next] = this.#shares;
+    const [waiter] = next?.[1] ?? [];
+    if (next === undefined || waiter === undefined) {
       this.#running -= 1;
       return;
     }
-    this.#waiting.delete(next);
-    next();
+    const [share, waiters] = next;
+    waiter.start();
+    // The share goes to the end of the line.
+    if (this.#shares.delete(share)) this.#shares.set(share, waiters);
   }
 }

@@ -1,19 +1,21 @@
 import { randomHex } from './random.js';
 
-/** W3C Trace Context, level 1: https://www.w3.org/TR/trace-context/ */
+/** W3C Trace Context, level 2: https://www.w3.org/TR/trace-context-2/ */
 export interface TraceContext {
   /** 32 hex digits, not all zero. */
   readonly traceId: string;
-  /** Two hex digits; bit 0 says sampled. */
+  /** Two hex digits. Bit 0: sampled; bit 1: the trace id is random. */
   readonly flags: string;
 }
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const TRACESTATE_MEMBER = /^[a-z0-9][a-z0-9_*/@-]{0,255}=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
+const MAX_TRACESTATE_MEMBERS = 32;
 const NOT_SAMPLED = '00';
 const ZERO_TRACE = '0'.repeat(32);
 const ZERO_SPAN = '0'.repeat(16);
 
-/** `null` for a header that is absent or malformed: the caller's `tracestate` is then void too. */
+/** `null` for a header that is absent or malformed; the caller's `tracestate` is then ignored too. */
 export function parseTraceparent(header: string | undefined): TraceContext | null {
   const match = header === undefined ? null : TRACEPARENT.exec(header);
   if (match === null) return null;
@@ -23,11 +25,26 @@ export function parseTraceparent(header: string | undefined): TraceContext | nul
   return { traceId, flags };
 }
 
+/**
+ * Whether a `tracestate` may be forwarded: at most 32 valid `key=value` members; empty ones are allowed.
+ * One invalid member invalidates the whole header.
+ */
+export function isValidTracestate(header: string): boolean {
+  const members = header
+    .split(',')
+    .map((member) => member.replace(/^[ \t]+|[ \t]+$/g, ''))
+    .filter((member) => member !== '');
+  return (
+    members.length <= MAX_TRACESTATE_MEMBERS &&
+    members.every((member) => TRACESTATE_MEMBER.test(member))
+  );
+}
+
 export function createTraceContext(): TraceContext {
   return { traceId: randomHex(16), flags: NOT_SAMPLED };
 }
 
-/** A child of the trace with a new span id. */
+/** A child of the trace, with a new span id. */
 export function formatTraceparent(trace: TraceContext): string {
   return `00-${trace.traceId}-${randomHex(8)}-${trace.flags}`;
 }

@@ -1,11 +1,11 @@
-/** Nobody who reads a log waits for a line that long, and a crash of the machine costs no more lines. */
+/** Bounds the delay of a line, and what a crash of the machine loses. */
 const MAX_DELAY_MS = 20;
-/** What Linux holds in a pipe. Bytes. */
+/** Capacity of a pipe on Linux. */
 const MAX_BYTES = 65_536;
 
 /**
- * Gathers the lines of some milliseconds as bytes and hands them on together: to write each by itself costs
- * more than all else that is done for it, and lines that wait as strings are moved about by the collector.
+ * Batches the lines of some milliseconds: a system call per line costs more than everything else about it.
+ * Kept as bytes, since the garbage collector would copy waiting strings.
  */
 export class LineBatch {
   readonly #write: (lines: Buffer) => void;
@@ -13,7 +13,7 @@ export class LineBatch {
   #used = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param maxBytes handed on together; only a line that is longer by itself makes more */
+  /** @param maxBytes per write; only a longer line exceeds it */
   constructor(write: (lines: Buffer) => void, maxBytes = MAX_BYTES) {
     this.#write = write;
     this.#bytes = Buffer.alloc(maxBytes);
@@ -27,7 +27,7 @@ export class LineBatch {
       return;
     }
     this.#used += this.#bytes.write(line, this.#used);
-    // A process that ends flushes: the timer need not keep it.
+    // Unreferenced: the process flushes when it exits.
     this.#timer ??= setTimeout(() => this.flush(), MAX_DELAY_MS).unref();
   }
 

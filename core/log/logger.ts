@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty';
-import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
+import { pino } from 'pino';
 import type { Log, LogWrite } from '../contract/log.js';
-import { formatByStringify, formatTime } from './format-line.js';
+import { formatLine } from './format-line.js';
 import { LineBatch } from './line-batch.js';
 import { redactFields } from './redact.js';
 import { toTerminalLine } from './terminal-line.js';
@@ -10,41 +10,40 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** The host's own log: what plugins get, and the rest. */
+/** The host's own log: more than what plugins get. */
 export interface Logger extends Log {
   readonly trace: LogWrite;
   readonly fatal: LogWrite;
-  /** False when a line of this level would go nowhere: then its fields need not be built. */
+  /** False when lines of this level are not written: their fields need not be built. */
   isEnabled(level: Exclude<LogLevel, 'silent'>): boolean;
-  /** A log whose lines all carry these fields. */
+  /** A log that adds these fields to every line. */
   child(fields: Readonly<Record<string, unknown>>): Logger;
   /**
-   * Resolves when all lines are out, or after a second with a reader that does not read. What is logged
-   * later is lost.
+   * Resolves when all lines are written, or after a second if the reader of stdout does not read. Later
+   * lines are lost.
    */
   close(): Promise<void>;
 }
 
-/** Takes bytes: pino's types know it with texts alone. */
+/** Accepts bytes; pino's types only mention strings. */
 type Stdout = Omit<ReturnType<typeof pino.destination>, 'write'> & {
   write(bytes: Buffer): boolean;
 };
 
 interface Sink {
-  readonly stream: DestinationStream;
+  write(line: string): void;
   close(): Promise<void>;
 }
 
 const STDOUT = 1;
 const CLOSE_TIMEOUT_MS = 1000;
-// A reader of stdout that stands still must not stop the host, nor fill its memory.
+// A reader of stdout that stops must neither block the host nor fill its memory.
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
-/** PIPE_BUF of pipe(7): a longer write to a pipe may be torn by one of another process. */
+/** PIPE_BUF of pipe(7): longer writes to a pipe may interleave with those of other processes. */
 const ATOMIC_WRITE_BYTES = 4096;
 
 /**
- * Logs to stdout: JSON lines, or text for people when it is a terminal. `isShared`: other processes write
- * to it too.
+ * Logs to stdout: JSON lines, or readable text on a terminal. `isShared`: other processes write to it too.
  */
 export async function openLog(level: LogLevel, { isShared = false } = {}): Promise<Logger> {
   if (isatty(STDOUT)) return createLog(level, await openTerminal());
@@ -55,25 +54,22 @@ export async function openLog(level: LogLevel, { isShared = false } = {}): Promi
   return log;
 }
 
-/** Logs to any stream, one JSON line a write. */
+/** Logs to any stream, one JSON line per write. */
 export function createLog(level: LogLevel, sink: Sink): Logger {
-  const logger = pino(
-    {
-      level,
-      base: null,
-      timestamp: formatTime,
-      formatters: { level: (label) => ({ level: label }), log: redactFields },
-      // redactFields has made plain data of it.
-      serializers: { err: (error) => error },
-    },
-    sink.stream,
-  );
-  formatByStringify(logger);
-  return wrap(logger, () => sink.close());
+  return createLogger(level, {}, sink);
 }
 
-function wrap(logger: PinoLogger, close: () => Promise<void>): Logger {
-  const write = (level: Exclude<LogLevel, 'silent'>): LogWrite => logger[level].bind(logger);
+function createLogger(
+  level: LogLevel,
+  bindings: Readonly<Record<string, unknown>>,
+  sink: Sink,
+): Logger {
+  const isEnabled: Logger['isEnabled'] = (one) =>
+    LOG_LEVELS.indexOf(one) >= LOG_LEVELS.indexOf(level);
+  const write = (one: Exclude<LogLevel, 'silent'>): LogWrite =>
+    isEnabled(one)
+      ? (fields, message) => sink.write(formatLine(one, bindings, fields, message))
+      : () => {};
   return {
     trace: write('trace'),
     debug: write('debug'),
@@ -81,13 +77,13 @@ function wrap(logger: PinoLogger, close: () => Promise<void>): Logger {
     warn: write('warn'),
     error: write('error'),
     fatal: write('fatal'),
-    isEnabled: (level) => logger.isLevelEnabled(level),
-    child: (fields) => wrap(logger.child(redactFields({ ...fields })), close),
-    close,
+    isEnabled,
+    child: (fields) => createLogger(level, { ...bindings, ...redactFields({ ...fields }) }, sink),
+    close: () => sink.close(),
   };
 }
 
-/** Asynchronous, so that a full pipe holds up no request. */
+/** Asynchronous, so that a full pipe does not block requests. */
 function createStdout(maxWrite: number | undefined): Stdout {
   const stream = pino.destination({
     dest: STDOUT,
@@ -97,7 +93,7 @@ function createStdout(maxWrite: number | undefined): Stdout {
     maxLength: MAX_BUFFERED_BYTES,
     ...(maxWrite !== undefined && { maxWrite }),
   });
-  // A full disk or a reader that has gone costs the lines, not the host.
+  // A full disk or a closed pipe loses lines; it must not end the host.
   stream.on('error', () => {});
   return stream as unknown as Stdout;
 }
@@ -111,17 +107,17 @@ function reportDropped(stdout: Stdout, log: Logger): void {
     if (dropped === 0) return;
     const lines = dropped;
     dropped = 0;
-    log.warn({ lines }, 'log lines were dropped: nobody read them in time');
+    log.warn({ lines }, 'log lines dropped: stdout was not read in time');
   });
 }
 
 function createSink(stdout: Stdout, maxBytes: number | undefined): Sink {
   const batch = new LineBatch((lines) => stdout.write(lines), maxBytes);
   const flush = () => batch.flush();
-  // Whatever ends the process, its last lines say why; pino then writes out what SonicBoom still has.
+  // The last lines say why a process exits; pino then flushes its own buffer.
   process.prependOnceListener('exit', flush);
   let closed: Promise<void> | undefined;
-  // SonicBoom throws at a write after its end, and that into whoever logs.
+  // pino's stream throws when it is written to after its end.
   const write = (line: string) => {
     if (closed === undefined) batch.add(line);
   };
@@ -133,14 +129,14 @@ function createSink(stdout: Stdout, maxBytes: number | undefined): Sink {
     }
     return closed;
   };
-  return { stream: { write }, close };
+  return { write, close };
 }
 
 function endStream(stdout: Stdout): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
-      // SonicBoom's flush at exit tries for ever to write what cannot be written. (Where the reader has
-      // gone, pino has made this do nothing, and no 'close' will come.)
+      // Otherwise pino's flush at exit would retry forever. (After EPIPE this does nothing, and there is no
+      // 'close' event.)
       stdout.destroy();
       resolve();
     }, CLOSE_TIMEOUT_MS);
@@ -156,10 +152,10 @@ async function openTerminal(): Promise<Sink> {
   const { default: pretty } = await import('pino-pretty');
   const text = pretty({ sync: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true });
   const write = (line: string) => text.write(toTerminalLine(line));
-  return { stream: { write }, close: async () => {} };
+  return { write, close: async () => {} };
 }
 
-/** The log, with these fields before those of each line; a line may say otherwise. */
+/** A log that adds these fields to every line; fields of the line win. */
 export function withFields(log: Log, added: Readonly<Record<string, unknown>>): Log {
   return {
     debug: (fields, message) => log.debug({ ...added, ...fields }, message),

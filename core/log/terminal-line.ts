@@ -1,8 +1,7 @@
 type Line = Readonly<Record<string, unknown>>;
 
 /**
- * A line of the log for people: of a request what happened comes first, and what can be asked for more
- * stays; every other line is left as it is. Never throws.
+ * Shortens the log line of a request for people; other lines are unchanged. Never throws.
  */
 export function toTerminalLine(text: string): string {
   const line = parseLine(text);

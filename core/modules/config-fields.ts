@@ -17,6 +17,11 @@ export function isSecret({ sensitive, generated }: ConfigField): boolean {
   return sensitive === true || generated !== undefined;
 }
 
+/** As `Store.readConfig` takes them. */
+export function listSecretNames(fields: readonly ConfigField[]): ReadonlySet<string> {
+  return new Set(fields.filter(isSecret).map(fieldName));
+}
+
 /**
  * What a field is worth: the stored value, else its default, else `undefined`. A stored value that the
  * manifest of today does not admit counts as none: the module must not be given what it does not expect.

@@ -9,6 +9,7 @@ import {
   findUnusable,
   isSameJson,
   listConfigFields,
+  listSecretNames,
   readEffective,
 } from './config-fields.js';
 import type { Leadership } from './leadership.js';
@@ -129,7 +130,8 @@ export class ModuleConfig {
   /** @throws StoreUnavailable, also when all but a generated value was offered. */
   async #offer(): Promise<void> {
     const failure = await this.#ensureGenerated().then(() => null, toError);
-    const stored = await this.#options.store.readConfig(this.#options.descriptor.module);
+    const { store, descriptor } = this.#options;
+    const stored = await store.readConfig(descriptor.module, listSecretNames(this.#fields));
     this.#opened ??= this.#readRestartOnly(stored);
     this.#reportUnusable(stored);
     const values = this.#listValues(stored, this.#opened);

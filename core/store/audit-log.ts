@@ -16,25 +16,25 @@ const HEAD = 1;
 
 export interface AuditFilter {
   readonly module?: string;
-  /** Rows of this moment and later, by their `at`. */
+  /** Only rows with this `at` or later. */
   readonly since?: Date;
-  /** Rows with a greater id. Default 0: all. */
+  /** Only rows with a greater id. Default 0. */
   readonly afterId?: number;
-  /** Rows at most. Default: all. */
+  /** Default: all rows. */
   readonly limit?: number;
 }
 
 export type AuditVerification =
   | { readonly rows: number; readonly brokenAt: null }
   | {
-      /** Those before the break. */
+      /** Rows before the break. */
       readonly rows: number;
-      /** Id of the first row that is missing, was changed, or does not follow the one before. */
+      /** Id of the first row that is missing, changed, or does not follow the previous one. */
       readonly brokenAt: number;
       readonly reason: string;
     };
 
-/** Adds a row; writers queue at the head, so that the chain has no forks. */
+/** Adds a row. The lock on the head serializes writers, so the chain has no forks. */
 export async function appendAuditRow(
   trx: Transaction<Tables>,
   draft: AuditDraft,
@@ -58,7 +58,7 @@ export async function appendAuditRow(
   return row;
 }
 
-/** Rows by ascending id, read page by page: the store is free in between. */
+/** Rows by ascending id, read in pages so that other queries can run in between. */
 export async function* readAuditRows(
   query: Kysely<Tables>,
   { module, since, afterId = 0, limit = Number.POSITIVE_INFINITY }: AuditFilter,
@@ -84,11 +84,11 @@ export async function* readAuditRows(
 }
 
 /**
- * Reads the whole chain, also beside hosts that write. Finds rows that were changed, removed or put in,
- * and a cut tail; not what somebody did who wrote all later rows and the head anew.
+ * Reads the whole chain, also while hosts write. Detects changed, removed and inserted rows and a truncated
+ * chain, but not a chain that was rewritten up to its head.
  */
 export async function verifyAuditRows(query: Kysely<Tables>): Promise<AuditVerification> {
-  // In this order: a row and its head are written at once, so the head is never behind the rows.
+  // In this order: a row and the head are written in one transaction, so the head is not behind the rows.
   const newest = await readNewestId(query);
   const head = await readHead(query);
   let [rows, prev] = [0, FIRST_PREV];
@@ -99,14 +99,14 @@ export async function verifyAuditRows(query: Kysely<Tables>): Promise<AuditVerif
   }
   const brokenAt = rows + 1;
   if (rows < head.id) return { rows, brokenAt, reason: 'the row and all after it are missing' };
-  if (newest > head.id) return { rows, brokenAt, reason: 'the row was put in by another hand' };
+  if (newest > head.id) return { rows, brokenAt, reason: 'the row was not written by modgate' };
   if (prev === head.hash) return { rows, brokenAt: null };
-  return { rows: rows - 1, brokenAt: rows, reason: 'the row is not the one that was written last' };
+  return { rows: rows - 1, brokenAt: rows, reason: 'the row is not the last one written' };
 }
 
 function verifyRow({ hash, ...row }: AuditRow, id: number, prev: string): string | null {
   if (row.id !== id) return 'the row is missing';
-  if (row.prev !== prev) return 'the row does not follow the one before it';
+  if (row.prev !== prev) return 'the row does not follow the previous one';
   return hashAuditRow(row) === hash ? null : 'the row was changed';
 }
 

@@ -8,7 +8,7 @@ import type { AuditRow } from './audit-row.js';
 import type { ReadableDatabase } from './database.js';
 import { parsePostgresUrl } from './postgres-url.js';
 
-/** The audit of a store that a host may be using: nothing is written, no key is needed. */
+/** Reads the audit of a store that a host may be using: nothing is written, no key is required. */
 export interface AuditReader {
   /** By ascending id. @throws StoreUnavailable */
   read(filter?: AuditFilter): AsyncIterable<AuditRow>;
@@ -18,8 +18,8 @@ export interface AuditReader {
 }
 
 /**
- * @throws StoreUnavailable when there is no store, or it cannot be read.
- * @throws ConfigError for a URL that is none.
+ * @throws StoreUnavailable when there is no store or it cannot be read.
+ * @throws ConfigError for an invalid URL.
  */
 export async function openAuditReader(url: string | null, stateDir: string): Promise<AuditReader> {
   const database = await openToRead(url, stateDir);

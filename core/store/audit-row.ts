@@ -4,12 +4,12 @@ import type { Selectable } from 'kysely';
 import type { Actor } from '../contract/index.js';
 import type { AuditRowTable } from './tables.js';
 
-/** What stands before the first row. */
+/** `prev` of the first row. */
 export const FIRST_PREV = '0'.repeat(64);
 
 export type AuditOutcome = 'ok' | 'failed';
 
-/** Who did what; the store adds the rest. */
+/** The store adds id, time and hashes. */
 export interface AuditDraft {
   readonly actor: Pick<Actor, 'kind' | 'id'>;
   /** The name under which the module is configured. */
@@ -22,18 +22,18 @@ export interface AuditDraft {
   readonly outcome: AuditOutcome;
   readonly requestId: string;
   readonly correlationId: string;
-  /** What was written, or the input of an action: its digest is kept, not the value. */
+  /** The written value, or the input of an action: only its digest is stored. */
   readonly value: AuditedValue | null;
 }
 
 export interface AuditedValue {
-  /** As it came out of JSON.parse. */
+  /** As parsed by JSON.parse. */
   readonly json: unknown;
-  /** Then nobody without the store can find the value by trying. */
+  /** Its digest is keyed, so that the value cannot be found by trying all. */
   readonly sensitive: boolean;
 }
 
-/** One row of the chain, as `modgate audit --json` prints it (contract 4). */
+/** One row of the chain, as `modgate audit --json` prints it. */
 export interface AuditRow {
   /** From 1, without gaps. */
   readonly id: number;
@@ -49,7 +49,7 @@ export interface AuditRow {
   readonly correlation_id: string;
   /** `sha256:` or, of a sensitive value, `hmac-sha256:`, and hex; over the RFC 8785 form. */
   readonly value_digest: string | null;
-  /** `hash` of the row before; 64 zeros in the first. */
+  /** `hash` of the previous row; 64 zeros in the first. */
   readonly prev: string;
   /** SHA-256 in hex over the RFC 8785 form of all fields above. */
   readonly hash: string;
@@ -94,7 +94,7 @@ export function fromAuditTable(stored: Selectable<AuditRowTable>): AuditRow {
   return { id, at, ...what, request_id, correlation_id, value_digest, prev, hash };
 }
 
-/** A NUL or half of a surrogate pair would come back changed, and the row would not fit its hash. */
+/** The databases change a NUL or a lone surrogate, and the row would not match its hash. */
 function toStorableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { CallTable, Tables } from './tables.js';
 
-/** One call, as it is kept; its `id` sorts by time: `callId`. */
+/** One stored call; its `id` sorts by time. */
 export type StoredCall = Readonly<CallTable>;
 
 export interface CallFilter {
@@ -15,35 +15,35 @@ export interface CallFilter {
 }
 
 export interface CallBounds {
-  /** The newest so many stay; `null`: they are not counted, which takes 100 ns each. */
+  /** Keeps this many of the newest; `null`: calls are not counted, which takes 100 ns each. */
   readonly maxCalls: number | null;
-  /** Milliseconds since 1970: what ended earlier goes. */
+  /** Removes calls that ended earlier. Milliseconds since 1970. */
   readonly since: number;
 }
 
 const TIME_DIGITS = 12;
 const NUMBER_DIGITS = 10;
-// Each number of rows is a statement of its own, which is prepared once and kept.
-const ROWS_A_STATEMENT = [50, 1] as const;
-/** Rows that are removed in one transaction: more would hold the event loop for long. */
-const ROWS_A_REMOVAL = 500;
+// Each number of rows needs its own prepared statement.
+const ROWS_PER_STATEMENT = [50, 1] as const;
+/** Removed in one transaction: more would block the event loop. */
+const ROWS_PER_REMOVAL = 500;
 
 /**
- * Sorts by time, then by process, then by number. Hex digits of one length alone: no collation of a
- * database puts them in another order.
+ * Sorts by time, then by process, then by number. Hex digits of a fixed length sort the same in every
+ * collation.
  * @param run 8 hex digits that name the process
  */
 export function callId(at: number, run: string, number: number): string {
   return `${hex(at, TIME_DIGITS)}${run}${hex(number, NUMBER_DIGITS)}`;
 }
 
-/** Adds calls; what is there already stays: a write that was not acknowledged may be repeated. */
+/** Adds calls; existing ones stay, since an unacknowledged write may be repeated. */
 export async function insertCalls(
   trx: Transaction<Tables>,
   calls: readonly StoredCall[],
 ): Promise<void> {
   let at = 0;
-  for (const size of ROWS_A_STATEMENT) {
+  for (const size of ROWS_PER_STATEMENT) {
     for (; calls.length - at >= size; at += size) {
       await trx
         .insertInto('call_record')
@@ -71,7 +71,7 @@ export function selectCalls(
     .execute();
 }
 
-/** The id below which nothing is kept. */
+/** The id below which calls are removed. */
 export async function findCallBound(
   query: Kysely<Tables>,
   { maxCalls, since }: CallBounds,
@@ -85,24 +85,24 @@ export async function findCallBound(
     .offset(maxCalls)
     .limit(1)
     .executeTakeFirst();
-  // The one that is too many goes too.
+  // The first one beyond the maximum is removed too.
   const bound = tooMany === undefined ? tooOld : `${tooMany.id}0`;
   return bound > tooOld ? bound : tooOld;
 }
 
-/** Removes the oldest calls below the bound. Answers whether there may be more. */
+/** Removes the oldest calls below the bound. @returns whether there may be more */
 export async function removeCalls(trx: Transaction<Tables>, bound: string): Promise<boolean> {
   const oldest = trx
     .selectFrom('call_record')
     .select('id')
     .where('id', '<', bound)
     .orderBy('id')
-    .limit(ROWS_A_REMOVAL);
+    .limit(ROWS_PER_REMOVAL);
   const { numDeletedRows } = await trx
     .deleteFrom('call_record')
     .where('id', 'in', oldest)
     .executeTakeFirstOrThrow();
-  return Number(numDeletedRows) === ROWS_A_REMOVAL;
+  return Number(numDeletedRows) === ROWS_PER_REMOVAL;
 }
 
 function hex(value: number, digits: number): string {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import type { Database } from './database.js';
-import { decrypt, type EncryptedText, encrypt } from './encryption.js';
+import { decrypt, decryptOrClear, type EncryptedText, encrypt } from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
 
-/** What a value belongs to: a field of a module's manifest. */
+/** A field of a module's manifest. */
 export interface ConfigAddress {
   /** The name under which the module is configured. */
   readonly module: string;
@@ -15,13 +15,13 @@ export interface ConfigAddress {
 }
 
 export interface ConfigWrite extends ConfigAddress {
-  /** Any JSON value, as it came out of JSON.parse. */
+  /** Any JSON value, as parsed by JSON.parse. */
   readonly value: unknown;
   readonly sensitive: boolean;
 }
 
 export interface GeneratedField extends ConfigAddress {
-  /** Length of the secret; in hex it has twice as many digits. Bytes. */
+  /** Length of the secret; in hex twice as many digits. */
   readonly bytes: number;
 }
 
@@ -31,41 +31,45 @@ export interface StoredValue {
   readonly updatedAt: string;
 }
 
-/** What is stored for a module; a field without an entry has its default. */
+/** The stored values of a module; a field without an entry has its default. */
 export interface StoredConfig {
-  /** 0 before the first write, then one more each write. */
+  /** 0 before the first write, incremented by each write. */
   readonly revision: number;
   /** By `service/key`. */
   readonly values: ReadonlyMap<string, StoredValue>;
-  /** By `service/key`: values that are there but do not decrypt, and why. */
+  /** By `service/key`: stored values that cannot be used, and why. */
   readonly unreadable: ReadonlyMap<string, StoreUnavailable>;
 }
 
+/** @param secrets the fields, as `service/key`, whose values must be encrypted where there is a key */
 export async function readStoredConfig(
   query: Kysely<Tables>,
   module: string,
+  secrets: ReadonlySet<string>,
   keys: StoreKeys | null,
 ): Promise<StoredConfig> {
-  // In one statement, so that revision and values belong together.
+  // In one statement, so that revision and values are consistent.
   const rows = await query
     .selectFrom('config_module')
     .leftJoin('config_value', 'config_value.module', 'config_module.module')
-    .select(['revision', 'service', 'key', 'value', 'key_id', 'updated_at'])
+    .select(['revision', 'service', 'key', 'value', 'key_id', 'sensitive', 'updated_at'])
     .where('config_module.module', '=', module)
     .execute();
   const values = new Map<string, StoredValue>();
   const unreadable = new Map<string, StoreUnavailable>();
-  for (const { service, key, value, key_id, updated_at } of rows) {
+  for (const { service, key, value, key_id, sensitive, updated_at } of rows) {
     if (service === null || key === null || value === null || updated_at === null) continue;
     const name = `${service}/${key}`;
-    const opened = tryDecrypt({ module, service, key }, { value, key_id }, keys);
-    if (opened instanceof StoreUnavailable) unreadable.set(name, opened);
-    else values.set(name, { value: opened.value, updatedAt: updated_at });
+    // The column alone does not decide: whoever can write to the database could change it.
+    const read = sensitive === 1 || secrets.has(name) ? decrypt : decryptOrClear;
+    const result = tryRead(read, { module, service, key }, { value, key_id }, keys);
+    if (result instanceof StoreUnavailable) unreadable.set(name, result);
+    else values.set(name, { value: result.value, updatedAt: updated_at });
   }
   return { revision: rows[0]?.revision ?? 0, values, unreadable };
 }
 
-/** Answers the new revision. */
+/** @returns the new revision */
 export async function writeStoredValue(
   trx: Transaction<Tables>,
   write: ConfigWrite,
@@ -85,14 +89,14 @@ export async function writeStoredValue(
   return revision;
 }
 
-/** The secret of a generated field: whoever comes first makes it, everybody gets the same. */
+/** The secret of a generated field: the first host creates it, all hosts read the same one. */
 export async function ensureStoredSecret(
   trx: Transaction<Tables>,
   field: GeneratedField,
   database: Pick<Database, 'locksRows'>,
   keys: StoreKeys | null,
 ): Promise<string> {
-  // The row of the module is what others wait at.
+  // Other hosts wait for the lock on the module's row.
   const { module } = field;
   await trx
     .insertInto('config_module')
@@ -112,7 +116,7 @@ export async function ensureStoredSecret(
   return secret;
 }
 
-/** `null` where there is none. A value that is no text was written before the field was generated. */
+/** `null` where there is none. A value that is not a string was written before the field was generated. */
 export async function readStoredSecret(
   query: Kysely<Tables>,
   address: ConfigAddress,
@@ -149,13 +153,14 @@ async function putValue(
     .execute();
 }
 
-function tryDecrypt(
+function tryRead(
+  read: typeof decrypt,
   { module, service, key }: ConfigAddress,
-  sealed: EncryptedText,
+  stored: EncryptedText,
   keys: StoreKeys | null,
 ): { readonly value: unknown } | StoreUnavailable {
   try {
-    return { value: JSON.parse(decrypt(sealed, [module, service, key], keys)) };
+    return { value: JSON.parse(read(stored, [module, service, key], keys)) };
   } catch (error) {
     if (error instanceof StoreUnavailable) return error;
     const message = `the value of '${service}/${key}' of module '${module}' is not JSON`;

@@ -2,24 +2,24 @@ import type { Kysely, Transaction } from 'kysely';
 import type { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
 
-/** A module of which a value was written; `null`: any may have been. May come more often than needed. */
+/** Called with the module whose value was written; `null`: any module. May be called without a change. */
 export type ChangeListener = (module: string | null) => void;
 
-/** What reading needs: also of a store that another process owns. */
+/** Enough for reading a store that another process writes to. */
 export interface ReadableDatabase {
   readonly query: Kysely<Tables>;
-  /** What an error says of the store; `null` for an error that is a fault of modgate. */
+  /** The state of the store behind an error; `null` for a bug of modgate. */
   explain(error: unknown): StoreUnavailable | null;
-  /** Ends connections and timers. Never throws. */
+  /** Closes connections and timers. Never throws. */
   close(): Promise<void>;
 }
 
 /** An open database with all tables, the same for SQLite and PostgreSQL. */
 export interface Database extends ReadableDatabase {
-  /** False where a write transaction has the whole database to itself. */
+  /** False where a write transaction locks the whole database. */
   readonly locksRows: boolean;
-  /** One write transaction, durable when it resolves; `work` may run again when another host was in the way. */
+  /** One write transaction, durable when it resolves; `work` may run again after a conflict with another host. */
   transact<T>(work: (trx: Transaction<Tables>) => Promise<T>): Promise<T>;
-  /** Tells other hosts once the transaction commits. */
+  /** Notifies other hosts when the transaction commits. */
   announce(trx: Transaction<Tables>, module: string): Promise<void>;
 }

@@ -5,13 +5,13 @@ export const STORE_KEY_VARIABLE = 'MODGATE_STORE_KEY';
 
 const KEY_BYTES = 32;
 const HEX_KEY = /^[0-9a-f]{64}$/i;
-// 32 bytes are 43 digits and one sign of padding, in either alphabet of RFC 4648.
+// 43 digits and one padding character, in either alphabet of RFC 4648.
 const BASE64_KEY = /^(?:[A-Za-z0-9+/]{43}|[A-Za-z0-9_-]{43})=?$/;
 const KEY_ID_DIGITS = 16;
 
-/** A key of AES-256-GCM. A KeyObject, since it prints nothing of itself. */
+/** A key of AES-256-GCM. A KeyObject never prints its bytes. */
 export interface StoreKey {
-  /** Stored beside what the key encrypted. 16 hex digits, which say nothing of the key. */
+  /** Stored beside the ciphertext. 16 hex digits that reveal nothing about the key. */
   readonly id: string;
   readonly secret: KeyObject;
 }
@@ -24,7 +24,7 @@ export interface StoreKeys {
 
 /**
  * Reads `MODGATE_STORE_KEY`: keys of 32 bytes in hex or base64, separated by commas. Absent or empty: none.
- * @throws ConfigError for a key that is none, naming its place in the list and never the key.
+ * @throws ConfigError for an invalid key, naming its position in the list and never the key.
  */
 export function parseStoreKeys(text: string | undefined): StoreKeys | null {
   if (text === undefined || text.trim() === '') return null;

@@ -7,7 +7,7 @@ import { StoreUnavailable } from './store-unavailable.js';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A text as it is stored: in clear, or as base64 of nonce, ciphertext and tag. */
+/** As stored: in clear, or base64 of nonce, ciphertext and tag. */
 export interface EncryptedText {
   readonly value: string;
   /** `null`: in clear. */
@@ -15,8 +15,8 @@ export interface EncryptedText {
 }
 
 /**
- * What a text belongs to, such as module, service and key. It is authenticated with the text: a sealed
- * text that was copied to another place does not open there.
+ * What a text belongs to, such as module, service and key. It is authenticated with the text: ciphertext
+ * that was copied to another row does not decrypt there.
  */
 export type EncryptionContext = readonly string[];
 
@@ -28,20 +28,45 @@ export function encrypt(
   return keys === null ? { value: text, key_id: null } : encryptBytes(text, context, keys.primary);
 }
 
-/** @throws StoreUnavailable for an unknown key, and for a text that was changed or moved. */
+/**
+ * Reads a secret. With a key set it must be encrypted: whoever can write to the database could otherwise
+ * replace it.
+ * @throws StoreUnavailable for clear text although there is a key, for an unknown key, and for ciphertext
+ * that was changed or moved.
+ */
 export function decrypt(
-  sealed: EncryptedText,
+  stored: EncryptedText,
   context: EncryptionContext,
   keys: StoreKeys | null,
 ): string {
-  if (sealed.key_id === null) return sealed.value;
-  const key = keys?.byId.get(sealed.key_id);
+  if (stored.key_id !== null) return decryptWithKey(stored.value, stored.key_id, context, keys);
+  if (keys === null) return stored.value;
+  const message = `the value of ${describe(context)} is not encrypted: run modgate encrypt-store`;
+  throw new StoreUnavailable('not_encrypted', { message });
+}
+
+/** Reads a value that need not be secret, encrypted or in clear. @throws StoreUnavailable as `decrypt`. */
+export function decryptOrClear(
+  stored: EncryptedText,
+  context: EncryptionContext,
+  keys: StoreKeys | null,
+): string {
+  return stored.key_id === null ? stored.value : decrypt(stored, context, keys);
+}
+
+function decryptWithKey(
+  value: string,
+  keyId: string,
+  context: EncryptionContext,
+  keys: StoreKeys | null,
+): string {
+  const key = keys?.byId.get(keyId);
   if (key === undefined) {
-    const message = `the value of ${describe(context)} is encrypted with a key that is not given`;
+    const message = `the value of ${describe(context)} is encrypted with an unknown key`;
     throw new StoreUnavailable('unknown_key', { message });
   }
   try {
-    return decryptBytes(sealed.value, context, key);
+    return decryptBytes(value, context, key);
   } catch {
     const message = `the value of ${describe(context)} does not decrypt: it was changed or moved`;
     throw new StoreUnavailable('unreadable', { message });
@@ -66,7 +91,7 @@ function decryptBytes(value: string, context: EncryptionContext, key: StoreKey):
   return Buffer.concat([text, decipher.final()]).toString('utf8');
 }
 
-/** A list, since `a/b` and `c` joined would be the same as `a` and `b/c`. */
+/** As a list: joined, `a/b` and `c` would equal `a` and `b/c`. */
 function toBytes(context: EncryptionContext): Buffer {
   return Buffer.from(canonicalize(context) ?? '', 'utf8');
 }

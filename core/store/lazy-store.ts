@@ -1,8 +1,8 @@
 import type { AuditFilter, AuditRow, ChangeListener, Store } from './store.js';
 
 /**
- * A store that is opened when it is first needed: a host without config fields and without consoles never
- * opens one, and no start waits for it.
+ * Opens the store when it is first used: a host without config fields and consoles never opens one, and the
+ * start of a host does not wait for it.
  */
 export function createLazyStore(open: () => Promise<Store>): Store {
   let opened: Store | null = null;
@@ -18,7 +18,7 @@ export function createLazyStore(open: () => Promise<Store>): Store {
     get unavailable() {
       return opened?.unavailable ?? null;
     },
-    readConfig: async (module) => (await use()).readConfig(module),
+    readConfig: async (module, secrets) => (await use()).readConfig(module, secrets),
     writeConfig: async (write, audit) => (await use()).writeConfig(write, audit),
     ensureGenerated: async (field) => (await use()).ensureGenerated(field),
     appendAudit: async (draft) => (await use()).appendAudit(draft),
@@ -44,7 +44,7 @@ async function* readLater(
 function listenLater(use: () => Promise<Store>, listener: ChangeListener): () => void {
   let stop: (() => void) | null = null;
   let isStopped = false;
-  // What cannot be opened says so to everybody who reads or writes.
+  // A store that cannot be opened reports that to every read and write.
   void use().then((store) => {
     if (!isStopped) stop = store.onConfigChange(listener);
   });

@@ -8,7 +8,7 @@ interface Migration {
   up(trx: Transaction<Tables>): Promise<void>;
 }
 
-/** Forward only, in order; what has been released is never changed. */
+/** Forward only, in order; a released migration is never changed. */
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, up: createFirstTables },
   { version: 2, up: createCallTable },
@@ -17,8 +17,8 @@ const MIGRATIONS: readonly Migration[] = [
 export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
 
 /**
- * Brings the tables to this version; to be called in a transaction that no other host can enter.
- * @throws StoreUnavailable when a newer modgate was here; nothing is changed then.
+ * Migrates the tables to this version. Call it in a transaction that excludes other hosts.
+ * @throws StoreUnavailable when a newer modgate wrote the store; it is not changed then.
  */
 export async function migrate(trx: Transaction<Tables>): Promise<void> {
   await trx.schema
@@ -49,7 +49,7 @@ export function requireKnownSchema(version: number): void {
   if (version <= SCHEMA_VERSION) return;
   const message =
     `the store was written by a newer modgate: its schema is version ${version}, ` +
-    `this modgate knows ${SCHEMA_VERSION}`;
+    `this modgate supports ${SCHEMA_VERSION}`;
   throw new StoreUnavailable('newer_schema', { message });
 }
 

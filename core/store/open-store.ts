@@ -8,27 +8,30 @@ export interface StoreOptions {
   /** `postgres://…`; `null`: SQLite, in `modgate.db` of `stateDir`. */
   readonly url: string | null;
   readonly stateDir: string;
-  /** Encrypt sensitive values; `null`: they are stored in clear. */
+  /** For sensitive values; `null`: they are stored in clear. */
   readonly keys: StoreKeys | null;
   readonly log: Log;
 }
 
-// A start waits so long for a store that is slow, then goes on without it.
+// The start waits this long for a slow store, then continues without it.
 const START_TIMEOUT_MS = 3000;
 
 /**
- * Opens the store. One that cannot be opened does not keep the host from starting: its operations throw
- * until it can be.
- * @throws ConfigError for a URL that is none.
+ * Opens the store. A store that cannot be opened does not prevent the start: its operations throw until it
+ * is open.
+ * @throws ConfigError for an invalid URL.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const store = new ReconnectingStore({ ...options, open: createOpener(options) });
+  const store = new ReconnectingStore({
+    ...options,
+    open: createOpener(options.url, options.stateDir),
+  });
   await store.start(START_TIMEOUT_MS);
   return store;
 }
 
-/** Kysely and the drivers are loaded when they are needed: 120 to 160 ms. */
-function createOpener({ url, stateDir }: StoreOptions): OpenDatabase {
+/** Loads kysely and the driver on first use: it takes 120 to 160 ms. @throws ConfigError for an invalid URL. */
+export function createOpener(url: string | null, stateDir: string): OpenDatabase {
   if (url === null) {
     return async (onChange) =>
       (await import('./sqlite-database.js')).openSqlite(stateDir, onChange);

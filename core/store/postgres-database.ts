@@ -11,7 +11,7 @@ import { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
 
 /**
- * Opens the schema, made where it is missing.
+ * Opens the schema and creates it where it is missing.
  * @throws StoreUnavailable
  */
 export async function openPostgres(
@@ -34,7 +34,7 @@ async function openSchema(address: PostgresAddress, onChange: ChangeListener): P
     const listener = await PostgresListener.open({
       connectionString: address.connectionString,
       channel,
-      onNotification: (payload) => passOn(payload, origin, onChange),
+      onNotification: (payload) => notify(payload, origin, onChange),
       onGap: () => onChange(null),
     });
     return {
@@ -57,7 +57,7 @@ async function openSchema(address: PostgresAddress, onChange: ChangeListener): P
 }
 
 /**
- * Opens an existing schema for reading alone.
+ * Opens an existing schema for reading only.
  * @throws StoreUnavailable
  */
 export async function openPostgresToRead(address: PostgresAddress): Promise<ReadableDatabase> {
@@ -67,29 +67,29 @@ export async function openPostgresToRead(address: PostgresAddress): Promise<Read
     return { query, explain: explainPostgresError, close };
   } catch (error) {
     await close();
-    const fault = explainPostgresError(error);
-    throw fault?.fault === 'damaged' ? new StoreUnavailable('missing') : (fault ?? error);
+    const reason = explainPostgresError(error);
+    throw reason?.code === 'damaged' ? new StoreUnavailable('missing') : (reason ?? error);
   }
 }
 
 function connect(address: PostgresAddress): Pick<ReadableDatabase, 'query' | 'close'> {
   const pool = createPool(address.connectionString);
   const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  // By itself, since kysely ends no pool that it has not used yet.
+  // Closed here, since kysely does not end a pool that it has not used yet.
   return { query: query.withSchema(address.schema), close: () => pool.end() };
 }
 
-/** Hosts that start at once come in one by one. */
+/** The lock serializes hosts that start at the same time. */
 async function prepare(trx: Transaction<Tables>, schema: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`modgate.${schema}`}, 0))`.execute(trx);
   const { rows } = await sql`select 1 from pg_namespace where nspname = ${schema}`.execute(trx);
-  // Asked for first, since `if not exists` needs the permission to create even where it does exist.
+  // Checked first: `if not exists` requires the permission to create even where the schema exists.
   if (rows.length === 0) await trx.schema.createSchema(schema).execute();
   await migrate(trx);
 }
 
-/** Of this store's own writes its listeners know already. */
-function passOn(payload: string, origin: string, onChange: ChangeListener): void {
+/** Own writes have already been announced locally. */
+function notify(payload: string, origin: string, onChange: ChangeListener): void {
   const [writer, module] = payload.split(' ');
   if (writer !== origin && module !== undefined) onChange(module);
 }

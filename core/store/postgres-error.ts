@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { type StoreFault, StoreUnavailable } from './store-unavailable.js';
+import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 
-/** Everything that pg throws which is no answer of the server. */
+/** Any error of pg that is not a response of the server. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
   readonly code: string | undefined;
@@ -13,7 +13,7 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** @throws ConnectionLost instead of an error that is no answer of the server. */
+/** @throws ConnectionLost instead of an error that is not a response of the server. */
 export async function orLost<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -22,8 +22,8 @@ export async function orLost<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** By SQLSTATE or its class (PostgreSQL, appendix A). The longer one first. */
-const FAULTS: readonly (readonly [prefix: string, fault: StoreFault])[] = [
+/** By SQLSTATE or its class (PostgreSQL, appendix A); longer prefixes first. */
+const CODES: readonly (readonly [prefix: string, code: StoreErrorCode])[] = [
   ['53100', 'full'],
   ['25006', 'read_only'],
   ['55P03', 'locked'],
@@ -54,14 +54,14 @@ export function isPostgresContention(error: unknown): boolean {
   );
 }
 
-/** `null` for an error that is a fault of modgate. Messages of the server name users, so none is kept. */
+/** `null` for a bug of modgate. Messages of the server may name users, so they are dropped. */
 export function explainPostgresError(error: unknown): StoreUnavailable | null {
   if (error instanceof StoreUnavailable) return error;
   if (error instanceof ConnectionLost) {
-    return new StoreUnavailable('unreachable', { code: error.code });
+    return new StoreUnavailable('unreachable', { nativeCode: error.code });
   }
   if (!(error instanceof pg.DatabaseError)) return null;
-  const { code = '' } = error;
-  const fault = FAULTS.find(([prefix]) => code.startsWith(prefix))?.[1];
-  return fault === undefined ? null : new StoreUnavailable(fault, { code });
+  const { code: nativeCode = '' } = error;
+  const code = CODES.find(([prefix]) => nativeCode.startsWith(prefix))?.[1];
+  return code === undefined ? null : new StoreUnavailable(code, { nativeCode });
 }

@@ -5,18 +5,18 @@ import { CLOSE_TIMEOUT_MS, connectionOptions } from './postgres-connection.js';
 import { orLost } from './postgres-error.js';
 
 const RECONNECT: BackoffBounds = { firstMs: 100, maxMs: 5000 };
-// A connection that died without a word is found by this, not by TCP, which takes hours.
+// Detects a dead connection; TCP takes hours.
 const HEARTBEAT_MS = 10_000;
 
 export interface ListenerOptions {
   readonly connectionString: string;
   readonly channel: string;
   onNotification(payload: string): void;
-  /** The connection is back: what was said in between is lost. */
+  /** The connection is back; notifications in between were lost. */
   onGap(): void;
 }
 
-/** Listens on a connection of its own, and gets a new one whenever it breaks. */
+/** Listens on a connection of its own and reconnects with backoff. */
 export class PostgresListener {
   readonly #options: ListenerOptions;
   readonly #heartbeat: NodeJS.Timeout;
@@ -29,7 +29,7 @@ export class PostgresListener {
     this.#heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
   }
 
-  /** @throws what `explainPostgresError` explains, when the first connection fails. */
+  /** @throws an error for `explainPostgresError` when the first connection fails. */
   static async open(options: ListenerOptions): Promise<PostgresListener> {
     const listener = new PostgresListener(options);
     try {
@@ -52,7 +52,7 @@ export class PostgresListener {
 
   async #connect(): Promise<void> {
     const client = new pg.Client(connectionOptions(this.#options.connectionString));
-    // Without a listener an error of the connection would end the process.
+    // Without a listener, a connection error would end the process.
     client.on('error', () => {});
     client.on('notification', ({ payload = '' }) => this.#options.onNotification(payload));
     try {

@@ -5,14 +5,14 @@ const DEFAULT_SCHEMA = 'modgate';
 const SCHEMA = /^[a-z_][a-z0-9_]{0,47}$/;
 
 export interface PostgresAddress {
-  /** For pg; without `schema`, which is ours. */
+  /** For pg: without `schema`, which is modgate's own parameter. */
   readonly connectionString: string;
   readonly schema: string;
 }
 
 /**
  * Reads `postgres://user@host:5432/database?schema=modgate`.
- * @throws ConfigError, which never shows the URL: it may hold a password.
+ * @throws ConfigError without the URL, which may contain a password.
  */
 export function parsePostgresUrl(text: string): PostgresAddress {
   const url = URL.canParse(text) ? new URL(text) : null;

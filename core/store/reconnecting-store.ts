@@ -30,9 +30,9 @@ import {
 } from './config-values.js';
 import type { ChangeListener, Database } from './database.js';
 import type { StoreKeys } from './encryption-keys.js';
-import { reencryptStore } from './reencrypt.js';
+import { rotateKeys } from './reencrypt.js';
 import type { Store, WriteAudit } from './store.js';
-import { type StoreFault, StoreUnavailable } from './store-unavailable.js';
+import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 
 export type OpenDatabase = (onChange: ChangeListener) => Promise<Database>;
 
@@ -48,8 +48,8 @@ interface OpenedDatabase extends Database {
 
 const RETRY: BackoffBounds = { firstMs: 100, maxMs: 10_000 };
 
-/** After these the connection is of no more use; after the others, such as a full disk, it still is. */
-const ENDS_CONNECTION: ReadonlySet<StoreFault> = new Set<StoreFault>([
+/** After these the connection is unusable; after the others, such as a full disk, it is kept. */
+const ENDS_CONNECTION: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>([
   'moved',
   'damaged',
   'disk_failed',
@@ -58,12 +58,12 @@ const ENDS_CONNECTION: ReadonlySet<StoreFault> = new Set<StoreFault>([
   'refused',
 ]);
 
-/** A store over a database that comes and goes: opened anew, with back-off, until it is there. */
+/** A store over a database that may be unavailable: it is reopened with backoff. */
 export class ReconnectingStore implements Store {
   readonly #options: ReconnectingStoreOptions;
   readonly #listeners = new Set<ChangeListener>();
   #database: OpenedDatabase | null = null;
-  #fault = new StoreUnavailable('opening');
+  #reason = new StoreUnavailable('opening');
   #retry: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -72,22 +72,23 @@ export class ReconnectingStore implements Store {
   }
 
   get unavailable(): StoreUnavailable | null {
-    return this.#database === null ? this.#fault : null;
+    return this.#database === null ? this.#reason : null;
   }
 
-  /** Resolves when the store is open, its first attempt has failed, or the patience is over. */
-  async start(patienceMs: number): Promise<void> {
-    await settleWithin(this.#open(1), patienceMs);
+  /** Resolves when the store is open, the first attempt has failed, or the time is over. */
+  async start(timeoutMs: number): Promise<void> {
+    await settleWithin(this.#open(1), timeoutMs);
   }
 
-  readConfig(module: string): Promise<StoredConfig> {
-    return this.#use(({ query }) => readStoredConfig(query, module, this.#options.keys));
+  readConfig(module: string, secrets: ReadonlySet<string> = new Set()): Promise<StoredConfig> {
+    const { keys } = this.#options;
+    return this.#use(({ query }) => readStoredConfig(query, module, secrets, keys));
   }
 
   async writeConfig(write: ConfigWrite, audit: WriteAudit): Promise<{ revision: number }> {
     const { module, value, sensitive } = write;
-    const revision = await this.#use((database) => {
-      const digest = database.digest({ json: value, sensitive });
+    const revision = await this.#use(async (database) => {
+      const digest = await database.digest({ json: value, sensitive });
       const draft: AuditDraft = { ...audit, outcome: 'ok', value: null };
       return database.transact(async (trx) => {
         const next = await writeStoredValue(trx, write, this.#options.keys);
@@ -96,7 +97,7 @@ export class ReconnectingStore implements Store {
         return next;
       });
     });
-    this.#tell(module);
+    this.#notify(module);
     return { revision };
   }
 
@@ -110,8 +111,8 @@ export class ReconnectingStore implements Store {
   }
 
   appendAudit(draft: AuditDraft): Promise<AuditRow> {
-    return this.#use((database) => {
-      const digest = database.digest(draft.value);
+    return this.#use(async (database) => {
+      const digest = await database.digest(draft.value);
       return database.transact((trx) => appendAuditRow(trx, draft, digest, database));
     });
   }
@@ -155,38 +156,38 @@ export class ReconnectingStore implements Store {
     clearTimeout(this.#retry);
     const database = this.#database;
     this.#database = null;
-    this.#fault = new StoreUnavailable('closed');
+    this.#reason = new StoreUnavailable('closed');
     await database?.close();
   }
 
   async #use<T>(work: (database: OpenedDatabase) => Promise<T>): Promise<T> {
     const database = this.#database;
-    if (database === null) throw this.#fault;
+    if (database === null) throw this.#reason;
     try {
       return await work(database);
     } catch (error) {
-      // What runs while the database is closed fails in ways of its own.
-      const closing = this.#database === database ? null : this.#fault;
-      const fault = database.explain(error) ?? closing;
-      if (fault === null) throw error;
-      if (ENDS_CONNECTION.has(fault.fault)) this.#lose(database, fault);
-      throw fault;
+      // Work that runs while the database is closed fails in other ways.
+      const closing = this.#database === database ? null : this.#reason;
+      const reason = database.explain(error) ?? closing;
+      if (reason === null) throw error;
+      if (ENDS_CONNECTION.has(reason.code)) this.#lose(database, reason);
+      throw reason;
     }
   }
 
-  #lose(database: OpenedDatabase, fault: StoreUnavailable): void {
+  #lose(database: OpenedDatabase, reason: StoreUnavailable): void {
     if (this.#database !== database) return;
     this.#database = null;
-    // Never throws; what still runs on it fails by itself.
+    // Never throws; pending work fails.
     void database.close();
-    this.#report(fault);
+    this.#report(reason);
     this.#openLater(1);
   }
 
-  /** Never throws: what fails is tried again later. */
+  /** Never throws: a failure is retried later. */
   async #open(attempt: number): Promise<void> {
     try {
-      const database = await openWhole(this.#options, (module) => this.#tell(module));
+      const database = await openWithKeys(this.#options, (module) => this.#notify(module));
       if (this.#isClosed) return await database.close();
       this.#database = database;
     } catch (error) {
@@ -195,9 +196,9 @@ export class ReconnectingStore implements Store {
       this.#openLater(attempt + 1);
       return;
     }
-    if (this.#fault.fault !== 'opening') this.#options.log.info({}, 'the store is open');
-    this.#fault = new StoreUnavailable('opening');
-    this.#tell(null);
+    if (this.#reason.code !== 'opening') this.#options.log.info({}, 'store available again');
+    this.#reason = new StoreUnavailable('opening');
+    this.#notify(null);
   }
 
   #openLater(attempt: number): void {
@@ -205,35 +206,39 @@ export class ReconnectingStore implements Store {
     this.#retry = setTimeout(() => void this.#open(attempt), delayMs).unref();
   }
 
-  /** Once for each reason, not for each attempt. */
-  #report(fault: StoreUnavailable): void {
-    const isNews = fault.message !== this.#fault.message;
-    this.#fault = fault;
-    if (!isNews) return;
-    const { cause } = fault;
-    const fields = { fault: fault.fault, ...(cause === undefined ? {} : { err: cause }) };
-    this.#options.log.warn(fields, `${fault.message}: config operations answer 503 meanwhile`);
+  /** Logs each reason once, not each attempt. */
+  #report(reason: StoreUnavailable): void {
+    const isNew = reason.message !== this.#reason.message;
+    this.#reason = reason;
+    if (!isNew) return;
+    const { cause } = reason;
+    const fields = {
+      code: reason.code,
+      reason: reason.message,
+      ...(cause === undefined ? {} : { err: cause }),
+    };
+    this.#options.log.warn(fields, 'store unavailable: config operations respond with 503');
   }
 
-  #tell(module: string | null): void {
+  #notify(module: string | null): void {
     for (const listener of this.#listeners) {
       try {
         listener(module);
       } catch (error) {
-        this.#options.log.error({ err: error }, 'a listener for changes of the config failed');
+        this.#options.log.error({ err: error }, 'config change listener failed');
       }
     }
   }
 }
 
-async function openWhole(
+async function openWithKeys(
   { open, keys, log }: ReconnectingStoreOptions,
   onChange: ChangeListener,
 ): Promise<OpenedDatabase> {
   const database = await open(onChange);
   try {
     const digest = await openDigest(database, keys);
-    if (keys !== null) await reencryptStore(database, keys, log);
+    if (keys !== null) await rotateKeys(database, keys, log);
     return { ...database, digest };
   } catch (error) {
     await database.close();

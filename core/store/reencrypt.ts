@@ -1,44 +1,73 @@
 import type { Log } from '../contract/index.js';
 import { DIGEST_KEY } from './audit-digest.js';
 import type { Database } from './database.js';
-import { decrypt, type EncryptedText, type EncryptionContext, encrypt } from './encryption.js';
+import {
+  decryptOrClear,
+  type EncryptedText,
+  type EncryptionContext,
+  encrypt,
+} from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { StoreUnavailable } from './store-unavailable.js';
 
+/** `null` leaves the value as it is. */
+type Reencrypt = (context: EncryptionContext, stored: EncryptedText) => EncryptedText | null;
+
 /**
- * Encrypts with the first key what is sensitive and still in clear, or under an older key. Revisions stay.
- * What does not decrypt is left as it is, with a line in the log.
+ * Encrypts with the first key what is encrypted with an older one. Revisions do not change. What cannot be
+ * decrypted, or is in clear, stays as it is and is logged.
  */
-export async function reencryptStore(database: Database, keys: StoreKeys, log: Log): Promise<void> {
-  const seal = (context: EncryptionContext, sealed: EncryptedText) =>
-    reencrypt(context, sealed, keys, log);
-  const values = await reencryptValues(database, keys.primary.id, seal);
-  const secrets = await reencryptDigestKey(database, keys.primary.id, seal);
-  const count = values + secrets;
-  if (count > 0) log.info({ count }, 'values of the store were encrypted with the first key');
+export async function rotateKeys(database: Database, keys: StoreKeys, log: Log): Promise<void> {
+  let unencrypted = 0;
+  const count = await reencryptStore(database, keys, (context, stored) => {
+    if (stored.key_id === null) {
+      unencrypted += 1;
+      return null;
+    }
+    return reencrypt(context, stored, keys, log);
+  });
+  if (count > 0) log.info({ count }, 'store values encrypted with the first key');
+  if (unencrypted > 0) {
+    log.warn({ count: unencrypted }, 'store values not encrypted: run modgate encrypt-store');
+  }
 }
 
-type Reencrypt = (context: EncryptionContext, sealed: EncryptedText) => EncryptedText | null;
+/** Encrypts what is in clear, or encrypted with an older key. @returns how many values */
+export function encryptStore(database: Database, keys: StoreKeys, log: Log): Promise<number> {
+  return reencryptStore(database, keys, (context, stored) => reencrypt(context, stored, keys, log));
+}
 
 function reencrypt(
   context: EncryptionContext,
-  sealed: EncryptedText,
+  stored: EncryptedText,
   keys: StoreKeys,
   log: Log,
 ): EncryptedText | null {
   try {
-    return encrypt(decrypt(sealed, context, keys), context, keys);
+    return encrypt(decryptOrClear(stored, context, keys), context, keys);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    log.warn({ fault: error.fault }, error.message);
+    log.warn({ code: error.code, reason: error.message }, 'store value unreadable');
     return null;
   }
+}
+
+async function reencryptStore(
+  database: Database,
+  keys: StoreKeys,
+  update: Reencrypt,
+): Promise<number> {
+  const keyId = keys.primary.id;
+  return (
+    (await reencryptValues(database, keyId, update)) +
+    (await reencryptDigestKey(database, keyId, update))
+  );
 }
 
 async function reencryptValues(
   database: Database,
   keyId: string,
-  seal: Reencrypt,
+  update: Reencrypt,
 ): Promise<number> {
   const rows = await database.query
     .selectFrom('config_value')
@@ -47,18 +76,18 @@ async function reencryptValues(
     .where((row) => row.or([row('key_id', 'is', null), row('key_id', '!=', keyId)]))
     .execute();
   let count = 0;
-  for (const { module, service, key, ...sealed } of rows) {
-    const resealed = seal([module, service, key], sealed);
-    if (resealed === null) continue;
+  for (const { module, service, key, ...stored } of rows) {
+    const updated = update([module, service, key], stored);
+    if (updated === null) continue;
     await database.transact((trx) =>
       trx
         .updateTable('config_value')
-        .set(resealed)
+        .set(updated)
         .where('module', '=', module)
         .where('service', '=', service)
         .where('key', '=', key)
-        // Somebody may have written since.
-        .where('value', '=', sealed.value)
+        // Another host may have written since.
+        .where('value', '=', stored.value)
         .execute(),
     );
     count += 1;
@@ -69,18 +98,18 @@ async function reencryptValues(
 async function reencryptDigestKey(
   database: Database,
   keyId: string,
-  seal: Reencrypt,
+  update: Reencrypt,
 ): Promise<number> {
-  const sealed = await database.query
+  const stored = await database.query
     .selectFrom('store_secret')
     .select(['value', 'key_id'])
     .where('name', '=', DIGEST_KEY)
     .where((row) => row.or([row('key_id', 'is', null), row('key_id', '!=', keyId)]))
     .executeTakeFirst();
-  const resealed = sealed === undefined ? null : seal([DIGEST_KEY], sealed);
-  if (resealed === null) return 0;
+  const updated = stored === undefined ? null : update([DIGEST_KEY], stored);
+  if (updated === null) return 0;
   await database.transact((trx) =>
-    trx.updateTable('store_secret').set(resealed).where('name', '=', DIGEST_KEY).execute(),
+    trx.updateTable('store_secret').set(updated).where('name', '=', DIGEST_KEY).execute(),
   );
   return 1;
 }

@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../lib/backoff.js';
 
-// Long enough for another worker's write and checkpoint, short enough for a caller who waits for the answer.
+// Long enough for another worker's write and checkpoint, short enough for a waiting caller.
 const RETRY_TIMEOUT_MS = 2000;
 // A write takes about a millisecond (docs/benchmarks.md).
 const BACKOFF = { firstMs: 2, maxMs: 50 };
 
-/** Tries again for two seconds while another host is in the way, without holding up the event loop. */
+/** Retries conflicts with other hosts for two seconds, without blocking the event loop. */
 export async function retryContended<T>(
   work: () => Promise<T>,
   isContended: (error: unknown) => boolean,
 ): Promise<T> {
-  // Not by the wall clock: one that is set back by a day would make this a day of trying.
+  // Monotonic: a wall clock that is set back by a day would extend this by a day.
   const deadline = performance.now() + RETRY_TIMEOUT_MS;
   for (let attempt = 1; ; attempt += 1) {
     try {

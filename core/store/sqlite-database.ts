@@ -15,7 +15,7 @@ import type { Tables } from './tables.js';
 type Connection = Pick<ReadableDatabase, 'query' | 'close'>;
 
 /**
- * Opens `modgate.db` of the state directory, made where it is missing.
+ * Opens `modgate.db` of the state directory and creates it where it is missing.
  * @throws StoreUnavailable
  */
 export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<Database> {
@@ -24,9 +24,9 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
     await createSqliteFile(stateDir);
     return connect(file, file);
   };
-  return openWhole(begin, async (connection) => {
+  return openOrClose(begin, async (connection) => {
     const { query } = connection;
-    // Workers open it at the same time, and one that finds a WAL left behind locks out the others meanwhile.
+    // Workers open it at the same time; one that recovers a WAL locks out the others meanwhile.
     await retryContended(() => assertKnownSchema(query), isSqliteBusy);
     await retryContended(() => prepare(query), isSqliteBusy);
     const stopWatching = await retryContended(() => watchRevisions(query, onChange), isSqliteBusy);
@@ -35,7 +35,7 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
       locksRows: false,
       explain: explainSqliteError,
       transact: (work) => retryContended(() => query.transaction().execute(work), isSqliteBusy),
-      // Hosts beside this one poll.
+      // Other processes poll.
       announce: async () => {},
       close: async () => {
         stopWatching();
@@ -47,21 +47,21 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
 }
 
 /**
- * Opens an existing `modgate.db`, perhaps of a running host, for reading alone.
+ * Opens an existing `modgate.db`, perhaps of a running host, for reading only.
  * @throws StoreUnavailable
  */
 export async function openSqliteToRead(stateDir: string): Promise<ReadableDatabase> {
   const file = sqliteFile(stateDir);
   if (!existsSync(file)) throw new StoreUnavailable('missing');
   const begin = async () => connect(`${pathToFileURL(file).href}?mode=ro`, file);
-  return openWhole(begin, async (connection) => {
+  return openOrClose(begin, async (connection) => {
     requireKnownSchema(await readSchemaVersion(connection.query));
     return { ...connection, explain: explainSqliteError };
   });
 }
 
-/** Closes what fails half-way, and says why it failed. */
-async function openWhole<T>(
+/** Closes the connection when opening fails half-way. */
+async function openOrClose<T>(
   begin: () => Promise<Connection>,
   finish: (connection: Connection) => Promise<T>,
 ): Promise<T> {
@@ -77,13 +77,13 @@ async function openWhole<T>(
 
 function connect(address: string, file: string): Connection {
   const requireIntact = watchIdentity(file);
-  // SQLite's own waiting would hold up the event loop.
+  // SQLite's own waiting would block the event loop.
   const database = new Libsql(address, { timeout: 0 });
   const query = new Kysely<Tables>({ dialect: createLibsqlDialect(database, requireIntact) });
   return { query, close: () => closeQuietly(query) };
 }
 
-/** Before anything that could write: a newer store stays as it is. */
+/** Runs before anything writes: a newer store must not be changed. */
 async function assertKnownSchema(query: Kysely<Tables>): Promise<void> {
   const { rows } = await sql`
     select 1 from sqlite_master where type = 'table' and name = 'schema_version'
@@ -97,19 +97,19 @@ async function prepare(query: Kysely<Tables>): Promise<void> {
     const message = 'the store must be on a local disk: SQLite cannot share its memory there';
     throw new StoreUnavailable('cannot_open', { message });
   }
-  // In WAL, FULL is what makes a commit outlive a power cut (sqlite.org/pragma.html#pragma_synchronous).
+  // In WAL mode, commits survive a power failure only with FULL (sqlite.org/pragma.html#pragma_synchronous).
   await sql`pragma synchronous = full`.execute(query);
-  // A value in clear does not stay behind in free pages after it was encrypted.
+  // Clear text does not remain in free pages after it was encrypted.
   await sql`pragma secure_delete = on`.execute(query);
   await query.transaction().execute(migrate);
 }
 
-/** After it the file alone is a whole copy; libsql 0.5 leaves the WAL behind when it closes. */
+/** Afterwards the file alone is a complete copy; libsql 0.5 keeps the WAL when it closes. */
 async function checkpoint(query: Kysely<Tables>): Promise<void> {
   try {
     await sql`pragma wal_checkpoint(truncate)`.execute(query);
   } catch {
-    // The next one to open it reads the WAL.
+    // The next process that opens it reads the WAL.
   }
 }
 
@@ -117,6 +117,6 @@ async function closeQuietly(query: Kysely<Tables>): Promise<void> {
   try {
     await query.destroy();
   } catch {
-    // Nothing is left to do with it.
+    // It is not used any more.
   }
 }

@@ -1,28 +1,28 @@
-import { type StoreFault, StoreUnavailable } from './store-unavailable.js';
+import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 
 /** By primary result code (https://www.sqlite.org/rescode.html). */
-const RESULTS: Readonly<Record<number, { readonly code: string; readonly fault: StoreFault }>> = {
-  // A table is missing, or there too early: the queries themselves are fixed.
-  1: { code: 'SQLITE_ERROR', fault: 'damaged' },
-  3: { code: 'SQLITE_PERM', fault: 'cannot_open' },
-  5: { code: 'SQLITE_BUSY', fault: 'locked' },
-  6: { code: 'SQLITE_LOCKED', fault: 'locked' },
-  8: { code: 'SQLITE_READONLY', fault: 'read_only' },
-  10: { code: 'SQLITE_IOERR', fault: 'disk_failed' },
-  11: { code: 'SQLITE_CORRUPT', fault: 'damaged' },
-  13: { code: 'SQLITE_FULL', fault: 'full' },
-  14: { code: 'SQLITE_CANTOPEN', fault: 'cannot_open' },
-  19: { code: 'SQLITE_CONSTRAINT', fault: 'inconsistent' },
-  23: { code: 'SQLITE_AUTH', fault: 'cannot_open' },
-  26: { code: 'SQLITE_NOTADB', fault: 'damaged' },
+const RESULTS: Readonly<Record<number, readonly [nativeCode: string, code: StoreErrorCode]>> = {
+  // A table is missing or exists too early: the queries themselves are fixed.
+  1: ['SQLITE_ERROR', 'damaged'],
+  3: ['SQLITE_PERM', 'cannot_open'],
+  5: ['SQLITE_BUSY', 'locked'],
+  6: ['SQLITE_LOCKED', 'locked'],
+  8: ['SQLITE_READONLY', 'read_only'],
+  10: ['SQLITE_IOERR', 'disk_failed'],
+  11: ['SQLITE_CORRUPT', 'damaged'],
+  13: ['SQLITE_FULL', 'full'],
+  14: ['SQLITE_CANTOPEN', 'cannot_open'],
+  19: ['SQLITE_CONSTRAINT', 'inconsistent'],
+  23: ['SQLITE_AUTH', 'cannot_open'],
+  26: ['SQLITE_NOTADB', 'damaged'],
 };
 
 const BUSY = 5;
 /** An extended result code has the primary one in its lowest byte. */
 const PRIMARY = 0xff;
 
-/** Of the file system, while the file is made. */
-const FILE_FAULTS: Readonly<Record<string, StoreFault>> = {
+/** Errors of the file system when the file is created. */
+const FILE_ERRORS: Readonly<Record<string, StoreErrorCode>> = {
   EROFS: 'read_only',
   ENOSPC: 'full',
   EDQUOT: 'full',
@@ -38,27 +38,31 @@ const FILE_FAULTS: Readonly<Record<string, StoreFault>> = {
   ENFILE: 'cannot_open',
 };
 
-/** libsql 0.5 gives an error of the open call as text, with the result code at its end. */
+/** libsql 0.5 reports an error of the open call as text that ends with the result code. */
 const OPEN_FAILED = /^ConnectionFailed\(.*: (\d+)"\)$/s;
 
 export function isSqliteBusy(error: unknown): boolean {
   return findResult(error) === BUSY;
 }
 
-/** `null` for an error that is a fault of modgate. Messages of libsql may name paths, so most are not kept. */
+/** `null` for a bug of modgate. Messages of libsql may name paths, so most are dropped. */
 export function explainSqliteError(error: unknown): StoreUnavailable | null {
   if (error instanceof StoreUnavailable) return error;
   const result = RESULTS[findResult(error)];
   if (result === undefined) return explainFileError(error);
-  const { code, fault } = result;
-  // What is damaged is told by the name of a table at most.
-  return new StoreUnavailable(fault, fault === 'damaged' ? { code, cause: error } : { code });
+  const [nativeCode, code] = result;
+  // For a damaged store the message names a table at most.
+  return new StoreUnavailable(
+    code,
+    code === 'damaged' ? { nativeCode, cause: error } : { nativeCode },
+  );
 }
 
 function explainFileError(error: unknown): StoreUnavailable | null {
-  const { code } = Object(error) as { code?: unknown };
-  const fault = typeof code === 'string' ? FILE_FAULTS[code] : undefined;
-  return fault === undefined ? null : new StoreUnavailable(fault, { code: String(code) });
+  const { code: nativeCode } = Object(error) as { code?: unknown };
+  if (typeof nativeCode !== 'string') return null;
+  const code = FILE_ERRORS[nativeCode];
+  return code === undefined ? null : new StoreUnavailable(code, { nativeCode });
 }
 
 /** The primary result code; 0 for an error that is not SQLite's. */

@@ -3,7 +3,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreUnavailable } from './store-unavailable.js';
 
-// It holds config values, perhaps secrets: for the user of the host alone. SQLite gives its -wal and -shm the same.
+// The file may contain secrets: only the host's user may read it. SQLite gives -wal and -shm the same mode.
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
@@ -12,8 +12,8 @@ export function sqliteFile(stateDir: string): string {
 }
 
 /**
- * Makes the file, and its folder, where they are missing. An existing one is not even opened here: to
- * close it again would drop the locks that SQLite has on it in this process (sqlite.org/howtocorrupt, 2.2).
+ * Creates the file and its folder where they are missing. An existing file is not opened here: closing it
+ * would drop the locks that SQLite holds on it in this process (sqlite.org/howtocorrupt.html, section 2.2).
  */
 export async function createSqliteFile(stateDir: string): Promise<void> {
   await mkdir(stateDir, { recursive: true, mode: FOLDER_MODE });
@@ -26,8 +26,8 @@ export async function createSqliteFile(stateDir: string): Promise<void> {
 }
 
 /**
- * A check that the file at this path is still the one that is there now. SQLite goes on writing into a
- * file that was deleted or replaced, and all of it would be lost.
+ * Creates a check that the file at this path has not been replaced. SQLite continues to write into a file
+ * that was deleted or replaced, and those writes would be lost.
  */
 export function watchIdentity(file: string): () => void {
   const opened = findFile(file);

@@ -6,8 +6,9 @@ import type { Tables } from './tables.js';
 const POLL_MS = 250;
 
 /**
- * Tells of modules that another process (a worker, say) wrote to; answers how to stop. A module that this
- * process wrote to as well may be told once more.
+ * Calls `onChange` for modules that another process, such as a worker, has written to. A module that this
+ * process wrote to as well may be reported again.
+ * @returns stops watching
  */
 export async function watchRevisions(
   query: Kysely<Tables>,
@@ -25,7 +26,7 @@ export async function watchRevisions(
     [version, known] = [current, revisions];
     for (const [module] of changed) onChange(module);
   };
-  // What fails here fails for the next caller too, who is told.
+  // A failure here also fails the next operation, which reports it.
   const timer = setInterval(() => void poll().catch(() => {}), POLL_MS).unref();
   return () => clearInterval(timer);
 }

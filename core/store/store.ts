@@ -19,56 +19,60 @@ export type {
 export type { ChangeListener } from './database.js';
 export { StoreUnavailable } from './store-unavailable.js';
 
-/** What a write says of itself; module, target and value it has already. */
+/** The audit fields of a write. */
 export type WriteAudit = Omit<AuditDraft, 'outcome' | 'value'>;
 
 /**
- * Config values, the audit and, where ops ask for it, calls. Every operation throws StoreUnavailable while the store cannot answer; it
- * is opened anew in the background. Many may run at a time.
+ * Config values, the audit and, where configured, calls. While the store is unavailable every operation
+ * throws StoreUnavailable, and the store is reopened in the background. Operations may run concurrently.
  */
 export interface Store {
-  /** Why the store does not answer now; `null` while it does. */
+  /** Why the store is unavailable; `null` while it is available. */
   readonly unavailable: StoreUnavailable | null;
 
-  /** A module that was never written to has revision 0 and no values. */
-  readConfig(module: string): Promise<StoredConfig>;
+  /**
+   * A module that was never written to has revision 0 and no values.
+   * @param secrets the fields, as `service/key`, whose values must be encrypted where there is a key
+   */
+  readConfig(module: string, secrets?: ReadonlySet<string>): Promise<StoredConfig>;
 
   /**
    * Stores a value and its audit row (`ok`) in one transaction, durable when it resolves. When it throws
-   * StoreUnavailable the write may or may not have come through: the caller may repeat it.
+   * StoreUnavailable the write may or may not have been stored: the caller may repeat it.
    */
   writeConfig(write: ConfigWrite, audit: WriteAudit): Promise<{ readonly revision: number }>;
 
   /**
-   * The value of a generated field: made once, as lower-case hex of so many random bytes, then the same
-   * for every host. Is sensitive; changes no revision, tells no listener, leaves no audit row.
+   * The value of a generated field: created once as lower-case hex of random bytes and shared by all hosts.
+   * It is sensitive; creating it changes no revision, calls no listener and leaves no audit row.
    */
   ensureGenerated(field: GeneratedField): Promise<string>;
 
-  /** For what `writeConfig` does not cover: actions, and writes that failed. */
+  /** For actions and failed writes; `writeConfig` adds its own row. */
   appendAudit(draft: AuditDraft): Promise<AuditRow>;
 
   /** By ascending id. */
   readAudit(filter?: AuditFilter): AsyncIterable<AuditRow>;
 
-  /** Whether the chain is whole, as far as it can tell: docs/operate/store.md. */
+  /** Checks that the chain is complete and unchanged. */
   verifyAudit(): Promise<AuditVerification>;
 
-  /** Adds calls in one transaction; one that is there already is left as it is. */
+  /** Adds calls in one transaction; existing ones are left unchanged. */
   appendCalls(calls: readonly StoredCall[]): Promise<void>;
 
   /** Newest first. */
   readCalls(filter: CallFilter): Promise<StoredCall[]>;
 
-  /** Removes what is beyond the bounds, in several short transactions. */
+  /** Removes calls beyond the bounds, in several short transactions. */
   pruneCalls(bounds: CallBounds): Promise<void>;
 
   /**
-   * Called after each write, of this host or another, and with `null` when any value may have changed: the
-   * store was away. May come more often than needed. Answers how to stop it.
+   * Called after each write, of this host or another, and with `null` when the store was unavailable and any
+   * value may have changed. May be called without a change.
+   * @returns removes the listener
    */
   onConfigChange(listener: ChangeListener): () => void;
 
-  /** Ends connections and timers, and every later operation with StoreUnavailable. */
+  /** Closes connections and timers; every later operation throws StoreUnavailable. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The tables as both databases have them. Numbers are whole; libsql aborts the process at a boolean. */
+/** The tables of both databases. No booleans: libsql aborts the process for them. */
 export interface Tables {
   readonly schema_version: SchemaVersionTable;
   readonly store_secret: StoreSecretTable;
@@ -14,7 +14,7 @@ export interface SchemaVersionTable {
   applied_at: string;
 }
 
-/** Secrets that the store made for itself. */
+/** The store's own secrets. */
 export interface StoreSecretTable {
   name: string;
   value: string;
@@ -30,21 +30,21 @@ export interface ConfigValueTable {
   module: string;
   service: string;
   key: string;
-  /** JSON text, sealed when `key_id` is not null. */
+  /** JSON text, encrypted when `key_id` is not null. */
   value: string;
   key_id: string | null;
   sensitive: 0 | 1;
   updated_at: string;
 }
 
-/** One row: the end of the chain. Writers queue at it, and a cut tail shows. */
+/** One row: the end of the chain. It serializes writers and reveals a truncated chain. */
 export interface AuditHeadTable {
   singleton: 1;
   id: number;
   hash: string;
 }
 
-/** A forwarded request that has ended, without bodies. */
+/** A completed forwarded request, without bodies. */
 export interface CallTable {
   /** Sorts by time: see `callId`. */
   id: string;

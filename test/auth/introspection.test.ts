@@ -19,20 +19,20 @@ const ACTIVE = {
 
 describe('introspection', () => {
   let issuer: ScriptedProvider;
-  let answer: unknown;
+  let body: unknown;
   let status = 200;
   let held: (() => void)[] | null = null;
 
   before(async () => {
     issuer = await startProvider((_request, response) => {
-      const respond = () => response.writeHead(status).end(JSON.stringify(answer));
+      const respond = () => response.writeHead(status).end(JSON.stringify(body));
       if (held === null) respond();
       else held.push(respond);
     });
   });
 
   beforeEach(() => {
-    answer = ACTIVE;
+    body = ACTIVE;
     status = 200;
     held = null;
   });
@@ -55,14 +55,15 @@ describe('introspection', () => {
       new Secret('x'),
       createRejectionLog(createRecordedLog().log),
     );
-    return async (token: string): Promise<Actor | null> => introspection.authenticate(token, token);
+    return async (token: string, address?: string): Promise<Actor | null> =>
+      introspection.authenticate({ token, address }, token);
   };
 
-  /** The actor, or what was thrown. */
-  const outcomeOf = (answer: Promise<Actor | null>): Promise<unknown> =>
-    answer.catch((reason: unknown) => reason);
+  /** The actor or the error. */
+  const outcomeOf = (result: Promise<Actor | null>): Promise<unknown> =>
+    result.catch((reason: unknown) => reason);
 
-  it('makes an actor of an active token', async () => {
+  it('maps an active token to an actor', async () => {
     expect(await open()('t')).to.deep.equal({
       kind: 'service',
       id: 'billing',
@@ -72,29 +73,29 @@ describe('introspection', () => {
 
   for (const [title, make] of [
     ['that is not active', () => ({ active: false })],
-    ['that is active by a text alone', () => ({ ...ACTIVE, active: 'true' })],
-    ['that has expired, whatever the issuer says', () => ({ ...ACTIVE, exp: seconds() - 1 })],
-    ['whose expiry is no number', () => ({ ...ACTIVE, exp: 'never' })],
-    ['of the future', () => ({ ...ACTIVE, nbf: seconds() + 60 })],
+    ['whose status is a string', () => ({ ...ACTIVE, active: 'true' })],
+    ['that has expired although it is active', () => ({ ...ACTIVE, exp: seconds() - 1 })],
+    ['whose expiry is not a number', () => ({ ...ACTIVE, exp: 'never' })],
+    ['that is not valid yet', () => ({ ...ACTIVE, nbf: seconds() + 60 })],
     ['of another issuer', () => ({ ...ACTIVE, iss: 'https://b' })],
     ['for another audience', () => ({ ...ACTIVE, aud: ['elsewhere'] })],
-    ['for no audience', () => ({ ...ACTIVE, aud: undefined })],
+    ['without an audience', () => ({ ...ACTIVE, aud: undefined })],
     ['that is bound to a key', () => ({ ...ACTIVE, cnf: { jkt: 'x' } })],
     ['of another type', () => ({ ...ACTIVE, token_type: 'DPoP' })],
-    ['of nobody', () => ({ ...ACTIVE, sub: undefined })],
+    ['without a subject', () => ({ ...ACTIVE, sub: undefined })],
   ] as [string, () => unknown][]) {
-    it(`refuses a token ${title}`, async () => {
-      answer = make();
+    it(`rejects a token ${title}`, async () => {
+      body = make();
       expect(await open()('t')).to.equal(null);
     });
   }
 
-  it('judges nothing by an answer that is none', async () => {
-    answer = [];
+  it('does not reject a token when the response is not an introspection', async () => {
+    body = [];
     expect(await outcomeOf(open()('t'))).to.be.instanceOf(UnverifiableToken);
   });
 
-  it('judges nothing while the issuer fails, and asks again at once', async () => {
+  it('does not reject a token while the issuer fails, and retries on the next request', async () => {
     const authenticate = open();
     status = 500;
     expect(await outcomeOf(authenticate('t'))).to.be.instanceOf(UnverifiableToken);
@@ -102,35 +103,97 @@ describe('introspection', () => {
     expect(await authenticate('t')).not.to.equal(null);
   });
 
-  it('remembers nobody past the expiry of the token', async () => {
+  it('does not cache an actor beyond the expiry of its token', async () => {
     const authenticate = open();
-    answer = { ...ACTIVE, exp: seconds() + 2 };
+    body = { ...ACTIVE, exp: seconds() + 2 };
     expect(await authenticate('t')).not.to.equal(null);
-    answer = { active: false };
+    body = { active: false };
     await waitUntil('the expiry', async () => (await authenticate('t')) === null, 15_000);
   });
 
-  it('asks each time when it is to remember nothing', async () => {
+  it('sends a request each time when the cache is off', async () => {
     const authenticate = open({ cache_seconds: 0 });
     const before = issuer.requests.length;
     for (let index = 0; index < 3; index += 1) await authenticate('t');
     expect(issuer.requests.length - before).to.equal(3);
   });
 
-  it('asks for 16 tokens at a time, and lets no more than 256 wait', async () => {
+  it('serves a token from one address while another address floods the queue', async () => {
+    held = [];
+    const authenticate = open();
+    const flood = Array.from({ length: 350 }, (_, index) =>
+      outcomeOf(authenticate(`flood${index}`, '192.0.2.1')),
+    );
+    const good = outcomeOf(authenticate('good', '192.0.2.2'));
+    const release = setInterval(() => {
+      for (const respond of held?.splice(0) ?? []) respond();
+    }, 1);
+    const [token, outcomes] = await Promise.all([good, Promise.all(flood)]);
+    clearInterval(release);
+    expect(token).to.have.property('id', 'billing');
+    expect(outcomes.filter((outcome) => outcome instanceof UnverifiableToken)).to.have.length(
+      350 - 16 - 256 + 1,
+    );
+  });
+
+  for (const [title, flooding, other] of [
+    ['addresses of one IPv6 network', '2001:db8:1:2::', '2001:db8:1:2:3::9'],
+    ['an IPv4 address in either form', '192.0.2.1', '::ffff:192.0.2.1'],
+  ] as const) {
+    it(`gives one share of the queue to ${title}`, async () => {
+      held = [];
+      const authenticate = open();
+      const flood = Array.from({ length: 16 + 256 }, (_, index) => {
+        const address = flooding.endsWith(':') ? `${flooding}${index.toString(16)}` : flooding;
+        return outcomeOf(authenticate(`flood${index}`, address));
+      });
+      expect(await outcomeOf(authenticate('late', other))).to.be.instanceOf(UnverifiableToken);
+      const release = setInterval(() => {
+        for (const respond of held?.splice(0) ?? []) respond();
+      }, 1);
+      await Promise.all(flood);
+      clearInterval(release);
+    });
+  }
+
+  for (const [title, token] of [
+    ['another prefix', 'xy_12345'],
+    ['fewer characters', 'mg_12'],
+    ['more characters', 'mg_1234567'],
+  ] as const) {
+    it(`rejects a token with ${title} than the format of its issuer without a request`, async () => {
+      const before = issuer.requests.length;
+      const authenticate = open({ token_format: { prefix: 'mg_', min_length: 6, max_length: 9 } });
+      expect(await authenticate(token)).to.equal(null);
+      expect(issuer.requests.length).to.equal(before);
+      expect(await authenticate('mg_12345')).to.have.property('id', 'billing');
+    });
+  }
+
+  it('rejects a signed token of another issuer without a request', async () => {
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const sign = (iss: string) => `${encode({ alg: 'RS256' })}.${encode({ iss })}.AA`;
+    const before = issuer.requests.length;
+    const authenticate = open();
+    expect(await authenticate(sign('https://b'))).to.equal(null);
+    expect(issuer.requests.length).to.equal(before);
+    expect(await authenticate(sign('https://a'))).to.have.property('id', 'billing');
+  });
+
+  it('sends 16 requests at a time and lets at most 256 tokens wait', async () => {
     held = [];
     const before = issuer.requests.length;
     const authenticate = open();
-    const asked = Array.from({ length: 300 }, (_, index) => authenticate(`t${index}`));
-    const outcomes = asked.map(outcomeOf);
+    const requested = Array.from({ length: 300 }, (_, index) => authenticate(`t${index}`));
+    const outcomes = requested.map(outcomeOf);
     expect(await outcomes.at(-1), 'one too many').to.be.instanceOf(UnverifiableToken);
-    await waitUntil('the first questions', () => issuer.requests.length - before === 16, 10_000);
+    await waitUntil('the first requests', () => issuer.requests.length - before === 16, 10_000);
     const release = setInterval(() => {
       for (const respond of held?.splice(0) ?? []) respond();
     }, 1);
     const actors = await Promise.all(outcomes);
     clearInterval(release);
-    const judged = actors.filter((actor) => !(actor instanceof Error));
-    expect(judged).to.have.length(16 + 256);
+    const verified = actors.filter((actor) => !(actor instanceof Error));
+    expect(verified).to.have.length(16 + 256);
   });
 });

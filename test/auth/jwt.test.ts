@@ -362,6 +362,19 @@ describe('signed tokens', () => {
       expect(provider.requests).to.have.length(0);
     });
 
+    it('of which weak ones are ignored and named in the log', async () => {
+      const next = await createSigningKey('third');
+      issuer.publish([key, next, { ...key, jwk: { ...key.jwk, kid: 'weak-one', e: 'AQ' } }]);
+      const token = await signToken(next);
+      await waitUntil('the new key', async () => (await get(token)).status === 200, 15_000);
+      expectProblem(await get(await signToken(key, {}, { kid: 'weak-one' })), 401);
+      const findWarning = () => host.logs().find(({ msg }) => msg === 'weak issuer keys ignored');
+      await waitUntil('the warning', () => findWarning() !== undefined, 15_000);
+      expect(findWarning()?.['reasons']).to.deep.equal([
+        "key 'weak-one': its RSA exponent must be odd and at least 3",
+      ]);
+    });
+
     it('that change with their file', async () => {
       const next = await createSigningKey('curve-2', 'ES256');
       const claims = { iss: OTHER_ISSUER, client_id: 'shop' };
@@ -374,6 +387,16 @@ describe('signed tokens', () => {
       await waitUntil(
         'a word about the bad file',
         () => /file of issuer keys is bad/.test(host.output()),
+        15_000,
+      );
+      const weak = (await createSigningKey('small')).jwk;
+      writeFileSync(
+        join(folder, 'keys.json'),
+        JSON.stringify({ keys: [next.jwk, { ...weak, e: 'AQ' }] }),
+      );
+      await waitUntil(
+        'the weak key',
+        () => /key 'small': its RSA exponent must be odd/.test(host.output()),
         15_000,
       );
       expect((await get(after)).status).to.equal(200);

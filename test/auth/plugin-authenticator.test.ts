@@ -137,13 +137,13 @@ describe('authenticators of plugins', function () {
         const answer = await ask(token);
         expectProblem(answer, 503);
         expect(headerValue(answer.headers, 'retry-after')).to.equal('1');
-        expect(parseJson(answer)['detail']).to.equal('the credentials cannot be judged now');
+        expect(parseJson(answer)['detail']).to.equal('the credentials cannot be verified now');
         expect((await ask(TOKEN)).status).to.equal(200);
       });
     }
 
     it('logs why, with the name of the authenticator', async () => {
-      const find = () => host.logs().find(({ msg }) => msg === 'an authenticator failed');
+      const find = () => host.logs().find(({ msg }) => msg === 'authenticator failed');
       await waitUntil('the line', () => find() !== undefined);
       expect(find()?.['authenticator']).to.equal('acme-ldap');
       expect(find()).to.have.property('err');
@@ -152,7 +152,8 @@ describe('authenticators of plugins', function () {
     it('lives on when the plugin leaves an error uncaught', async () => {
       expectProblem(await ask('stray'), 401);
       expect((await ask('good')).status).to.equal(200);
-      const left = () => host.logs().some(({ msg }) => /left an error uncaught/.test(String(msg)));
+      const left = () =>
+        host.logs().some(({ msg }) => msg === 'uncaught error in authenticator code');
       const deadline = Date.now() + 10_000;
       while (!left() && Date.now() < deadline) await ask('good');
       expect(left()).to.equal(true);
@@ -183,17 +184,17 @@ describe('authenticators of plugins', function () {
     ],
     'one that opens nothing': [
       ['authenticators: [empty]'],
-      /authenticator 'empty' cannot be used: 'open' must give an object with the function/,
+      /authenticator 'empty' cannot be used: 'open' must return an object with a function/,
     ],
     'one without a brand': [
       ['authenticators: [unbranded]'],
       /exports an authenticator that is not branded/,
     ],
-    'dev tokens in production': [['authenticators: [dev]'], /dev tokens are for --env development/],
-    'tokens without a file': [['authenticators: [tokens]'], /it needs a tokens file/],
+    'dev tokens in production': [['authenticators: [dev]'], /dev tokens require --env development/],
+    'tokens without a file': [['authenticators: [tokens]'], /it requires a tokens file/],
     'a tokens file that no link of the chain reads': [
       ['tokens: tokens.json', `authenticators: ${LDAP}`],
-      /'tokens' is configured and --authenticators does not name it/,
+      /'tokens' is configured, but --authenticators does not name it/,
     ],
     'a name twice': [
       ['authenticators: [tokens, tokens]', 'tokens: tokens.json'],

@@ -155,6 +155,15 @@ describe('resolveReferences', () => {
     expect(listReferencedFiles(struct, config, baseDir)).to.deep.equal(files);
   });
 
+  it("rejects the host's own variables", async () => {
+    const env = { MODGATE_STORE_KEY: 'hunter2' };
+    const config = 'env:MODGATE_STORE_KEY';
+    const found = await findingsOf(() => resolve({ struct: secret, config, baseDir: '/', env }));
+    expect(found.map(({ message }) => message)).to.deep.equal([
+      "'provider.config' refers to the variable MODGATE_STORE_KEY, which is reserved for the host",
+    ]);
+  });
+
   it('lists files that are missing', () => {
     expect(listReferencedFiles(array(secret), ['file:a', 'env:B'], '/base')).to.deep.equal([
       '/base/a',

@@ -4,8 +4,8 @@ import { createLog, type Logger, type LogLevel } from '../../core/log/logger.js'
 
 function record(level: LogLevel = 'trace'): { log: Logger; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];
-  const stream = { write: (line: string) => lines.push(JSON.parse(line)) };
-  return { log: createLog(level, { stream, close: async () => {} }), lines };
+  const write = (line: string) => void lines.push(JSON.parse(line));
+  return { log: createLog(level, { write, close: async () => {} }), lines };
 }
 
 /** The fields of one line, as they are written. */
@@ -16,8 +16,8 @@ function fieldsOf(fields: Readonly<Record<string, unknown>>): Record<string, unk
   return rest;
 }
 
-describe('the log', () => {
-  it('writes level as a word, time as ISO 8601, and nothing of the machine', () => {
+describe('log', () => {
+  it('writes level as a word, time as ISO 8601, and nothing about the machine', () => {
     const { log, lines } = record();
     log.warn({ port: 1 }, 'careful');
     expect(Object.keys(lines[0] ?? {})).to.deep.equal(['level', 'time', 'port', 'msg']);
@@ -26,7 +26,7 @@ describe('the log', () => {
     expect(new Date(time).toISOString()).to.equal(time);
   });
 
-  it('leaves out what is below its level', () => {
+  it('drops lines below its level', () => {
     const { log, lines } = record('warn');
     log.info({}, 'no');
     log.error({}, 'yes');
@@ -34,13 +34,13 @@ describe('the log', () => {
     expect([log.isEnabled('info'), log.isEnabled('warn')]).to.deep.equal([false, true]);
   });
 
-  it('says nothing when silent', () => {
+  it('writes nothing when silent', () => {
     const { log, lines } = record('silent');
     log.fatal({}, 'no');
     expect(lines).to.deep.equal([]);
   });
 
-  it('gives a child the fields of its own, redacted too', () => {
+  it('adds the redacted fields of a child', () => {
     const { log, lines } = record();
     log.child({ module: 'crm', token: 's3cret' }).info({ port: 1 }, 'x');
     expect(lines[0]).to.include({ module: 'crm', token: '[redacted]', port: 1 });
@@ -65,14 +65,14 @@ describe('the log', () => {
     'credentials',
   ];
   for (const name of SENSITIVE) {
-    it(`blanks '${name}' at any depth`, () => {
+    it(`redacts '${name}' at any depth`, () => {
       const fields = { [name]: 's3cret', a: { [name]: 's3cret' }, list: [{ [name]: ['s3cret'] }] };
       expect(JSON.stringify(fieldsOf(fields))).not.to.include('s3cret');
       expect(fieldsOf({ [name]: 's3cret' })).to.deep.equal({ [name]: '[redacted]' });
     });
   }
 
-  it('keeps numbers under such a name', () => {
+  it('keeps numbers under a sensitive name', () => {
     expect(fieldsOf({ tokens: 3 })).to.deep.equal({ tokens: 3 });
   });
 
@@ -80,7 +80,7 @@ describe('the log', () => {
     expect(fieldsOf({ value: new Secret('s3cret') })).to.deep.equal({ value: '[redacted]' });
   });
 
-  it('tells an error with its cause and code, and nothing that hangs on it', () => {
+  it('logs an error with its cause and code, without attached properties', () => {
     const cause = Object.assign(new Error('inner'), { code: 'ECONNREFUSED' });
     const error = Object.assign(new TypeError('outer', { cause }), {
       request: { headers: { authorization: 's3cret' } },
@@ -91,14 +91,14 @@ describe('the log', () => {
     expect(err['cause']).to.include({ message: 'inner', code: 'ECONNREFUSED' });
   });
 
-  it('survives a cycle', () => {
+  it('cuts a cycle', () => {
     const fields: Record<string, unknown> = { a: 1 };
     fields['self'] = fields;
     expect(JSON.stringify(fieldsOf(fields))).to.include('[cut]');
   });
 
-  it('survives what JSON cannot hold', () => {
-    expect(fieldsOf({ big: 10n })).to.have.property('big');
+  it('replaces values that JSON cannot represent', () => {
+    expect(fieldsOf({ big: 10n })).to.deep.equal({ big: '10' });
     expect(fieldsOf({ own: { toJSON: () => ({ big: 10n }) }, port: 1 })).to.include({ port: 1 });
     expect(fieldsOf({ a: Number.NaN, b: undefined, c: null })).to.deep.equal({ a: null, c: null });
   });
@@ -111,7 +111,18 @@ describe('the log', () => {
     expect(lines[1]).to.have.keys('level', 'time', 'msg');
   });
 
-  it('leaves the fields of the caller as they are', () => {
+  it('accepts a message alone and an error alone, as plugins in JavaScript log them', () => {
+    const { log, lines } = record();
+    const info = log.info as (first: unknown) => void;
+    info('started');
+    info(new Error('failed'));
+    expect(lines[0]).to.have.keys('level', 'time', 'msg');
+    expect(lines[0]).to.include({ msg: 'started' });
+    expect(lines[1]).to.deep.include({ msg: 'failed' });
+    expect(lines[1]?.['err']).to.include({ type: 'Error', message: 'failed' });
+  });
+
+  it('does not change the fields of the caller', () => {
     const fields = { nested: { token: 's3cret' } };
     fieldsOf(fields);
     expect(fields).to.deep.equal({ nested: { token: 's3cret' } });

@@ -44,7 +44,7 @@ for (const { name, create, require } of BACKENDS) {
     });
     afterEach(() => backend.dispose());
 
-    it('prints one row a line as JSON, beside a host that writes', async () => {
+    it('prints one JSON row per line while a host writes', async () => {
       const store = await backend.open();
       await write(store, 'page_size', 1);
       await store.appendAudit({ ...DRAFT, module: 'acme/crm', outcome: 'failed' });
@@ -72,7 +72,7 @@ for (const { name, create, require } of BACKENDS) {
       expect((await audit([...where, '--json'])).text.split('\n')).to.have.length(4);
     });
 
-    it('prints a table, in which no name steers the terminal', async () => {
+    it('prints a table without control characters', async () => {
       const store = await backend.open();
       await store.appendAudit({ ...DRAFT, target: 'a\u001b[2Jb' });
       const [head, row, end] = (await audit(where)).text.split('\n');
@@ -114,14 +114,14 @@ for (const { name, create, require } of BACKENDS) {
       });
     });
 
-    it('takes the place of the store from the environment', async () => {
+    it('reads the location of the store from the environment', async () => {
       await (await backend.open()).appendAudit(DRAFT);
       const environment = { MODGATE_STATE: backend.stateDir, MODGATE_STORE: backend.url ?? '' };
       expect((await audit(['--verify'], environment)).text).to.contain('rows: 1');
     });
 
-    it('refuses a store that is not there, and makes none', async () => {
-      expect(await fail(where)).to.match(/^there is no store there/);
+    it('rejects a missing store and does not create one', async () => {
+      expect(await fail(where)).to.match(/^there is no store:/);
       if (backend.url === null) expect(readdirSync(backend.stateDir)).to.deep.equal([]);
     });
   });
@@ -134,14 +134,14 @@ describe('modgate audit', () => {
   });
   afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
 
-  it('refuses a file that is no store', async () => {
+  it('rejects a file that is not a store', async () => {
     writeFileSync(join(stateDir, 'modgate.db'), Buffer.alloc(9000, 'x'));
     expect(await fail(['--state', stateDir])).to.match(/^the store is damaged/);
     writeFileSync(join(stateDir, 'modgate.db'), '');
     expect(await fail(['--state', stateDir])).to.match(/^the store is damaged/);
   });
 
-  it('refuses times that are none, a filtered chain and a bad URL', async () => {
+  it('rejects invalid times, a filtered chain and an invalid URL', async () => {
     for (const time of ['yesterday', '2026-13-01', '2026-01-01T10:00', '']) {
       expect(await fail(['--state', stateDir, '--since', time])).to.match(
         /^--since must be a date/,
@@ -152,7 +152,7 @@ describe('modgate audit', () => {
       'the URL of the store must be postgres://user@host:5432/database',
     );
     const down = await fail(['--store', 'postgres://u:hunter2@127.0.0.1:1/db']);
-    expect(down).to.equal('the database server does not answer (ECONNREFUSED)');
+    expect(down).to.equal('the database server does not respond (ECONNREFUSED)');
   });
 });
 

@@ -27,7 +27,7 @@ for (const { name, create, require } of BACKENDS) {
       for (let n = 0; n < count; n += 1) await store.appendAudit({ ...DRAFT, ...more });
     };
 
-    it('leaves one row a write, with the fields of the contract', async () => {
+    it('adds one row per write with all fields', async () => {
       await write(store, 'page_size', 25);
       const [row] = await collect();
       const { at, hash, ...rest } = row ?? ({} as AuditRow);
@@ -48,13 +48,13 @@ for (const { name, create, require } of BACKENDS) {
       expect(hash).to.equal(sha256(canonicalize({ at, ...rest }) ?? ''));
     });
 
-    it('gives the row that it appended', async () => {
+    it('returns the appended row', async () => {
       const row = await store.appendAudit({ ...DRAFT, outcome: 'failed' });
       expect(await collect()).to.deep.equal([row]);
       expect([row.outcome, row.value_digest]).to.deep.equal(['failed', null]);
     });
 
-    it('chains each row to the one before it', async () => {
+    it('chains each row to the previous one', async () => {
       await append(3);
       const rows = await collect();
       expect(rows.map(({ id }) => id)).to.deep.equal([1, 2, 3]);
@@ -95,7 +95,7 @@ for (const { name, create, require } of BACKENDS) {
       expect(await collect({ limit: 700 })).to.have.length(700);
     });
 
-    it('digests the canonical form, so that order does not count', async () => {
+    it('digests the canonical form, so that member order does not matter', async () => {
       const value = (json: unknown) => ({ value: { json, sensitive: false } });
       await append(1, value({ b: [1.0, 'é'], a: null }));
       await append(1, value({ a: null, b: [1, '\u00e9'] }));
@@ -104,7 +104,7 @@ for (const { name, create, require } of BACKENDS) {
       expect(second?.value_digest).to.equal(first?.value_digest);
     });
 
-    it('digests what has no canonical form, and keeps rows with such texts verifiable', async () => {
+    it('digests values without a canonical form and keeps their rows verifiable', async () => {
       const json = { text: 'half \ud800 \\ud800 \u0000', whole: '\u{1f600}' };
       await append(1, { target: 'a\u0000b\udfff', value: { json, sensitive: false } });
       const [row] = await collect();
@@ -138,13 +138,13 @@ for (const { name, create, require } of BACKENDS) {
     });
 
     describe('verification', () => {
-      it('finds a whole chain whole, also an empty one', async () => {
+      it('accepts a complete chain and an empty one', async () => {
         expect(await store.verifyAudit()).to.deep.equal({ rows: 0, brokenAt: null });
         await append(3);
         expect(await store.verifyAudit()).to.deep.equal({ rows: 3, brokenAt: null });
       });
 
-      it('finds a changed row', async () => {
+      it('detects a changed row', async () => {
         await append(5);
         const { query } = await backend.openDatabase();
         await query.updateTable('audit_row').set({ actor_id: 'eve' }).where('id', '=', 3).execute();
@@ -165,7 +165,7 @@ for (const { name, create, require } of BACKENDS) {
         });
       }
 
-      it('finds rows that were removed and the rest numbered anew', async () => {
+      it('detects removed rows although the rest was renumbered', async () => {
         await append(5);
         const { query } = await backend.openDatabase();
         await query.deleteFrom('audit_row').where('id', '=', 2).execute();
@@ -179,7 +179,7 @@ for (const { name, create, require } of BACKENDS) {
         expect((await store.verifyAudit()).brokenAt).to.equal(2);
       });
 
-      it('finds a cut tail', async () => {
+      it('detects a truncated chain', async () => {
         await append(5);
         const { query } = await backend.openDatabase();
         await query.deleteFrom('audit_row').where('id', '>', 3).execute();
@@ -187,7 +187,7 @@ for (const { name, create, require } of BACKENDS) {
         expect(await store.verifyAudit()).to.deep.equal({ rows: 3, brokenAt: 4, reason });
       });
 
-      it('finds a row that was put in at the end, or in place of the last', async () => {
+      it('detects a row that was inserted at the end or replaced the last', async () => {
         await append(2);
         const { query } = await backend.openDatabase();
         const [, last] = await query.selectFrom('audit_row').selectAll().orderBy('id').execute();
@@ -204,7 +204,7 @@ for (const { name, create, require } of BACKENDS) {
         expect(await store.verifyAudit()).to.include({ rows: 1, brokenAt: 2 });
       });
 
-      it('is not misled by writers beside it', async () => {
+      it('works while hosts write', async () => {
         await append(20);
         const other = await backend.open();
         const appends = Array.from({ length: 60 }, () => other.appendAudit(DRAFT));

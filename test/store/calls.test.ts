@@ -50,7 +50,7 @@ for (const { name, create, require } of BACKENDS) {
     const read = async (filter: Partial<CallFilter> = {}) =>
       (await store.readCalls({ ...ALL, ...filter })).map(({ request_id }) => request_id);
 
-    it('come back as they were, newest first', async () => {
+    it('are returned unchanged, newest first', async () => {
       const whole = createCall(2, {
         trace_id: 'a'.repeat(32),
         failure: 'timeout',
@@ -63,7 +63,7 @@ for (const { name, create, require } of BACKENDS) {
       expect(await store.readCalls(ALL)).to.deep.equal([whole, bare]);
     });
 
-    it('are the same when they are written twice', async () => {
+    it('are stored once when they are written twice', async () => {
       await add(60);
       await add(61);
       expect(await read()).to.have.length(61);
@@ -85,7 +85,7 @@ for (const { name, create, require } of BACKENDS) {
       ).to.deep.equal(['r4']);
     });
 
-    it('are removed beyond a count, the oldest first, also when they are many', async () => {
+    it('are removed beyond a maximum, oldest first, also when there are many', async () => {
       await add(1300);
       await store.pruneCalls({ maxCalls: 7, since: 0 });
       expect(await read()).to.deep.equal(

@@ -13,13 +13,13 @@ for (const { name, create, require } of BACKENDS) {
     });
     afterEach(() => backend.dispose());
 
-    it('gives a module that was never written to revision 0 and no values', async () => {
+    it('returns revision 0 and no values for a module that was never written to', async () => {
       const store = await backend.open();
       const { revision, values, unreadable } = await store.readConfig('crm');
       expect([revision, values.size, unreadable.size]).to.deep.equal([0, 0, 0]);
     });
 
-    it('gives back every kind of JSON value as it was given', async () => {
+    it('returns every kind of JSON value unchanged', async () => {
       const store = await backend.open();
       const given = [null, true, 0, -1.5, 2 ** 53, '', 'a\u0000b\u{1f600}\ud800', [1, [2]]];
       const values = [...given, { z: 1, a: { '': null } }];
@@ -29,7 +29,7 @@ for (const { name, create, require } of BACKENDS) {
       expect(stored.values.get('crm/k0')?.updatedAt).to.match(/^\d{4}-\d\d-\d\dT.*Z$/);
     });
 
-    it('grows the revision of the module by one each write, and of no other', async () => {
+    it('increments the revision of the written module only', async () => {
       const store = await backend.open();
       const first = await write(store, 'page_size', 1);
       const second = await write(store, 'page_size', 1);
@@ -40,7 +40,7 @@ for (const { name, create, require } of BACKENDS) {
       expect(await readValue(store, 'crm/page_size', 'acme/crm')).to.equal(5);
     });
 
-    it('keeps values for whoever opens the store next', async () => {
+    it('keeps values when the store is reopened', async () => {
       const first = await backend.open();
       await write(first, 'page_size', 7);
       await first.close();
@@ -48,7 +48,7 @@ for (const { name, create, require } of BACKENDS) {
       expect(await readValue(second, 'crm/page_size')).to.equal(7);
     });
 
-    it('writes the value and its audit row both or not at all', async () => {
+    it('writes the value and its audit row atomically', async () => {
       const store = await backend.open();
       await write(store, 'page_size', 1);
       const { query } = await backend.openDatabase();
@@ -63,7 +63,7 @@ for (const { name, create, require } of BACKENDS) {
       expect([revision, await readValue(store, 'crm/page_size')]).to.deep.equal([1, 1]);
     });
 
-    it('grows the revision by each of many writes of two hosts at a time', async () => {
+    it('increments the revision by each concurrent write of two hosts', async () => {
       const hosts = await Promise.all([backend.open(), backend.open()]);
       const writes = hosts.flatMap((host, index) =>
         Array.from({ length: 25 }, (_, n) => write(host, `k${index}-${n}`, n)),
@@ -75,7 +75,7 @@ for (const { name, create, require } of BACKENDS) {
       expect(await hosts[0]?.verifyAudit()).to.deep.equal({ rows: 50, brokenAt: null });
     });
 
-    it('makes a generated value once, as hex, and leaves revision and audit alone', async () => {
+    it('creates a generated value once, as hex, without a revision or audit row', async () => {
       const store = await backend.open();
       const field = { module: 'crm', service: 'crm', key: 'secret', bytes: 24 };
       const secret = await store.ensureGenerated(field);
@@ -87,7 +87,7 @@ for (const { name, create, require } of BACKENDS) {
       expect((await write(store, 'page_size', 1)).revision).to.equal(1);
     });
 
-    it('gives hosts that race for a generated value the same one', async () => {
+    it('returns the same generated value to hosts that race for it', async () => {
       const hosts = await Promise.all(Array.from({ length: 4 }, () => backend.open()));
       // The first finds a module without a row, the others one that is there already.
       for (const key of ['a', 'b', 'c', 'd', 'e']) {
@@ -99,7 +99,7 @@ for (const { name, create, require } of BACKENDS) {
       }
     });
 
-    it('keeps a text that was written before the field was generated, and replaces what is none', async () => {
+    it('keeps a string that was written before the field was generated and replaces any other value', async () => {
       const store = await backend.open();
       await write(store, 'text', 'by hand');
       await write(store, 'number', 5);
@@ -108,29 +108,29 @@ for (const { name, create, require } of BACKENDS) {
       expect(await store.ensureGenerated({ ...field, key: 'number' })).to.match(/^[0-9a-f]{8}$/);
     });
 
-    it('opens for hosts that start on nothing at the same time', async () => {
+    it('opens for hosts that create it at the same time', async () => {
       const hosts = await Promise.all(Array.from({ length: 5 }, () => backend.open()));
       expect(hosts.map((host) => host.unavailable)).to.deep.equal(hosts.map(() => null));
     });
 
-    it('refuses everything once it is closed', async () => {
+    it('rejects every operation after it was closed', async () => {
       const store = await backend.open();
       await store.close();
       await expectUnavailable(store.readConfig('crm'), 'closed');
       await expectUnavailable(store.writeConfig(createWrite('k', 1), DRAFT), 'closed');
       await expectUnavailable(store.appendAudit(DRAFT), 'closed');
-      expect(store.unavailable?.fault).to.equal('closed');
+      expect(store.unavailable?.code).to.equal('closed');
       await store.close();
     });
 
-    it('refuses the store of a newer modgate in its own words, and leaves it as it is', async () => {
+    it('rejects the store of a newer modgate and does not change it', async () => {
       await (await backend.open()).close();
       const { query } = await backend.openDatabase();
       await query.insertInto('schema_version').values({ version: 99, applied_at: 'x' }).execute();
       const store = await backend.open();
       const error = await expectUnavailable(store.readConfig('crm'), 'newer_schema');
       expect(error.message).to.equal(
-        'the store was written by a newer modgate: its schema is version 99, this modgate knows 2',
+        'the store was written by a newer modgate: its schema is version 99, this modgate supports 2',
       );
       const versions = await query.selectFrom('schema_version').select('version').execute();
       expect(versions.map(({ version }) => version)).to.deep.equal([1, 2, 99]);

@@ -30,16 +30,16 @@ export function createKey(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** @throws when the work does not fail, or not with that fault. */
+/** @throws when the work does not fail with that code. */
 export async function expectUnavailable(
   work: Promise<unknown>,
-  fault: StoreUnavailable['fault'],
+  code: StoreUnavailable['code'],
 ): Promise<Error> {
   const error = await work.then(
     () => null,
     (reason: unknown) => reason as StoreUnavailable,
   );
   expect(error).to.be.an('error').with.property('name', 'StoreUnavailable');
-  expect(error).to.have.property('fault', fault);
+  expect(error).to.have.property('code', code);
   return error as Error;
 }

@@ -1,11 +1,19 @@
 import { expect } from 'chai';
 import type { Log } from '../../core/contract/index.js';
 import type { Database } from '../../core/store/database.js';
-import { BACKENDS, type Backend } from './backend.js';
+import { encryptClearValues } from '../../core/store/encrypt-store.js';
+import { parseStoreKeys, type StoreKeys } from '../../core/store/encryption-keys.js';
+import { BACKENDS, type Backend, silent } from './backend.js';
 import { createKey, DRAFT, expectUnavailable, readValue, write } from './drafts.js';
 
 const SECRET = 'correct horse battery staple';
 const SENSITIVE = { sensitive: true };
+
+function parseKeys(key: string): StoreKeys {
+  const keys = parseStoreKeys(key);
+  if (keys === null) throw new Error('no key');
+  return keys;
+}
 
 for (const { name, create, require } of BACKENDS) {
   describe(`encryption on ${name}`, () => {
@@ -30,7 +38,7 @@ for (const { name, create, require } of BACKENDS) {
       expect(await readValue(store, 'crm/api_key')).to.equal(SECRET);
     });
 
-    it('encrypts sensitive and generated values alone, each time differently', async () => {
+    it('encrypts only sensitive and generated values, each time differently', async () => {
       const store = await backend.open(createKey());
       await write(store, 'a', SECRET, SENSITIVE);
       const [before] = await readRows();
@@ -52,29 +60,81 @@ for (const { name, create, require } of BACKENDS) {
       expect(await readValue(store, 'crm/c')).to.equal(generated);
     });
 
-    it('encrypts at opening what was written before there was a key', async () => {
-      await write(await backend.open(), 'api_key', SECRET, SENSITIVE);
+    const encryptStore = (key: string) =>
+      encryptClearValues(backend.url, backend.stateDir, parseKeys(key), silent);
+
+    it('rejects sensitive values in clear until the store is encrypted', async () => {
+      const field = { module: 'crm', service: 'crm', key: 'made', bytes: 8 };
+      const clear = await backend.open();
+      const made = await clear.ensureGenerated(field);
+      await write(clear, 'api_key', SECRET, SENSITIVE);
       const { updated_at } = (await readRows())[0] ?? {};
-      const store = await backend.open(createKey());
+      const key = createKey();
+      const lines: string[] = [];
+      const keep = (fields: object, message: string) =>
+        lines.push(JSON.stringify(fields) + message);
+      const store = await backend.open(key, { ...silent, warn: keep });
+      expect(lines).to.deep.equal([
+        '{"count":3}store values not encrypted: run modgate encrypt-store',
+      ]);
+      const { values, unreadable } = await store.readConfig('crm');
+      expect([...values.keys()]).to.deep.equal([]);
+      expect([...unreadable.keys()].sort()).to.deep.equal(['crm/api_key', 'crm/made']);
+      expect(unreadable.get('crm/api_key')?.code).to.equal('not_encrypted');
+      await expectUnavailable(store.ensureGenerated(field), 'not_encrypted');
+      expect((await readRows())[0]?.value, 'unchanged').to.contain(SECRET);
+
+      expect(await encryptStore(key)).to.equal(3);
+      expect(await encryptStore(key), 'again').to.equal(0);
       const [row] = await readRows();
       expect(row?.value).to.not.contain(SECRET);
       expect(row?.updated_at).to.equal(updated_at);
       expect(await readValue(store, 'crm/api_key')).to.equal(SECRET);
+      expect(await store.ensureGenerated(field)).to.equal(made);
       expect((await store.readConfig('crm')).revision).to.equal(1);
     });
 
-    it('encrypts its own key for digests too', async () => {
+    it('rejects a clear row that replaces an encrypted one, whatever its columns say', async () => {
+      const store = await backend.open(createKey());
+      await write(store, 'api_key', SECRET, SENSITIVE);
+      for (const sensitive of [1, 0] as const) {
+        await database.query
+          .updateTable('config_value')
+          .set({ value: '"forged"', key_id: null, sensitive })
+          .execute();
+        const { values, unreadable } = await store.readConfig('crm', new Set(['crm/api_key']));
+        expect([...values.keys()]).to.deep.equal([]);
+        expect(unreadable.get('crm/api_key')?.code).to.equal('not_encrypted');
+      }
+    });
+
+    it('rejects a key for digests in clear until the store is encrypted', async () => {
       const read = () => database.query.selectFrom('store_secret').selectAll().execute();
       await (await backend.open()).close();
       const [clear] = await read();
       expect(clear?.value).to.match(/^[0-9a-f]{64}$/);
-      await backend.open(createKey());
-      const [sealed] = await read();
-      expect(sealed?.key_id).to.be.a('string');
-      expect(sealed?.value).to.not.contain(clear?.value);
+      const key = createKey();
+      const store = await backend.open(key);
+      await expectUnavailable(write(store, 'api_key', SECRET, SENSITIVE), 'not_encrypted');
+      expect((await write(store, 'page_size', 5)).revision).to.equal(1);
+      expect(await encryptStore(key)).to.equal(1);
+      const [encrypted] = await read();
+      expect(encrypted?.key_id).to.be.a('string');
+      expect(encrypted?.value).to.not.contain(clear?.value);
+      expect((await write(store, 'api_key', SECRET, SENSITIVE)).revision).to.equal(2);
     });
 
-    it('reads with every key of a list, and moves all to the first', async () => {
+    it('does not create a store to encrypt', async () => {
+      const empty = create();
+      const keys = parseKeys(createKey());
+      await expectUnavailable(
+        encryptClearValues(empty.url, empty.stateDir, keys, silent),
+        'missing',
+      );
+      await empty.dispose();
+    });
+
+    it('decrypts with every key of a list and re-encrypts with the first', async () => {
       const [older, newer] = [createKey(), createKey()];
       const first = await backend.open(older);
       await write(first, 'api_key', SECRET, SENSITIVE);
@@ -87,7 +147,7 @@ for (const { name, create, require } of BACKENDS) {
       expect(row.value_digest).to.equal(digest.value_digest);
     });
 
-    it('names what does not decrypt, never shows it, and reads the rest', async () => {
+    it('names values that do not decrypt and reads the others', async () => {
       const key = createKey();
       const writer = await backend.open(key);
       await write(writer, 'api_key', SECRET, SENSITIVE);
@@ -102,9 +162,9 @@ for (const { name, create, require } of BACKENDS) {
         expect([...values.keys()]).to.deep.equal(['crm/page_size']);
         expect([...unreadable.keys()]).to.deep.equal(['crm/api_key']);
         const error = unreadable.get('crm/api_key');
-        expect(error?.fault).to.equal('unknown_key');
+        expect(error?.code).to.equal('unknown_key');
         expect(error?.message).to.equal(
-          "the value of 'crm/api_key' of module 'crm' is encrypted with a key that is not given",
+          "the value of 'crm/api_key' of module 'crm' is encrypted with an unknown key",
         );
         expect((await write(store, 'page_size', 6)).revision).to.be.greaterThan(2);
       }
@@ -112,7 +172,7 @@ for (const { name, create, require } of BACKENDS) {
       expect(lines.join('\n')).to.not.contain(key);
     });
 
-    it('refuses sensitive writes and generated values while the key is missing', async () => {
+    it('rejects sensitive writes and generated values while the key is missing', async () => {
       const field = { module: 'crm', service: 'crm', key: 'made', bytes: 8 };
       const made = await (await backend.open(createKey())).ensureGenerated(field);
       const store = await backend.open();
@@ -123,7 +183,7 @@ for (const { name, create, require } of BACKENDS) {
       expect(await readRows()).to.have.length(1);
     });
 
-    it('does not open a value that was changed, or copied from elsewhere', async () => {
+    it('does not decrypt a value that was changed or copied from another row', async () => {
       const key = createKey();
       const store = await backend.open(key);
       await write(store, 'a', SECRET, SENSITIVE);
@@ -134,7 +194,7 @@ for (const { name, create, require } of BACKENDS) {
         .set({ value: a?.value ?? '' })
         .where('key', '=', 'b')
         .execute();
-      expect((await store.readConfig('crm')).unreadable.get('crm/b')?.fault).to.equal('unreadable');
+      expect((await store.readConfig('crm')).unreadable.get('crm/b')?.code).to.equal('unreadable');
       const bytes = Buffer.from(a?.value ?? '', 'base64');
       for (const at of [0, 13, bytes.length - 1]) {
         const changed = Buffer.from(bytes);
@@ -146,14 +206,14 @@ for (const { name, create, require } of BACKENDS) {
           .where('key', '=', 'a')
           .execute();
         const { unreadable } = await store.readConfig('crm');
-        expect(unreadable.get('crm/a')?.fault).to.equal('unreadable');
+        expect(unreadable.get('crm/a')?.code).to.equal('unreadable');
       }
       await database.query
         .updateTable('config_value')
         .set({ value: '' })
         .where('key', '=', 'a')
         .execute();
-      expect((await store.readConfig('crm')).unreadable.get('crm/a')?.fault).to.equal('unreadable');
+      expect((await store.readConfig('crm')).unreadable.get('crm/a')?.code).to.equal('unreadable');
       expect(store.unavailable).to.equal(null);
     });
   });

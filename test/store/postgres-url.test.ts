@@ -3,8 +3,8 @@ import { openStore } from '../../core/store/open-store.js';
 import { parsePostgresUrl } from '../../core/store/postgres-url.js';
 import { silent } from './backend.js';
 
-describe('the URL of the store', () => {
-  it('names a schema, modgate by default, that the driver does not get', () => {
+describe('store URL', () => {
+  it('names a schema, by default modgate, that is not passed to the driver', () => {
     expect(parsePostgresUrl('postgres://u:p@db.example:6432/app')).to.deep.equal({
       connectionString: 'postgres://u:p@db.example:6432/app',
       schema: 'modgate',
@@ -18,14 +18,14 @@ describe('the URL of the store', () => {
     ]);
   });
 
-  it('may lead to a socket', () => {
+  it('may name a socket', () => {
     const text = 'postgres:///app?host=/var/run/postgresql';
     expect(parsePostgresUrl(text).connectionString).to.equal(
       'postgres:///app?host=%2Fvar%2Frun%2Fpostgresql',
     );
   });
 
-  it('is refused when it is none, before anything is opened, and is never shown', async () => {
+  it('is rejected when invalid, before anything is opened, and never shown', async () => {
     for (const url of ['', 'hunter2', 'mysql://u:hunter2@db/app', 'postgres:hunter2 @']) {
       const error = await openStore({ url, stateDir: '', keys: null, log: silent }).catch(
         (reason: unknown) => reason as Error,

@@ -14,7 +14,7 @@ import {
 import { DRAFT, expectUnavailable, readValue, write } from './drafts.js';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.js';
 
-describe('the store on a PostgreSQL server', () => {
+describe('PostgreSQL store', () => {
   let backend: Backend;
   before(async function () {
     await requirePostgres(this);
@@ -44,38 +44,38 @@ describe('the store on a PostgreSQL server', () => {
     const other = createPostgresBackend();
     try {
       const [one, two] = [await backend.open(), await other.open()];
-      const told: (string | null)[] = [];
-      two.onConfigChange((module) => told.push(module));
+      const notified: (string | null)[] = [];
+      two.onConfigChange((module) => notified.push(module));
       await write(one, 'a', 1);
       await write(two, 'b', 1, { module: 'own' });
       expect((await two.readConfig('crm')).revision).to.equal(0);
-      expect(told).to.deep.equal(['own']);
+      expect(notified).to.deep.equal(['own']);
     } finally {
       await other.dispose();
     }
   });
 
-  it('says that a database or user is refused, without naming them', async () => {
+  it('reports that access is denied without naming the database or user', async () => {
     backend = createPostgresBackend(withDatabase('no_such_database'));
     const store = await backend.open();
     const { message } = await expectUnavailable(store.readConfig('crm'), 'refused');
-    expect(message).to.match(/^the database server refuses the user, the database .* \(3D000\)$/);
+    expect(message).to.match(/^the database server denies access: .* \(3D000\)$/);
   });
 
-  it('is not disturbed by notifications of strangers', async () => {
+  it('ignores notifications of other programs', async () => {
     backend = createPostgresBackend();
     const store = await backend.open();
-    const told: (string | null)[] = [];
-    store.onConfigChange((module) => told.push(module));
+    const notified: (string | null)[] = [];
+    store.onConfigChange((module) => notified.push(module));
     const schema = new URL(backend.url ?? '').searchParams.get('schema');
     await runSql(`notify "modgate.${schema}"`);
     await runSql(`notify "modgate.${schema}", '{'`);
     await write(await backend.open(), 'a', 1);
-    await waitUntil('the change is told', () => told.length > 0);
-    expect(told).to.deep.equal(['crm']);
+    await waitUntil('the change is notified', () => notified.length > 0);
+    expect(notified).to.deep.equal(['crm']);
   });
 
-  describe('that goes away', () => {
+  describe('with an unreachable server', () => {
     let proxy: TcpProxy;
     let proxied: string;
     beforeEach(async () => {
@@ -92,61 +92,61 @@ describe('the store on a PostgreSQL server', () => {
       await proxy.cut();
     });
 
-    it('is opened when it comes, if it was down at the start', async () => {
+    it('is opened when the server comes up after the start', async () => {
       await proxy.cut();
       const started = Date.now();
       const store = await backend.open();
       expect(Date.now() - started).to.be.lessThan(1000);
       const error = await expectUnavailable(store.readConfig('crm'), 'unreachable');
-      expect(error.message).to.equal('the database server does not answer (ECONNREFUSED)');
-      const told: (string | null)[] = [];
-      store.onConfigChange((module) => told.push(module));
+      expect(error.message).to.equal('the database server does not respond (ECONNREFUSED)');
+      const notified: (string | null)[] = [];
+      store.onConfigChange((module) => notified.push(module));
       await proxy.restore();
       await waitUntil('the store is open', () => store.unavailable === null, 10_000);
-      expect(told).to.deep.equal([null]);
+      expect(notified).to.deep.equal([null]);
       expect(await write(store, 'a', 1)).to.deep.equal({ revision: 1 });
     });
 
-    it('is back within seconds, with all that was acknowledged and word to read it anew', async () => {
+    it('is back within seconds with all acknowledged writes, and notifies listeners', async () => {
       const lines: string[] = [];
       const keep = (_fields: object, message: string) => void lines.push(message);
       const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
       const store = await backend.open(undefined, log);
       await write(store, 'a', 1);
-      const told: (string | null)[] = [];
-      store.onConfigChange((module) => told.push(module));
+      const notified: (string | null)[] = [];
+      store.onConfigChange((module) => notified.push(module));
       await proxy.cut();
       await expectUnavailable(write(store, 'a', 2), 'unreachable');
       await expectUnavailable(store.readConfig('crm'), 'unreachable');
       await proxy.restore();
       await waitUntil('the store is open', () => store.unavailable === null, 10_000);
-      await waitUntil('word is given', () => told.includes(null), 10_000);
+      await waitUntil('the notification', () => notified.includes(null), 10_000);
       expect(await readValue(store, 'crm/a')).to.equal(1);
       expect(await write(store, 'a', 3)).to.deep.equal({ revision: 2 });
       expect(await store.verifyAudit()).to.deep.equal({ rows: 2, brokenAt: null });
-      expect(lines.at(-1)).to.equal('the store is open');
+      expect(lines.at(-1)).to.equal('store available again');
     });
 
-    it('tells listeners to read anew when only the connection for news broke', async () => {
+    it('notifies listeners when only the listening connection broke', async () => {
       const [store, other] = [await backend.open(), await backend.open()];
-      const told: (string | null)[] = [];
-      store.onConfigChange((module) => told.push(module));
+      const notified: (string | null)[] = [];
+      store.onConfigChange((module) => notified.push(module));
       // Nobody uses the store in between, so the pool does not notice.
       await proxy.cut();
       await proxy.restore();
-      await waitUntil('word is given', () => told.includes(null), 10_000);
+      await waitUntil('the notification', () => notified.includes(null), 10_000);
       await waitUntil('the other is open', () => other.unavailable === null);
       await write(other, 'a', 1).catch(() => write(other, 'a', 1));
-      await waitUntil('the change is told', () => told.includes('crm'), 10_000);
+      await waitUntil('the change is notified', () => notified.includes('crm'), 10_000);
     });
 
-    it('that hangs answers no caller for longer than some seconds', async function () {
+    it('fails within some seconds when the server hangs', async function () {
       this.timeout(30_000);
       const store = await backend.open();
       await write(store, 'a', 1);
       proxy.block();
       const hung = await backend.open();
-      expect(hung.unavailable?.fault).to.equal('unreachable');
+      expect(hung.unavailable?.code).to.equal('unreachable');
       const started = Date.now();
       await expectUnavailable(write(store, 'a', 2), 'unreachable');
       expect(Date.now() - started).to.be.lessThan(8000);
@@ -156,7 +156,7 @@ describe('the store on a PostgreSQL server', () => {
       expect((await store.verifyAudit()).brokenAt).to.equal(null);
     });
 
-    it('does not hold up the end of the host', async () => {
+    it('does not delay shutdown', async () => {
       const store = await backend.open();
       await write(store, 'a', 1);
       proxy.block();
@@ -165,7 +165,7 @@ describe('the store on a PostgreSQL server', () => {
       expect(Date.now() - started).to.be.lessThan(2000);
     });
 
-    it('does not stand in the way of others when it hangs in the middle of a write', async function () {
+    it('does not block others when a host hangs in the middle of a write', async function () {
       this.timeout(30_000);
       const healthy = await openStore({
         url: withSchema(POSTGRES_URL, new URL(backend.url ?? '').searchParams.get('schema') ?? ''),

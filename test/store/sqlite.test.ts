@@ -15,6 +15,8 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { openAuditReader } from '../../core/store/audit-reader.js';
 import type { Database } from '../../core/store/database.js';
+import { encryptClearValues } from '../../core/store/encrypt-store.js';
+import { parseStoreKeys } from '../../core/store/encryption-keys.js';
 import { openStore } from '../../core/store/open-store.js';
 import { type OpenDatabase, ReconnectingStore } from '../../core/store/reconnecting-store.js';
 import { openSqlite } from '../../core/store/sqlite-database.js';
@@ -24,7 +26,7 @@ import { type Backend, createSqliteBackend, silent } from './backend.js';
 import { createKey, DRAFT, expectUnavailable, readValue, write } from './drafts.js';
 import { holdLock } from './holder.js';
 
-describe('the store in a SQLite file', () => {
+describe('SQLite store', () => {
   let backend: Backend;
   let file: string;
   beforeEach(() => {
@@ -39,7 +41,7 @@ describe('the store in a SQLite file', () => {
     await store.close();
   };
 
-  it('is for its user alone, in a folder that is made', async () => {
+  it('creates a folder and a file that only its user can read', async () => {
     const stateDir = join(backend.stateDir, 'a', 'b ?#%41');
     const store = await openStore({ url: null, stateDir, keys: null, log: silent });
     await write(store, 'page_size', 1);
@@ -53,7 +55,7 @@ describe('the store in a SQLite file', () => {
     await store.close();
   });
 
-  it('syncs each commit, with a write-ahead log', async () => {
+  it('uses a write-ahead log and syncs each commit', async () => {
     const { query } = await backend.openDatabase();
     const read = async (name: string) =>
       Object.values((await sql.raw<object>(`pragma ${name}`).execute(query)).rows[0] ?? {})[0];
@@ -61,13 +63,13 @@ describe('the store in a SQLite file', () => {
     expect([await read('journal_mode'), await read('synchronous')]).to.deep.equal(['wal', FULL]);
   });
 
-  it('is one whole file once it is closed', async () => {
+  it('is one complete file after it was closed', async () => {
     await fill();
     for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true });
     expect(await readValue(await backend.open(), 'crm/page_size')).to.equal(1);
   });
 
-  it('holds no clear text any more once it was encrypted and closed', async () => {
+  it('contains no clear text after it was encrypted and closed', async () => {
     const store = await backend.open();
     const secrets = Array.from({ length: 50 }, (_, n) => `hunter2-${n}-`.repeat(40));
     for (const [n, secret] of secrets.entries()) {
@@ -75,7 +77,9 @@ describe('the store in a SQLite file', () => {
     }
     await store.close();
     expect(readFileSync(file).includes('hunter2')).to.equal(true);
-    await (await backend.open(createKey())).close();
+    const keys = parseStoreKeys(createKey());
+    if (keys === null) throw new Error('no key');
+    await encryptClearValues(null, backend.stateDir, keys, silent);
     const wal = `${file}-wal`;
     const left = [file, wal].filter(
       (path) => existsSync(path) && readFileSync(path).includes('hunter2'),
@@ -83,7 +87,7 @@ describe('the store in a SQLite file', () => {
     expect(left).to.deep.equal([]);
   });
 
-  it('is read while another process writes, and refuses writes after two seconds', async () => {
+  it('is readable while another process writes, and rejects writes after two seconds', async () => {
     const store = await backend.open();
     await write(store, 'page_size', 1);
     const release = await holdLock(file, 'writing');
@@ -101,7 +105,7 @@ describe('the store in a SQLite file', () => {
     expect(await write(store, 'page_size', 2)).to.deep.equal({ revision: 2 });
   });
 
-  it('waits for another process that is done soon', async () => {
+  it('waits for the short lock of another process', async () => {
     const store = await backend.open();
     const release = await holdLock(file, 'writing');
     const written = write(store, 'page_size', 2);
@@ -109,7 +113,7 @@ describe('the store in a SQLite file', () => {
     expect(await written).to.deep.equal({ revision: 1 });
   });
 
-  it('is opened at once when another process that has all of it is done soon', async () => {
+  it('opens at once after a short exclusive lock', async () => {
     const release = await holdLock(file, 'everything');
     const opening = backend.open();
     // Long enough to find the lock, far from the two seconds that a lock is waited for.
@@ -117,17 +121,17 @@ describe('the store in a SQLite file', () => {
     expect((await opening).unavailable).to.equal(null);
   });
 
-  it('is opened later when another process has all of it', async () => {
+  it('opens later after a long exclusive lock', async () => {
     const release = await holdLock(file, 'everything');
     const store = await backend.open();
     await expectUnavailable(store.readConfig('crm'), 'locked');
     expect(store.unavailable?.message).to.match(/^the store is locked by another process/);
-    const told: (string | null)[] = [];
-    store.onConfigChange((module) => told.push(module));
+    const notified: (string | null)[] = [];
+    store.onConfigChange((module) => notified.push(module));
     await release();
     await waitUntil('the store is open', () => store.unavailable === null);
     expect(await write(store, 'page_size', 1)).to.deep.equal({ revision: 1 });
-    expect(told).to.deep.equal([null, 'crm']);
+    expect(notified).to.deep.equal([null, 'crm']);
   });
 
   for (const { what, damage } of [
@@ -149,7 +153,7 @@ describe('the store in a SQLite file', () => {
     });
   }
 
-  it('cannot be opened where the file is a folder, or the folder a file, until that is put right', async () => {
+  it('cannot be opened while the file is a folder or the folder a file', async () => {
     mkdirSync(file);
     const first = await backend.open();
     await expectUnavailable(first.readConfig('crm'), 'cannot_open');
@@ -164,7 +168,7 @@ describe('the store in a SQLite file', () => {
     await second.close();
   });
 
-  it('says that it is read-only, and goes on reading', async () => {
+  it('reports that it is read-only and remains readable', async () => {
     await fill();
     const { store, database } = await openAndReach();
     await sql`pragma query_only = on`.execute(database.query);
@@ -174,7 +178,7 @@ describe('the store in a SQLite file', () => {
     await store.close();
   });
 
-  it('says that the disk is full, loses nothing, and goes on when there is room', async () => {
+  it('reports a full disk, loses nothing, and continues when there is space', async () => {
     const { store, database } = await openAndReach();
     const limitPages = (pages: number) =>
       sql.raw(`pragma max_page_count = ${pages}`).execute(database.query);
@@ -207,7 +211,7 @@ describe('the store in a SQLite file', () => {
     });
   }
 
-  it('leaves the file of a newer modgate as it is, to the byte', async () => {
+  it('does not change a byte of the file of a newer modgate', async () => {
     // Made by another process, in another journal mode: whatever the newer one thinks best.
     const program = `const database = new (require('libsql'))(process.argv[1]);
       database.exec('create table schema_version (version integer, applied_at text)');

@@ -4,6 +4,7 @@ import net, { type Socket } from 'node:net';
 import type { HostConfig } from '../../config/settings.js';
 import type { TlsPair } from '../tls/key-pair.js';
 import type { ReloadedPair } from '../tls/reloaded-pair.js';
+import { closeWithdrawnClients } from '../tls/withdrawn-ca.js';
 import { answerConnect, answerParserError, type RejectionObserver } from './parser-errors.js';
 import { serializeRequests } from './pipelining.js';
 
@@ -84,6 +85,7 @@ function createSecure(limits: ServerLimits, tls: ReloadedPair): Server {
     rejectUnauthorized: false,
   });
   tls.onChange = (pair) => server.setSecureContext(describeContext(pair));
+  closeWithdrawnClients(server, tls);
   // Node's own listener would answer a failed handshake in plain HTTP.
   server.removeAllListeners('tlsClientError');
   return server;

@@ -5,12 +5,12 @@ import { createInvalidFile, type Violation } from '../../document/diagnostic.js'
 import { parseByStruct } from '../../document/parse-file.js';
 import { findRepeated, nonEmptyText } from '../../document/structs.js';
 
-/** What a certificate can be known by, the most exact first: the first that is known decides. */
+/** How a client entry can name a certificate, the most specific first: the first match decides. */
 export const CERTIFICATE_NAMES = ['sha256', 'uri', 'dns', 'email', 'common_name'] as const;
 
 export type CertificateName = (typeof CERTIFICATE_NAMES)[number];
 
-/** By `uri:spiffe://…`, `common_name:billing` and so on. */
+/** Keys such as `uri:spiffe://…` and `common_name:billing`. */
 export type CertificateTable = ReadonlyMap<string, Actor>;
 
 const client = refine(
@@ -34,7 +34,7 @@ type Client = Infer<typeof client>;
 
 /**
  * Parses `{clients: [{id, kind, scopes, and one name of the certificate}]}`, JSON or YAML.
- * @throws InvalidFile with the place of each fault.
+ * @throws InvalidFile with the position of each violation.
  */
 export function parseCertificateFile(file: string, content: string): CertificateTable {
   const { value, source } = parseByStruct(file, content, FILE);
@@ -56,7 +56,7 @@ function keyOf(one: Client): string {
 function describeRepeated(index: number): Violation {
   return {
     rule: 'duplicate-client',
-    message: 'two entries have the same name of a certificate: it stands for one actor',
+    message: 'two entries name the same certificate: a certificate stands for one actor',
     hint: null,
     path: ['clients', index],
     at: 'value',

@@ -7,53 +7,53 @@ import {
   type CertificateTable,
 } from './certificate-file.js';
 
-/** What the certificate of a connection says; `'none'` where it says nothing of an actor. */
-export type CertificateVerdict = Actor | 'none' | 'refused';
+/** `'none'`: no certificate, or one without an actor. `'rejected'`: an invalid one. */
+export type CertificateResult = Actor | 'none' | 'rejected';
 
-interface Shown {
-  /** `null` when no authority of ours vouches for it. */
+interface ClientCertificate {
+  /** `null` when no trusted authority issued it. */
   readonly names: readonly string[] | null;
   /** Milliseconds since 1970: a connection may outlive its certificate. */
   readonly validTo: number;
 }
 
-/** Who the callers are that show a certificate. It is read once a connection. */
+/** Maps client certificates to actors. A certificate is read once per connection. */
 export class ClientCertificates {
   readonly #table: () => CertificateTable;
-  readonly #shown = new WeakMap<TLSSocket, Shown | 'none'>();
+  readonly #bySocket = new WeakMap<TLSSocket, ClientCertificate | 'none'>();
 
   constructor(table: () => CertificateTable) {
     this.#table = table;
   }
 
-  verify(socket: Socket): CertificateVerdict {
+  verify(socket: Socket): CertificateResult {
     if (!(socket instanceof TLSSocket)) return 'none';
-    let shown = this.#shown.get(socket);
-    if (shown === undefined) {
-      shown = readShown(socket);
-      this.#shown.set(socket, shown);
+    let certificate = this.#bySocket.get(socket);
+    if (certificate === undefined) {
+      certificate = readCertificate(socket);
+      this.#bySocket.set(socket, certificate);
     }
-    if (shown === 'none') return 'none';
-    if (shown.names === null || Date.now() >= shown.validTo) return 'refused';
+    if (certificate === 'none') return 'none';
+    if (certificate.names === null || Date.now() >= certificate.validTo) return 'rejected';
     const table = this.#table();
-    const known = shown.names.find((name) => table.has(name));
-    // One that is good and stands for nobody may protect the connection of somebody with a token.
+    const known = certificate.names.find((name) => table.has(name));
+    // A valid certificate without an actor may only secure the connection; the caller then sends a token.
     return (known === undefined ? undefined : table.get(known)) ?? 'none';
   }
 }
 
-function readShown(socket: TLSSocket): Shown | 'none' {
+function readCertificate(socket: TLSSocket): ClientCertificate | 'none' {
   const certificate = socket.getPeerCertificate(true) as DetailedPeerCertificate | null;
   if (certificate === null || certificate.raw === undefined) return 'none';
   const validTo = Date.parse(certificate.valid_to);
   return { names: socket.authorized ? listNames(certificate) : null, validTo };
 }
 
-/** All that it is known by, the most exact first. */
+/** All names of the certificate, the most specific first. */
 function listNames(certificate: DetailedPeerCertificate): string[] {
   const names = readAlternativeNames(certificate.subjectaltname);
   const { CN: commonName } = certificate.subject as { CN?: string | string[] };
-  // Of several common names nobody knows which one counts.
+  // With several common names it is not defined which one counts.
   if (typeof commonName === 'string') names.push(['common_name', commonName]);
   names.push(['sha256', certificate.fingerprint256.replaceAll(':', '').toLowerCase()]);
   return CERTIFICATE_NAMES.flatMap((kind) =>
@@ -68,8 +68,8 @@ const ALTERNATIVE_NAMES: Readonly<Record<string, CertificateName>> = {
 };
 
 /**
- * Node joins them with `, ` and quotes what could be taken for a separator: where it had to, the names
- * were made to be misread, and none of them counts (CVE-2021-44532).
+ * Node joins them with `, ` and quotes a name that contains a separator. Such names are crafted to be
+ * misread, so none of them counts (CVE-2021-44532).
  */
 function readAlternativeNames(text: string | undefined): [CertificateName, string][] {
   if (text === undefined || text.includes('"')) return [];

@@ -7,11 +7,11 @@ import { ConfigError } from '../../errors.js';
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** The authorities of client certificates; `null`: none are asked for. */
+  /** The authorities of client certificates; `null`: none are requested. */
   readonly clientCa: string | null;
 }
 
-/** What the listener shows, judged: the key belongs to the certificate. */
+/** Certificate and key of the listener, validated: they belong together. */
 export interface TlsPair {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -23,7 +23,7 @@ export interface TlsPair {
 
 const OTHERS_MAY_READ = 0o077;
 
-/** @throws ConfigError that names the file and what it must be, and nothing of what is in it. */
+/** @throws ConfigError that names the file and what was expected, never its content. */
 export async function readTlsPair(files: TlsFiles): Promise<TlsPair> {
   const cert = await readFile(files.cert);
   const key = await readFile(files.key);
@@ -36,7 +36,7 @@ export async function readTlsPair(files: TlsFiles): Promise<TlsPair> {
   try {
     createSecureContext({ cert, key, ...(ca !== null && { ca }) });
   } catch {
-    // Without the cause: nothing that was derived from a private key goes into a log.
+    // Without the cause: nothing derived from a private key must reach a log.
     throw new ConfigError(`${files.cert} must be PEM that OpenSSL accepts, the chain included`);
   }
   const { mode } = await stat(files.key);

@@ -8,22 +8,23 @@ import { ClientCertificates } from './client-certificates.js';
 import { openReloadedPair, type ReloadedPair } from './reloaded-pair.js';
 
 export interface OpenTls {
-  /** `null`: the listener speaks plain HTTP. */
+  /** `null`: plain HTTP. */
   readonly pair: ReloadedPair | null;
-  /** `null`: certificates of callers mean nothing. */
+  /** `null`: client certificates are not used. */
   readonly certificates: ClientCertificates | null;
   close(): Promise<void>;
 }
 
 type TlsConfig = Pick<HostConfig, 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'tlsClients'>;
 
-/** @throws ConfigError for settings that need each other, and for files that cannot be used. */
+/** @throws ConfigError for settings that require each other, and for unusable files. */
 export async function openTls(config: TlsConfig, log: Log): Promise<OpenTls> {
   const { tlsCert: cert, tlsKey: key, tlsClientCa: clientCa, tlsClients: clients } = config;
   requireBoth(['--tls-cert', cert], ['--tls-key', key]);
   requireBoth(['--tls-client-ca', clientCa], ['--tls-clients', clients]);
   if (cert === null || key === null) {
-    if (clientCa !== null) throw new ConfigError('--tls-client-ca needs --tls-cert and --tls-key');
+    if (clientCa !== null)
+      throw new ConfigError('--tls-client-ca requires --tls-cert and --tls-key');
     return { pair: null, certificates: null, close: async () => {} };
   }
   const known = clients === null ? null : await openClients(clients, log);
@@ -44,7 +45,7 @@ function requireBoth(
   const given = settings.filter(([, value]) => value !== null);
   const missing = settings.find(([, value]) => value === null);
   if (given[0] === undefined || missing === undefined) return;
-  throw new ConfigError(`${given[0][0]} needs ${missing[0]}`);
+  throw new ConfigError(`${given[0][0]} requires ${missing[0]}`);
 }
 
 async function openClients(file: string, log: Log) {

@@ -18,7 +18,7 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
   ['https:', 443],
 ]);
 
-/** A method that the conventions do not know must not make a name of its own: `_OTHER`. */
+/** Unknown methods are reported as `_OTHER`: a caller must not be able to create span names. */
 export function nameMethod(method: string): {
   readonly name: string;
   readonly attributes: Attributes;
@@ -30,7 +30,7 @@ export function nameMethod(method: string): {
   return { name: 'HTTP', attributes };
 }
 
-/** Where an attempt went; what is no URL has no address and no port. */
+/** The endpoint of an attempt; one that is not a URL has no address and no port. */
 export function describeServer(endpoint: string): Attributes {
   return {
     'modgate.endpoint': endpoint,
@@ -38,7 +38,7 @@ export function describeServer(endpoint: string): Attributes {
   };
 }
 
-/** Whom the caller meant: of a `host` header, which was judged before. */
+/** Address and port of a `host` header that has been validated. */
 export function readAuthority(scheme: 'http' | 'https', host: string | undefined): Attributes {
   const url = `${scheme}://${host}`;
   if (host === undefined || !URL.canParse(url)) return {};

@@ -11,42 +11,45 @@ import {
   trace as traceApi,
 } from '@opentelemetry/api';
 import { isProviderFailure, type ProviderOperation } from '../../contract/index.js';
-import { parseTraceparent } from '../../lib/trace-context.js';
+import { isValidTracestate, parseTraceparent } from '../../lib/trace-context.js';
 import type { RequestSpan, RequestTracing, TracedRequest } from '../../operations/request.js';
 import type { AttemptResult } from '../../provider/provider-call.js';
 import { describeServer, nameMethod, readAuthority } from './attributes.js';
 
 export interface Tracing extends RequestTracing {
-  /** Sends what has not been sent, as far as that is possible in a second. Never throws. */
+  /** Exports the spans that are left, for at most a second. Never throws. */
   close(): Promise<void>;
 }
 
-/** Contract 5. */
+/** How the operations that are no route are sent over HTTP. */
 const METHODS = { admin_list: 'GET', admin_action: 'POST', configure: 'PUT' } as const;
 
-/** Where the span id stands in a valid `traceparent` (W3C Trace Context, 3.2.2). */
+/** Position of the parent id in a valid `traceparent`. */
 const SPAN_ID = [36, 52] as const;
-const LEAST_SERVER_ERROR = 500;
-const LEAST_ERROR = 400;
+const MIN_SERVER_ERROR = 500;
+const MIN_ERROR = 400;
+/** Bit 1 of the flags: the trace id is random. The SDK does not carry it from parent to child. */
+const RANDOM_FLAG = 2;
 const TRACEPARENT_IS_HOP_BY_HOP = /(?:^|,)\s*traceparent\s*(?:,|$)/i;
 
 /**
- * Names and attributes follow OpenTelemetry's conventions for HTTP, but for `url.path`, `url.query` and
- * `url.full`: what a caller puts into a raw target may be anything, so the template stands for it.
+ * Names and attributes follow OpenTelemetry's conventions for HTTP, except `url.path`, `url.query` and
+ * `url.full`: a raw target may hold secrets, so spans have the template instead.
  */
 export function beginRequestSpan(tracer: Tracer, request: TracedRequest): RequestSpan {
   const parent = createParentContext(request);
   const kind = SpanKind.SERVER;
   const server = tracer.startSpan(nameMethod(request.method).name, { kind }, parent);
   const context = traceApi.setSpan(parent, server);
+  const randomFlag = (traceApi.getSpanContext(parent)?.traceFlags ?? 0) & RANDOM_FLAG;
   let attempt: Span | null = null;
   return {
     traceId: server.spanContext().traceId,
     beginAttempt: (operation) => {
-      const asked = describeOperation(operation);
-      attempt = tracer.startSpan(nameSpan(asked), { kind: SpanKind.CLIENT }, context);
-      if (attempt.isRecording()) attempt.setAttributes(describeAsked(asked));
-      return formatSpan(attempt.spanContext());
+      const target = describeOperation(operation);
+      attempt = tracer.startSpan(nameSpan(target), { kind: SpanKind.CLIENT }, context);
+      if (attempt.isRecording()) attempt.setAttributes(describeTarget(target));
+      return formatSpan(attempt.spanContext(), randomFlag);
     },
     endAttempt: (result) => {
       if (attempt?.isRecording()) describeAttempt(attempt, request, result);
@@ -60,7 +63,7 @@ export function beginRequestSpan(tracer: Tracer, request: TracedRequest): Reques
   };
 }
 
-/** The caller's span, where it names one in a header that is meant for this host. */
+/** The caller's span, unless `connection` declares its header hop-by-hop. */
 function createParentContext({ headers }: TracedRequest): Context {
   const header = headers.get('traceparent');
   const parsed = parseTraceparent(header);
@@ -72,21 +75,21 @@ function createParentContext({ headers }: TracedRequest): Context {
     spanId: header.slice(...SPAN_ID),
     traceFlags: Number.parseInt(parsed.flags, 16),
     isRemote: true,
-    ...(traceState !== undefined && { traceState: createTraceState(traceState) }),
+    ...(traceState !== undefined &&
+      isValidTracestate(traceState) && { traceState: createTraceState(traceState) }),
   });
 }
 
-function formatSpan({ traceId, spanId, traceFlags }: SpanContext): string {
-  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+function formatSpan({ traceId, spanId, traceFlags }: SpanContext, randomFlag: number): string {
+  return `00-${traceId}-${spanId}-${(traceFlags | randomFlag).toString(16).padStart(2, '0')}`;
 }
 
-/** What is asked of whom: the template, never the target. */
-interface Asked {
+interface SpanTarget {
   readonly method: string;
   readonly template: string | null;
 }
 
-function describeOperation(operation: ProviderOperation): Asked {
+function describeOperation(operation: ProviderOperation): SpanTarget {
   if (operation.kind === 'http_route') {
     return { method: operation.method, template: operation.declaredPath };
   }
@@ -94,12 +97,12 @@ function describeOperation(operation: ProviderOperation): Asked {
 }
 
 /** `GET /items/{id}`; the method alone where no route matched. */
-function nameSpan({ method, template }: Asked): string {
+function nameSpan({ method, template }: SpanTarget): string {
   const { name } = nameMethod(method);
   return template === null ? name : `${name} ${template}`;
 }
 
-function describeAsked({ method, template }: Asked): Attributes {
+function describeTarget({ method, template }: SpanTarget): Attributes {
   return {
     'http.request.method': method,
     ...(template !== null && { 'url.template': template }),
@@ -109,7 +112,7 @@ function describeAsked({ method, template }: Asked): Attributes {
 function describeRequest(span: Span, request: TracedRequest, status: number): void {
   const { method, scheme, headers, trace, hostRoute } = request;
   const route = hostRoute ?? trace.route;
-  const failure = trace.failure ?? (status >= LEAST_SERVER_ERROR ? String(status) : null);
+  const failure = trace.failure ?? (status >= MIN_SERVER_ERROR ? String(status) : null);
   span.updateName(nameSpan({ method, template: route }));
   span.setAttributes({
     ...nameMethod(method).attributes,
@@ -121,7 +124,7 @@ function describeRequest(span: Span, request: TracedRequest, status: number): vo
     ...(trace.module !== null && { 'modgate.module': trace.module }),
     ...(failure !== null && { 'error.type': failure }),
   });
-  if (status >= LEAST_SERVER_ERROR) span.setStatus({ code: SpanStatusCode.ERROR });
+  if (status >= MIN_SERVER_ERROR) span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 function describeAttempt(
@@ -145,5 +148,5 @@ function nameFailure(error: unknown): string {
 }
 
 function nameStatus(status: number): string | null {
-  return status >= LEAST_ERROR ? String(status) : null;
+  return status >= MIN_ERROR ? String(status) : null;
 }

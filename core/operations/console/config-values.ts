@@ -1,6 +1,11 @@
 import type { ConfigField } from '../../contract/index.js';
 import { inject, injectable } from '../../injection.js';
-import { isSecret, listConfigFields, readEffective } from '../../modules/config-fields.js';
+import {
+  isSecret,
+  listConfigFields,
+  listSecretNames,
+  readEffective,
+} from '../../modules/config-fields.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { Store, StoredConfig } from '../../store/store.js';
 import { assertStoreAvailable } from '../store-error.js';
@@ -22,11 +27,11 @@ export class ConfigValues implements BridgeOperation<ConfigValuesPayload> {
   }
 
   async execute(_payload: ConfigValuesPayload, { module }: BridgeCall): Promise<Buffer> {
-    const stored = await this.#store.readConfig(module.name).catch(assertStoreAvailable);
-    const data = listConfigFields(module.manifest).map((field) =>
-      describeField(field, module, stored),
-    );
-    return toJsonBytes({ data });
+    const fields = listConfigFields(module.manifest);
+    const stored = await this.#store
+      .readConfig(module.name, listSecretNames(fields))
+      .catch(assertStoreAvailable);
+    return toJsonBytes({ data: fields.map((field) => describeField(field, module, stored)) });
   }
 }
 

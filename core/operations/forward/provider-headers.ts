@@ -1,5 +1,6 @@
 import { HostError } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
+import { isValidTracestate } from '../../lib/trace-context.js';
 import type { CallerRequest } from '../request.js';
 
 /** Handed through when the caller sent them (contract 1.6); everything else stays here. */
@@ -56,6 +57,8 @@ export function createProviderHeaders(input: ProviderHeaderInput): Record<string
   if (input.hasBody) pass('content-type');
   for (const name of PASSED_ON) pass(name);
   for (const name of input.forwardHeaders) pass(name);
-  if (input.isCallersTrace) pass('tracestate');
+  if (input.isCallersTrace && isValidTracestate(request.headers.get('tracestate') ?? '')) {
+    pass('tracestate');
+  }
   return headers;
 }

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Actor } from '../../../core/contract/index.js';
 import { ClientCertificates } from '../../../core/http/tls/client-certificates.js';
 import { caller, callers, lateCaller } from '../../support/caller-certificates.js';
-import { client as stranger } from '../../support/certificates.js';
+import { authority, client as stranger } from '../../support/certificates.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { ask, shakeHands, startTlsHost, type TlsHost } from '../../support/tls/tls-host.js';
 
@@ -111,6 +111,28 @@ describe('certificates of callers', () => {
     expect(await statusOf({ token: text })).to.equal(401);
   });
 
+  it('stop serving on open connections when their authority is withdrawn', async () => {
+    know({ id: 'first', ...READER, common_name: 'caller' });
+    await expectStatus(caller, 200);
+    const session = await keepSession(caller);
+    const withCertificate = await shakeHands(host, caller);
+    const without = await shakeHands(host);
+    const closed = once(
+      withCertificate.on('error', () => {}),
+      'close',
+    );
+    const withdrawnAt = performance.now();
+    host.write('callers.pem', authority);
+    await closed;
+    expect(performance.now() - withdrawnAt).to.be.below(5_000);
+    expect(without.destroyed, 'a connection without a certificate').to.equal(false);
+    without.destroy();
+    expect(await statusOf(caller)).to.equal(401);
+    expect(await statusOf({ ...caller, session }), 'a resumed session').to.equal(401);
+    host.write('callers.pem', callers);
+    await expectStatus(caller, 200);
+  });
+
   it('follow their file, and keep the last good one', async () => {
     host.write('clients.json', '{"clients":[{"id":"x"}]}');
     await waitUntil(
@@ -139,6 +161,6 @@ describe('the certificate of a connection that lives on', () => {
       return certificates.verify(socket);
     };
     expect(judge(Date.now() + 60_000)).to.equal(ACTOR);
-    expect(judge(Date.now() - 60_000)).to.equal('refused');
+    expect(judge(Date.now() - 60_000)).to.equal('rejected');
   });
 });

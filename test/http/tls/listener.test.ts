@@ -132,7 +132,7 @@ describe('the listener with TLS', () => {
       chmodSync(path('server.key'), 0o640);
       return [];
     });
-    const warned = () => open.output().includes('others than its owner may read the private key');
+    const warned = () => open.output().includes('private key readable by other users');
     await waitUntil('a warning', warned, 15_000);
     await open.stopAll();
   });
@@ -161,8 +161,18 @@ describe('the settings of TLS', () => {
   const base = ['serve', '--env', 'development', '--port', '0'];
 
   for (const [title, files, args, message] of [
-    ['a certificate without a key', {}, ['--tls-cert', 'server.pem'], /--tls-cert needs --tls-key/],
-    ['a key without a certificate', {}, ['--tls-key', 'server.key'], /--tls-key needs --tls-cert/],
+    [
+      'a certificate without a key',
+      {},
+      ['--tls-cert', 'server.pem'],
+      /--tls-cert requires --tls-key/,
+    ],
+    [
+      'a key without a certificate',
+      {},
+      ['--tls-key', 'server.key'],
+      /--tls-key requires --tls-cert/,
+    ],
     [
       'a certificate that is not there',
       {},
@@ -203,13 +213,13 @@ describe('the settings of TLS', () => {
       'authorities without actors',
       {},
       ['--tls-cert', 'server.pem', '--tls-key', 'server.key', '--tls-client-ca', 'server.pem'],
-      /--tls-client-ca needs --tls-clients/,
+      /--tls-client-ca requires --tls-clients/,
     ],
     [
       'actors without TLS',
       { 'c.json': '{"clients":[]}' },
       ['--tls-client-ca', 'server.pem', '--tls-clients', 'c.json'],
-      /--tls-client-ca needs --tls-cert/,
+      /--tls-client-ca requires --tls-cert/,
     ],
     [
       'a head that may take longer than its request',

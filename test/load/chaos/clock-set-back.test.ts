@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ExpiringCache } from '../../../core/lib/expiring-cache.js';
+import { ActorCache } from '../../../core/auth/actor-cache.js';
 import { retryContended } from '../../../core/store/retry-contended.js';
 
 const DAY_MS = 86_400_000;
-/** What would go on for a day has gone on for long enough. */
 const LONG_MS = 15_000;
 
 describe('a clock that is set back by a day', () => {
@@ -17,23 +16,24 @@ describe('a clock that is set back by a day', () => {
     Date.now = readClock;
   });
 
-  it('keeps nothing in a cache for longer than it was to be there', async () => {
-    const cache = new ExpiringCache<string>(10);
-    cache.set('token', 'actor', Date.now() + 400);
+  it('does not keep an actor cached beyond its time', async () => {
+    const cache = new ActorCache();
+    const actor = { kind: 'service', id: 'billing', scopes: new Set<string>() } as const;
+    cache.set('token', { actor, expiresAt: Date.now() + 400 }, DAY_MS);
     setBack();
-    expect(cache.get('token')).to.equal('actor');
+    expect(cache.get('token')).to.equal(actor);
     const from = performance.now();
     while (cache.get('token') !== undefined && performance.now() - from < LONG_MS) await pause(20);
     expect(cache.get('token')).to.equal(undefined);
   });
 
-  it('does not make a contended store try on and on', async () => {
+  it('does not extend the retries of a contended store', async () => {
     const from = performance.now();
     const contended = new Error('contended');
     const work = () => {
       setBack();
       const isOver = performance.now() - from > LONG_MS;
-      return Promise.reject(isOver ? new Error('it tries on and on') : contended);
+      return Promise.reject(isOver ? new Error('still retrying') : contended);
     };
     const ended = await retryContended(work, (error) => error === contended).catch(
       (error: Error) => error.message,

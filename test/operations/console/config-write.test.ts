@@ -207,10 +207,10 @@ describe('config_write without a store', () => {
     expect(answer.status).to.equal(200);
   });
 
-  it('is told of in the log, without the URL', async () => {
+  it('is logged without the URL', async () => {
     // A store that is being opened is 503 too: the line is due when the attempt has failed.
     await waitUntil('the line', () =>
-      setup.host.output().includes('config operations answer 503 meanwhile'),
+      setup.host.output().includes('config operations respond with 503'),
     );
     for (const part of ['a%20password', 'a password', 'nobody']) {
       expect(setup.host.output()).to.not.include(part);

@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { parseStoreKeys } from '../../core/store/encryption-keys.js';
 
-describe('keys of the store', () => {
-  it('are none when the variable is absent or empty', () => {
+describe('store keys', () => {
+  it('are null when the variable is absent or empty', () => {
     expect([parseStoreKeys(undefined), parseStoreKeys(''), parseStoreKeys(' ')]).to.deep.equal([
       null,
       null,
@@ -35,7 +35,7 @@ describe('keys of the store', () => {
     ]);
   });
 
-  it('are refused by their place in the list, and never shown', () => {
+  it('are rejected by their position in the list and never shown', () => {
     const good = randomBytes(32).toString('hex');
     const bad = ['hunter2', good.slice(1), `${good}00`, randomBytes(16).toString('base64'), ''];
     for (const key of bad) {
@@ -45,7 +45,7 @@ describe('keys of the store', () => {
     }
   });
 
-  it('print nothing of themselves', () => {
+  it('never print their bytes', () => {
     const bytes = randomBytes(32);
     const text = inspect(parseStoreKeys(bytes.toString('hex')), { depth: 9 });
     expect(text).to.not.contain(bytes.toString('hex')).and.to.not.contain(bytes.toString('base64'));

@@ -9,7 +9,7 @@ import { type Backend, createSqliteBackend, silent } from './backend.js';
 import { expectUnavailable, write } from './drafts.js';
 import { holdLock } from './holder.js';
 
-describe('a store over a database that comes and goes', () => {
+describe('reconnecting store', () => {
   let backend: Backend;
   beforeEach(() => {
     backend = createSqliteBackend();
@@ -24,25 +24,26 @@ describe('a store over a database that comes and goes', () => {
     };
   };
 
-  it('says why once for each reason, and when it is open', async () => {
+  it('logs each reason once, and when it is available again', async () => {
     const lines: string[] = [];
-    const keep = (_fields: object, message: string) => void lines.push(message);
+    const keep = ({ reason }: Readonly<Record<string, unknown>>, message: string) =>
+      void lines.push(`${message} ${reason}`);
     const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
-    const unreachable = () => new StoreUnavailable('unreachable', { code: 'ECONNREFUSED' });
+    const unreachable = () => new StoreUnavailable('unreachable', { nativeCode: 'ECONNREFUSED' });
     const failures = [unreachable(), unreachable(), new StoreUnavailable('refused')];
     const store = new ReconnectingStore({ open: openAfter(failures), keys: null, log });
     await store.start(1000);
     await waitUntil('the store is open', () => store.unavailable === null);
-    const meanwhile = 'config operations answer 503 meanwhile';
+    const unavailable = 'store unavailable: config operations respond with 503';
     expect(lines).to.deep.equal([
-      `the database server does not answer (ECONNREFUSED): ${meanwhile}`,
-      `the database server refuses the user, the database or a permission: ${meanwhile}`,
-      'the store is open',
+      `${unavailable} the database server does not respond (ECONNREFUSED)`,
+      `${unavailable} the database server denies access: check the user, the database and its permissions`,
+      'store available again undefined',
     ]);
     await store.close();
   });
 
-  it('takes an error that nobody knows as a failure, and logs its cause', async () => {
+  it('reports an unknown error as a failure and logs its cause', async () => {
     const causes: unknown[] = [];
     const log: Log = { ...silent, warn: ({ err }) => causes.push(err) };
     const surprise = new TypeError('surprise');
@@ -54,7 +55,7 @@ describe('a store over a database that comes and goes', () => {
     await store.close();
   });
 
-  it('does not hold up the start for longer than its patience', async () => {
+  it('does not delay the start beyond its timeout', async () => {
     let open = () => {};
     const opening: OpenDatabase = async (onChange) => {
       await new Promise<void>((resolve) => {
@@ -65,16 +66,16 @@ describe('a store over a database that comes and goes', () => {
     const store = new ReconnectingStore({ open: opening, keys: null, log: silent });
     await store.start(20);
     await expectUnavailable(store.readConfig('crm'), 'opening');
-    const told: (string | null)[] = [];
-    store.onConfigChange((module) => told.push(module));
+    const notified: (string | null)[] = [];
+    store.onConfigChange((module) => notified.push(module));
     open();
     await waitUntil('the store is open', () => store.unavailable === null);
-    expect(told).to.deep.equal([null]);
+    expect(notified).to.deep.equal([null]);
     await write(store, 'a', 1);
     await store.close();
   });
 
-  it('tells operations under way when it is closed that it is', async () => {
+  it('rejects pending operations when it is closed', async () => {
     const store = await backend.open();
     const release = await holdLock(sqliteFile(backend.stateDir), 'writing');
     const writing = expectUnavailable(write(store, 'a', 1), 'closed');
@@ -83,7 +84,7 @@ describe('a store over a database that comes and goes', () => {
     await release();
   });
 
-  it('lets go of a database that opens after it was closed', async () => {
+  it('closes a database that opens after the store was closed', async () => {
     let open = () => {};
     let closes = 0;
     const opening: OpenDatabase = async (onChange) => {

@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import { ConfigError } from '../../errors.js';
+import { createLog } from '../../log/logger.js';
+import { encryptClearValues } from '../../store/encrypt-store.js';
+import { parseStoreKeys, STORE_KEY_VARIABLE } from '../../store/encryption-keys.js';
+import { StoreUnavailable } from '../../store/store-unavailable.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
+
+const HELP = `
+A host with ${STORE_KEY_VARIABLE} rejects sensitive values that are stored in clear. Run this command
+once, with the same variable, after a key was added to a store that was written without one.`;
+
+export function define(command: Command): void {
+  addJsonOption(command, 'the number of values');
+  command.addHelpText('after', HELP);
+  addSettings(command, ['state', 'store']);
+}
+
+/** Encrypts the sensitive values of a store, also while hosts use it. */
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const { config } = await readSettings(['state', 'store'], command, context);
+  const keys = parseStoreKeys(context.environment[STORE_KEY_VARIABLE]);
+  if (keys === null) throw new ConfigError(`set ${STORE_KEY_VARIABLE} to the key of the store`);
+  const write = (line: string) => void process.stderr.write(line);
+  const log = createLog('warn', { write, close: async () => {} });
+  try {
+    const count = await encryptClearValues(config.store, config.state, keys, log);
+    const json = `${JSON.stringify({ encrypted: count })}\n`;
+    await context.print(wantsJson(command) ? json : `encrypted values: ${count}\n`);
+    return EXIT.ok;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    process.stderr.write(`modgate: ${error.message}\n`);
+    return EXIT.failure;
+  }
+}

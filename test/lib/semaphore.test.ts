@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { QueueFull, Semaphore } from '../../core/lib/semaphore.js';
+
+const NEVER = new AbortController().signal;
+
+/** Tasks that end when they are released, and the order in which they started. */
+function createTasks(semaphore: Semaphore, signal = NEVER) {
+  const started: string[] = [];
+  const releases: (() => void)[] = [];
+  const run = (name: string, share = '') =>
+    semaphore
+      .run(
+        () => {
+          started.push(name);
+          return new Promise<string>((resolve) => releases.push(() => resolve(name)));
+        },
+        signal,
+        share,
+      )
+      .catch((error: unknown) => error);
+  const release = async () => {
+    for (let next = releases.shift(); next !== undefined; next = releases.shift()) {
+      next();
+      // Lets the next task start.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  return { run, release, started };
+}
+
+describe('semaphore', () => {
+  it('starts waiting tasks in order', async () => {
+    const { run, release, started } = createTasks(new Semaphore(1, 3));
+    const tasks = ['a', 'b', 'c', 'd'].map((name) => run(name));
+    expect(started).to.deep.equal(['a']);
+    await release();
+    expect(await Promise.all(tasks)).to.deep.equal(['a', 'b', 'c', 'd']);
+    expect(started).to.deep.equal(['a', 'b', 'c', 'd']);
+  });
+
+  it('rejects a task when its queue is full', async () => {
+    const { run, release } = createTasks(new Semaphore(1, 1));
+    const tasks = [run('a'), run('b')];
+    expect(await run('c')).to.be.instanceOf(QueueFull);
+    await release();
+    expect(await Promise.all(tasks)).to.deep.equal(['a', 'b']);
+  });
+
+  it('rejects a waiting task when its signal is aborted, and goes on', async () => {
+    const semaphore = new Semaphore(1, 2);
+    const controller = new AbortController();
+    const { run, release } = createTasks(semaphore);
+    const running = run('a');
+    const aborted = createTasks(semaphore, controller.signal).run('b');
+    controller.abort();
+    expect(await aborted).to.be.instanceOf(QueueFull);
+    const waiting = run('c');
+    await release();
+    expect(await Promise.all([running, waiting])).to.deep.equal(['a', 'c']);
+  });
+
+  it('lets shares take turns', async () => {
+    const { run, release, started } = createTasks(new Semaphore(1, 10));
+    const tasks = [run('first')];
+    for (const name of ['a1', 'a2', 'a3']) tasks.push(run(name, 'a'));
+    for (const name of ['b1', 'b2']) tasks.push(run(name, 'b'));
+    await release();
+    await Promise.all(tasks);
+    expect(started).to.deep.equal(['first', 'a1', 'b1', 'a2', 'b2', 'a3']);
+  });
+
+  it('takes places in a full queue from the largest share only', async () => {
+    const { run, release } = createTasks(new Semaphore(1, 4));
+    const tasks = [run('first')];
+    for (const name of ['a1', 'a2', 'a3', 'a4']) tasks.push(run(name, 'a'));
+    tasks.push(run('b1', 'b'), run('b2', 'b'), run('b3', 'b'));
+    await release();
+    const outcomes = await Promise.all(tasks);
+    const names = outcomes.map((outcome) => (outcome instanceof QueueFull ? 'full' : outcome));
+    expect(names).to.deep.equal(['first', 'a1', 'a2', 'full', 'full', 'b1', 'b2', 'full']);
+  });
+
+  it('starts tasks again after a task has failed', async () => {
+    const semaphore = new Semaphore(1, 0);
+    const failing = semaphore.run(() => Promise.reject(new Error('failed')), NEVER);
+    expect(await failing.catch((error: Error) => error.message)).to.equal('failed');
+    expect(await semaphore.run(async () => 'done', NEVER)).to.equal('done');
+  });
+});

@@ -1,0 +1,17 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+
+// From dist/test/support: the repository's root, and the folder beside it.
+const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
+const FOLDER = process.env['MODGATE_OUTSIDE'] ?? join(REPOSITORY, '../shared/outside');
+
+/**
+ * The data of a public test suite, which is not part of the repository: `null` where it is not found in
+ * `MODGATE_OUTSIDE` or `../shared/outside`.
+ */
+export function readOutside<T>(file: string): T | null {
+  const path = join(FOLDER, file);
+  return existsSync(path) ? (JSON.parse(gunzipSync(readFileSync(path)).toString()) as T) : null;
+}
