@@ -10,14 +10,14 @@ import type { CallRecords } from './operations/status/call-record.js';
 import type { ModuleOverview } from './operations/status/module-list.js';
 import type { MetricsSource } from './operations/status/read-metrics.js';
 
-/** What one process knows of itself. */
+/** What one process reports about itself. */
 export interface ProcessParts {
   readonly overview: ModuleOverview;
   readonly calls: RecentCallBuffer;
   readonly metrics: Metrics;
 }
 
-/** What callers are shown: of the whole host. */
+/** What clients see: the whole host. */
 export interface HostView {
   readonly overview: ModuleOverview;
   readonly calls: CallRecords;
@@ -30,20 +30,20 @@ export interface HostProcess
     ModuleRegistryOptions,
     'leadership' | 'sharedProbation' | 'statusSink' | 'lastGood' | 'holders'
   > {
-  /** For the line of each request, whose fields are those of the contract and no other. */
+  /** For request lines, which have the fields of the specification and no others. */
   readonly requestLog: Log;
-  /** `null` where nothing but the process itself decides. */
+  /** Why the host as a whole is not ready; `null` when it is, as far as other processes decide. */
   unreadyReason(): string | null;
   /** Called once, before the process listens. */
   connect(parts: ProcessParts): HostView;
 }
 
-/** The host as one process: it writes by itself and shows itself. */
+/** A host of one process writes all files itself and reports only itself. */
 export function createSoleProcess(config: HostConfig, log: Log): HostProcess {
   return {
     requestLog: log,
     leadership: SOLE_PROCESS,
-    statusSink: createStatusFiles(config),
+    statusSink: createStatusFiles(config, log),
     lastGood: new LastGoodStore(config.state, log),
     unreadyReason: () => null,
     connect: ({ overview, calls, metrics }) => ({
@@ -54,6 +54,10 @@ export function createSoleProcess(config: HostConfig, log: Log): HostProcess {
   };
 }
 
-export function createStatusFiles({ statusFiles, modules }: HostConfig): StatusFiles | null {
-  return statusFiles === 'on' ? new StatusFiles(modules) : null;
+/** `null` when they are switched off. */
+export function createStatusFiles(
+  { statusFiles, modules }: HostConfig,
+  log: Log,
+): StatusFiles | null {
+  return statusFiles === 'on' ? new StatusFiles(modules, log) : null;
 }

@@ -1,4 +1,4 @@
-import type { ModuleState } from '../modules/module-record.js';
+import type { ModuleState } from '../modules/module-states.js';
 
 /** What is compared of what several workers say of one descriptor. */
 export interface WorkerStatus {

@@ -22,7 +22,7 @@ export async function runPrimary(
   { stopped, onHangUp }: PrimarySignals,
 ): Promise<void> {
   const books = new StatusLedger({
-    statusFiles: createStatusFiles(settings.config),
+    statusFiles: createStatusFiles(settings.config, log),
     lastGood: new LastGoodStore(settings.config.state, log),
   });
   const supervisor = new Supervisor({ settings, count, books, log });

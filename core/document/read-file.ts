@@ -5,6 +5,7 @@ import { createFileDiagnostic, InvalidFile } from './diagnostic.js';
 import { MAX_TEXT_LENGTH } from './parse-document.js';
 
 export type FileErrorCode =
+  | 'invalid-path'
   | 'file-missing'
   | 'file-unreadable'
   | 'not-a-file'
@@ -12,6 +13,7 @@ export type FileErrorCode =
   | 'invalid-utf8';
 
 const FILE_ERRORS: Readonly<Record<FileErrorCode, string>> = {
+  'invalid-path': 'contains a NUL character in its path',
   'file-missing': 'does not exist',
   'file-unreadable': 'cannot be read',
   'not-a-file': 'is not a regular file',
@@ -75,6 +77,7 @@ async function readUpTo(path: string, maxBytes: number): Promise<Buffer> {
 
 function codeOf(error: unknown): FileErrorCode {
   const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ERR_INVALID_ARG_VALUE') return 'invalid-path';
   // The error of opening a socket.
   if (code === 'ENXIO') return 'not-a-file';
   return code === 'ENOENT' || code === 'ENOTDIR' ? 'file-missing' : 'file-unreadable';

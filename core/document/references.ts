@@ -136,6 +136,7 @@ function createReferences(
     secret: (reference) => take(secrets, reference),
     file: (reference) => take(files, reference).bytes,
     path: (reference) => {
+      if (reference.includes('\0')) throw new Error('a path contains a NUL character');
       // Also resolves other paths, such as that of a socket.
       const path = files.has(reference) ? take(files, reference).path : resolve(baseDir, reference);
       if (path === null) throw new Error('a reference to a variable has no path');

@@ -1,29 +1,29 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * Who answers for an error that nobody caught: a version of a module, a plugin, an authenticator. Where
- * there is one the host goes on; an error of the host's own ends it.
+ * The code that an uncaught error is attributed to: a version of a module, a plugin, an authenticator.
+ * The host survives an error that has an owner, and exits after any other.
  */
 export interface ErrorOwner {
-  /** Told of each such error; must not throw. */
+  /** Called with each uncaught error; must not throw. */
   readonly report: (error: unknown) => void;
 }
 
 const OWNERS = new AsyncLocalStorage<ErrorOwner>();
 
-/** Runs code that is not the host's own: what it starts, timers and sockets among it, keeps the owner. */
+/** Runs third-party code. Timers and sockets that it creates inherit the owner. */
 export function runAs<T>(owner: ErrorOwner | null, work: () => T): T {
   return owner === null ? work() : OWNERS.run(owner, work);
 }
 
-/** Whose code runs now, or threw just now; `null` for the host's own. */
+/** The owner of the code that runs now or has just thrown; `null` for the host's own code. */
 export function findErrorOwner(): ErrorOwner | null {
   return OWNERS.getStore() ?? null;
 }
 
-/** What may be said of somebody's error where ops look: the log alone has its message. */
+/** A name for an error that is safe to show: its message may hold secrets and goes to the log only. */
 export function nameError(error: unknown): string {
-  if (!(error instanceof Error)) return 'something that is no error';
+  if (!(error instanceof Error)) return 'a value that is not an error';
   const { code } = error as NodeJS.ErrnoException;
   const name = /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(error.name) ? error.name : 'Error';
   const isPlainCode = typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,63}$/.test(code);

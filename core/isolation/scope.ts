@@ -3,54 +3,56 @@ import { LazyAbortController } from '../lib/lazy-abort-controller.js';
 import { withTimeout } from '../lib/promises.js';
 import { type ErrorOwner, runAs } from './error-owner.js';
 
-// An undo that hangs must not hold up the others, nor the host's exit.
-const UNDO_TIMEOUT_MS = 2000;
+// A cleanup that hangs must hold up neither the others nor the exit of the host.
+const CLEANUP_TIMEOUT_MS = 2000;
 
-type Undo = () => void | Promise<void>;
+type Cleanup = () => void | Promise<void>;
 
 export class ModuleScope implements Scope {
   readonly #log: Log;
   readonly #owner: ErrorOwner | null;
-  /** Most adapters never ask for the signal. */
-  readonly #source = new LazyAbortController();
-  readonly #undos: Undo[] = [];
+  /** Lazy, because most adapters never read the signal. */
+  readonly #controller = new LazyAbortController();
+  readonly #cleanups: Cleanup[] = [];
   #closed: Promise<void> | null = null;
 
-  /** @param owner who answers for what is run when it closes; `null`: nobody but the host */
+  /** @param owner of the code that runs on close; `null` for the host's own code */
   constructor(log: Log, owner: ErrorOwner | null = null) {
     this.#log = log;
     this.#owner = owner;
   }
 
   get signal(): AbortSignal {
-    return this.#source.signal;
+    return this.#controller.signal;
   }
 
-  /** A property, since an adapter may well hand it on without its scope. */
-  readonly defer = (undo: Undo): void => {
-    if (this.#closed === null) this.#undos.push(undo);
-    // Nobody is left to await it; `run` has caught everything.
-    else void this.#run(undo);
+  /** A property, so that an adapter can pass it on without its scope. */
+  readonly defer = (cleanup: Cleanup): void => {
+    if (this.#closed === null) this.#cleanups.push(cleanup);
+    // Not awaited, because the scope is closed; `#run` never rejects.
+    else void this.#run(cleanup);
   };
 
-  /** Runs every registered undo once, last in, first out; never throws. Later calls await the first. */
+  /** Runs every registered cleanup once, last in, first out. Never rejects. Later calls await the first. */
   close(): Promise<void> {
     this.#closed ??= this.#closeAll();
     return this.#closed;
   }
 
   async #closeAll(): Promise<void> {
-    runAs(this.#owner, () => this.#source.abort());
-    for (let undo = this.#undos.pop(); undo !== undefined; undo = this.#undos.pop()) {
-      await this.#run(undo);
+    runAs(this.#owner, () => this.#controller.abort());
+    let cleanup = this.#cleanups.pop();
+    while (cleanup !== undefined) {
+      await this.#run(cleanup);
+      cleanup = this.#cleanups.pop();
     }
   }
 
-  async #run(undo: Undo): Promise<void> {
+  async #run(cleanup: Cleanup): Promise<void> {
     try {
-      await withTimeout(runAs(this.#owner, undo), UNDO_TIMEOUT_MS);
+      await withTimeout(runAs(this.#owner, cleanup), CLEANUP_TIMEOUT_MS);
     } catch (error) {
-      this.#log.warn({ err: error }, 'an undo of the module failed');
+      this.#log.warn({ err: error }, 'module cleanup failed');
     }
   }
 }

@@ -1,20 +1,20 @@
 import type { Log } from '../contract/index.js';
 import type { ErrorOwner } from './error-owner.js';
 
-/** A timer may throw for ever: what it throws is counted, and logged no more often than this. */
+// A timer may throw endlessly: all errors are counted, and at most one per interval is logged.
 const LOG_INTERVAL_MS = 1000;
 
-/** The errors of somebody's code that nobody caught. */
+/** Counts and logs the uncaught errors of one piece of third-party code. */
 export class UncaughtErrors implements ErrorOwner {
   readonly #log: Log;
-  /** What the log says of them. */
   readonly #message: string;
   #count = 0;
   #first: { readonly error: unknown } | null = null;
   #loggedAt = Number.NEGATIVE_INFINITY;
-  /** Called after each has been counted. */
+  /** Called after each error has been counted. */
   onError: (() => void) | null = null;
 
+  /** @param message of the log lines */
   constructor(log: Log, message: string) {
     this.#log = log;
     this.#message = message;
@@ -24,7 +24,7 @@ export class UncaughtErrors implements ErrorOwner {
     return this.#count;
   }
 
-  /** `null` as long as there was none. */
+  /** The first error; `null` while there was none. */
   get first(): { readonly error: unknown } | null {
     return this.#first;
   }

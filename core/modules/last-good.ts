@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
+import { OwnFolder } from './own-folder.js';
 
 /** The last version of a descriptor that served. Holds references, never secrets. */
 export interface LastGood {
@@ -9,41 +9,38 @@ export interface LastGood {
   readonly text: string;
   /** The manifest that it served with, as JSON. */
   readonly manifest: unknown;
-  /** The input digest of a version that was rolled back to this one; `null` when none was. */
+  /** The input digest of a version that was rolled back to this one; `null` when there is none. */
   readonly rejected: string | null;
 }
 
-/** Where the last good versions are kept. */
 export interface LastGoodKeeper {
-  /** `null` when there is none, or none that can be read. */
+  /** `null` when there is none, or it cannot be read. */
   read(file: string): Promise<LastGood | null>;
-  /** Nobody waits for the disk. */
+  /** Returns at once; the file is written later. */
   write(file: string, lastGood: LastGood): void;
   remove(file: string): void;
-  /** Resolves when everything asked for so far is on disk. */
+  /** Resolves when everything so far is on disk. */
   flush(): Promise<void>;
-  /** Removes what belongs to descriptors that are no more. */
+  /** Removes what belongs to other descriptors. */
   keepOnly(files: ReadonlySet<string>): Promise<void>;
 }
 
-const ENDING = '.json';
-
 /**
- * Keeps, for each descriptor file, the version that served last, so that a bad file or a provider that
- * is down costs nothing even after a restart. Nobody waits for the disk: what is to be kept is written in
- * turn. Trouble with the folder is logged and costs only that.
+ * Stores the version of each descriptor that served last, so that a bad file, or a provider that is down,
+ * costs nothing even after a restart. Problems with the folder are logged and have no other effect.
  */
 export class LastGoodStore implements LastGoodKeeper {
-  readonly #directory: string;
+  readonly #folder: OwnFolder;
   readonly #log: Log;
-  /** The hash of what is on disk, to write nothing twice. */
+  /** The hashes of the files on disk, to avoid writing the same content again. */
   readonly #written = new Map<string, string>();
-  /** What is to be on disk, by file; `null` is nothing. */
-  readonly #wanted = new Map<string, string | null>();
+  /** The texts that are to be written, by file; `null` to remove the file. */
+  readonly #queue = new Map<string, string | null>();
   #work: Promise<void> | null = null;
 
   constructor(stateDir: string, log: Log) {
-    this.#directory = join(stateDir, 'last-good');
+    const options = { recursive: true, folderMode: 0o700, fileMode: 0o600 };
+    this.#folder = new OwnFolder(join(stateDir, 'last-good'), options);
     this.#log = log;
   }
 
@@ -53,17 +50,17 @@ export class LastGoodStore implements LastGoodKeeper {
       const kept: unknown = text === null ? null : JSON.parse(text);
       return isLastGood(kept) ? kept : null;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#report(file, error);
+      this.#report(file, error);
       return null;
     }
   }
 
   write(file: string, { text, manifest, rejected }: LastGood): void {
-    this.#want(file, JSON.stringify({ text, manifest, rejected }));
+    this.#enqueue(file, JSON.stringify({ text, manifest, rejected }));
   }
 
   remove(file: string): void {
-    this.#want(file, null);
+    this.#enqueue(file, null);
   }
 
   async flush(): Promise<void> {
@@ -71,25 +68,25 @@ export class LastGoodStore implements LastGoodKeeper {
   }
 
   async keepOnly(files: ReadonlySet<string>): Promise<void> {
-    const names = await readdir(this.#directory).catch(() => []);
-    const kept = new Set([...files].map((file) => `${encodeURIComponent(file)}${ENDING}`));
-    await Promise.all(
-      names
-        .filter((name) => !kept.has(name))
-        .map((name) => rm(join(this.#directory, name), { force: true })),
-    );
+    const kept = new Set([...files].map(fileName));
+    try {
+      const outdated = (await this.#folder.list()).filter((name) => !kept.has(name));
+      for (const name of outdated) await this.#folder.remove(name);
+    } catch (error) {
+      this.#log.warn({ err: error }, 'last good versions cannot be cleaned up');
+    }
   }
 
   async #readText(file: string): Promise<string | null> {
-    const wanted = this.#wanted.get(file);
-    if (wanted !== undefined) return wanted;
-    const text = await readFile(this.#path(file), 'utf8');
-    this.#written.set(file, hash(text));
+    const queued = this.#queue.get(file);
+    if (queued !== undefined) return queued;
+    const text = await this.#folder.read(fileName(file));
+    if (text !== null) this.#written.set(file, hash(text));
     return text;
   }
 
-  #want(file: string, text: string | null): void {
-    this.#wanted.set(file, text);
+  #enqueue(file: string, text: string | null): void {
+    this.#queue.set(file, text);
     this.#work ??= this.#writeAll();
   }
 
@@ -97,50 +94,53 @@ export class LastGoodStore implements LastGoodKeeper {
     for (let next = this.#next(); next !== null; next = this.#next()) {
       const [file, text] = next;
       try {
-        await (text === null ? this.#unlink(file) : this.#replace(file, text));
+        await (text === null ? this.#remove(file) : this.#replace(file, text));
       } catch (error) {
         this.#report(file, error);
       }
-      // Unless it is to be something else by now: then it is next.
-      if (this.#wanted.get(file) === text) this.#wanted.delete(file);
+      // A text that was queued meanwhile is written next.
+      if (this.#queue.get(file) === text) this.#queue.delete(file);
     }
     this.#work = null;
   }
 
   #next(): readonly [file: string, text: string | null] | null {
-    for (const entry of this.#wanted) return entry;
+    for (const entry of this.#queue) return entry;
     return null;
   }
 
-  async #unlink(file: string): Promise<void> {
+  async #remove(file: string): Promise<void> {
     this.#written.delete(file);
-    await rm(this.#path(file), { force: true });
+    await this.#folder.remove(fileName(file));
   }
 
-  /** Written beside and renamed: a crash leaves the one before or this one. */
   async #replace(file: string, text: string): Promise<void> {
-    const path = this.#path(file);
-    const known = this.#written.get(file) ?? hash(await readFile(path, 'utf8').catch(() => ''));
+    const name = fileName(file);
+    const known = this.#written.get(file) ?? (await this.#hashStored(name));
     const wanted = hash(text);
     this.#written.set(file, wanted);
     if (known === wanted) return;
     try {
-      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
-      await writeFile(`${path}.new`, text, { mode: 0o600 });
-      await rename(`${path}.new`, path);
+      await this.#folder.write(name, text);
     } catch (error) {
       this.#written.delete(file);
       throw error;
     }
   }
 
-  #path(file: string): string {
-    return join(this.#directory, `${encodeURIComponent(file)}${ENDING}`);
+  /** `null` for a file that is missing or cannot be read: it is replaced. */
+  async #hashStored(name: string): Promise<string | null> {
+    const stored = await this.#folder.read(name).catch(() => null);
+    return stored === null ? null : hash(stored);
   }
 
   #report(file: string, error: unknown): void {
-    this.#log.warn({ err: error, file }, 'the last good version of a descriptor cannot be kept');
+    this.#log.warn({ err: error, file }, 'last good version cannot be stored');
   }
+}
+
+function fileName(file: string): string {
+  return `${encodeURIComponent(file)}.json`;
 }
 
 function hash(text: string): string {

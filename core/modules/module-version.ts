@@ -22,45 +22,50 @@ import { configDigestOf, type PreparedDescriptor } from './prepare-descriptor.js
 
 export interface VersionContext {
   readonly log: Log;
-  /** Under it each module has a folder of its own. */
+  /** Each module has its own folder in it. */
   readonly stateDir: string;
   readonly store: Store;
-  /** What the whole host can carry; absent: no limit but those of the modules. */
+  /** The limits of the whole host; absent: only those of the modules. */
   readonly pressure?: LoadShedder;
-  /** Signs who calls, for descriptors that ask for it. */
+  /** Signs the caller's identity, for descriptors with `identity: true`. */
   readonly identity?: IdentitySigner;
   readonly leadership: Leadership;
 }
 
 /**
- * Kinds whose code is the host's own: an error that it leaves uncaught is the host's. To keep an owner
- * through each call costs Node.js 20 a tenth of the CPU time of a request, and with these kinds alone that
- * is not paid.
+ * Kinds whose code is the host's own. They have no error owner, because to track one through each call
+ * costs a tenth of a request's CPU time on Node.js 20.
  */
 const OWN_KINDS: ReadonlySet<string> = new Set(['http', 'unix']);
 
-// A module that hangs while it opens must not hold up the changes of others for long.
+// A module that hangs while it opens must not delay the changes of others for long.
 const OPEN_TIMEOUT_MS = 5000;
 
-/** One opened version of a module. It has a provider from the start, and a live module with its manifest. */
+/** One opened version of a module. It has a provider from the start, and serves once it has a manifest. */
 export interface ModuleVersion {
   readonly prepared: PreparedDescriptor;
   readonly client: ProviderClient;
   readonly scope: ModuleScope;
-  /** What its code left uncaught. */
-  readonly strays: UncaughtErrors;
+  /** Of the module's code. */
+  readonly uncaughtErrors: UncaughtErrors;
   /**
-   * Asks for the manifest where the descriptor says.
-   * @throws InvalidFile for a manifest that is bad; ManifestUnavailable for one that may come later.
+   * Requests the manifest from the source that the descriptor names.
+   * @throws InvalidFile for an invalid manifest; ManifestUnavailable for one that may come later.
    */
-  askManifest(): Promise<LoadedManifest>;
-  /** Binds the version to a manifest: it can then serve. */
+  requestManifest(): Promise<LoadedManifest>;
+  /** Binds the version to a manifest, so that it can serve. */
   createLive(manifest: Pick<LoadedManifest, 'manifest' | 'digest'>): LiveModule;
 }
 
+/** A version with the module that it serves. */
+export interface ServingVersion {
+  readonly version: ModuleVersion;
+  readonly live: LiveModule;
+}
+
 /**
- * Opens the provider. Never needs the module to be up.
- * @throws whatever the adapter throws; what it had registered to undo is undone.
+ * Opens the provider. The module itself need not be up.
+ * @throws what the adapter throws, after the cleanups that it registered have run.
  */
 export async function openVersion(
   prepared: PreparedDescriptor,
@@ -68,8 +73,8 @@ export async function openVersion(
 ): Promise<ModuleVersion> {
   const { descriptor, adapter, references } = prepared;
   const log = withFields(context.log, { module: descriptor.module });
-  const strays = new UncaughtErrors(log, 'the code of the module left an error uncaught');
-  const owner = OWN_KINDS.has(descriptor.provider.kind) ? null : strays;
+  const uncaughtErrors = new UncaughtErrors(log, 'uncaught error in module code');
+  const owner = OWN_KINDS.has(descriptor.provider.kind) ? null : uncaughtErrors;
   const scope = new ModuleScope(log, owner);
   try {
     const opened = await openInTime(descriptor.provider.kind, owner, () =>
@@ -85,7 +90,7 @@ export async function openVersion(
     );
     const provider = checkedProvider(opened, descriptor.provider.kind, owner);
     if (descriptor.identity) await context.identity?.prepare();
-    return createVersion(prepared, { provider, scope, strays, owner }, { ...context, log });
+    return createVersion(prepared, { provider, scope, uncaughtErrors, owner }, { ...context, log });
   } catch (error) {
     await scope.close();
     throw error;
@@ -102,15 +107,15 @@ async function openInTime(
   return withTimeout(runAs(owner, open), OPEN_TIMEOUT_MS, createLateError);
 }
 
-interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'strays'> {
+interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'uncaughtErrors'> {
   readonly provider: Provider;
-  /** Who answers for its code; `null`: the host. */
+  /** Of its code; `null` for the host's own. */
   readonly owner: ErrorOwner | null;
 }
 
 function createVersion(
   prepared: PreparedDescriptor,
-  { provider, scope, strays, owner }: OpenedProvider,
+  { provider, scope, uncaughtErrors, owner }: OpenedProvider,
   { log, store, pressure, identity, leadership }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
@@ -123,21 +128,21 @@ function createVersion(
     identity: (descriptor.identity ? identity : null) ?? null,
     owner,
   });
-  // A version that served with its last good manifest is bound anew when its own comes.
+  // A version that serves with the last good manifest is bound again when its own comes.
   let binding = new LazyAbortController();
   scope.defer(() => binding.abort());
   return {
     prepared,
     client,
     scope,
-    strays,
-    askManifest: async () => {
+    uncaughtErrors,
+    requestManifest: async () => {
       const manifest = await loadManifest({
         descriptor,
         file,
         locate,
         baseDir,
-        askProvider: (signal) => askForManifest(provider, descriptor, signal, owner),
+        askProvider: (signal) => requestFromProvider(provider, descriptor, signal, owner),
         signal: scope.signal,
       });
       for (const warning of manifest.warnings) log.warn({ file }, formatDiagnostic(warning));
@@ -152,7 +157,7 @@ function createVersion(
         manifest,
         provider,
         takesConfig: supports.configure === true,
-        // Who has a provider of its own configures it.
+        // A process with its own provider configures that provider itself.
         leadership: supports.perProcess === true ? SOLE_PROCESS : leadership,
         store,
         log,
@@ -172,8 +177,8 @@ function createVersion(
   };
 }
 
-/** An adapter that never answers must not keep the module from being asked for again. */
-async function askForManifest(
+/** The timeout lets the next attempt begin when an adapter never responds. */
+async function requestFromProvider(
   provider: Provider,
   { limits }: Descriptor,
   signal: AbortSignal,

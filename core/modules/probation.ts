@@ -1,54 +1,11 @@
 import type { Probation } from '../descriptor/descriptor.js';
 import type { ProviderClient } from '../provider/provider-client.js';
+import type { ServingVersion } from './module-version.js';
 
-/** How a version did on probation. */
+/** Calls of a version on probation. */
 export interface ProbationFigures {
   readonly calls: number;
   readonly failed: number;
-}
-
-export interface ProbationWatch {
-  /** What other workers count; `null` where there are none. */
-  readonly share: ProbationShare | null;
-  /** The time is over and the version may stay. */
-  onPassed(): void;
-  /** Its error rate is worse than allowed; called as soon as enough calls have shown it. */
-  onFailed(figures: ProbationFigures): void;
-}
-
-/**
- * Watches the calls of a version that has just begun to serve. Exactly one verdict is given, unless the
- * function that is returned ends the watch before.
- */
-export function watchProbation(
-  guard: ProviderClient,
-  probation: Probation,
-  { share, onPassed, onFailed }: ProbationWatch,
-): () => void {
-  const end = () => {
-    clearTimeout(timer);
-    guard.onCallEnd = null;
-    share?.leave();
-  };
-  const timer = setTimeout(() => {
-    end();
-    onPassed();
-  }, probation.seconds * 1000);
-  const judge = () => {
-    const counts = guard.counts();
-    const calls = counts.ended + (share?.others.calls ?? 0);
-    const failed = counts.failed + (share?.others.failed ?? 0);
-    if (calls < probation.minCalls || failed <= calls * probation.maxErrorRate) return;
-    end();
-    onFailed({ calls, failed });
-  };
-  guard.onCallEnd = () => {
-    const { ended, failed } = guard.counts();
-    share?.report({ calls: ended, failed });
-    judge();
-  };
-  if (share !== null) share.onReport = judge;
-  return end;
 }
 
 /** A version that was rolled back. */
@@ -56,26 +13,102 @@ export interface RejectedVersion {
   readonly file: string;
   /** The input digest of the version. */
   readonly digest: string;
-  /** Why, in words for ops. */
+  /** For operators. */
   readonly reason: string;
 }
 
-/** What one worker's judge of a version on probation has of the others. */
+/** One worker's connection to the figures of the other workers. */
 export interface ProbationShare {
-  /** Tells the others what was counted here, so far and all in all. */
+  /** Reports the totals of this worker. */
   report(figures: ProbationFigures): void;
-  /** What the others have counted, all together. */
+  /** The totals of all other workers. */
   readonly others: ProbationFigures;
   /** Called when `others` has changed. */
   onReport: (() => void) | null;
   leave(): void;
 }
 
-/** With several workers each sees a part of the calls, and all must come to one verdict. */
+/** Each of several workers sees only a part of the calls, and all must reach the same result. */
 export interface SharedProbation {
   /** @param digest the input digest of the version */
   join(digest: string): ProbationShare;
-  /** Called after this worker has rolled back: the others are to do the same. */
+  /** Called after this worker has rolled back, so that the others follow. */
   reject(rejected: RejectedVersion): void;
   onRejected(listener: (rejected: RejectedVersion) => void): void;
+}
+
+export interface ProbationResult {
+  /** The time is over. */
+  onPassed(): void;
+  /** The error rate is above the limit; called as soon as enough calls have shown it. */
+  onFailed(reason: string): void;
+}
+
+/** A new version on probation, with the version before it, which stays open until the end. */
+export class ProbationPeriod {
+  readonly #shared: SharedProbation | null;
+  #current: { readonly before: ServingVersion; readonly stop: () => void } | null = null;
+
+  constructor(shared: SharedProbation | null) {
+    this.#shared = shared;
+  }
+
+  get isActive(): boolean {
+    return this.#current !== null;
+  }
+
+  /** Exactly one of the results is reported, unless the probation ends before. */
+  start(
+    { version }: ServingVersion,
+    before: ServingVersion,
+    rules: Probation,
+    result: ProbationResult,
+  ): void {
+    const share = this.#shared?.join(version.prepared.inputDigest) ?? null;
+    this.#current = { before, stop: watchCalls(version.client, rules, share, result) };
+  }
+
+  /** @returns the version before, still open; `null` when no version is on probation */
+  end(): ServingVersion | null {
+    const current = this.#current;
+    this.#current = null;
+    current?.stop();
+    return current?.before ?? null;
+  }
+}
+
+function watchCalls(
+  client: ProviderClient,
+  rules: Probation,
+  share: ProbationShare | null,
+  { onPassed, onFailed }: ProbationResult,
+): () => void {
+  const stop = () => {
+    clearTimeout(timer);
+    client.onCallEnd = null;
+    share?.leave();
+  };
+  const timer = setTimeout(() => {
+    stop();
+    onPassed();
+  }, rules.seconds * 1000);
+  const check = () => {
+    const counts = client.counts();
+    const calls = counts.ended + (share?.others.calls ?? 0);
+    const failed = counts.failed + (share?.others.failed ?? 0);
+    if (calls < rules.minCalls || failed <= calls * rules.maxErrorRate) return;
+    stop();
+    onFailed(describeFailure({ calls, failed }, rules));
+  };
+  client.onCallEnd = () => {
+    const { ended, failed } = client.counts();
+    share?.report({ calls: ended, failed });
+    check();
+  };
+  if (share !== null) share.onReport = check;
+  return stop;
+}
+
+function describeFailure({ calls, failed }: ProbationFigures, { maxErrorRate }: Probation): string {
+  return `${failed} of ${calls} calls failed on probation, more than the share of ${maxErrorRate}`;
 }

@@ -1,17 +1,18 @@
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Log } from '../contract/index.js';
 import type { ModuleRecord } from './module-record.js';
+import { OwnFolder } from './own-folder.js';
 
-/** What became of a descriptor, as the folder of descriptors tells it. */
+/** The content of a status file. */
 export type FileStatus = ReturnType<typeof describeFileStatus>;
 
-/** Who is told what becomes of descriptors. */
+/** Receives the status of each descriptor. */
 export interface StatusSink {
   write(status: FileStatus): void;
   remove(file: string): void;
-  /** What tells of other files is of descriptors that are no more. */
+  /** Removes the status of all other descriptors. */
   keepOnly(files: ReadonlySet<string>): void;
-  /** Resolves when everything asked for so far is done. */
+  /** Resolves when everything so far is done. */
   flush(): Promise<void>;
 }
 
@@ -33,34 +34,37 @@ export function describeFileStatus(record: ModuleRecord) {
   };
 }
 
-const ENDING = '.json';
-
 /**
- * One file a descriptor in `modules.d/.status/`, so that who edits a descriptor sees beside it what the
- * host made of it. A folder that cannot be written to is no trouble: then there are no such files.
+ * One file per descriptor in `modules.d/.status/`, where the author of a descriptor sees its state. They
+ * are a convenience: when they cannot be written, that is logged once, and the host goes on.
  */
 export class StatusFiles implements StatusSink {
-  readonly #directory: string;
+  readonly #folder: OwnFolder;
+  readonly #log: Log;
   #work: Promise<void> = Promise.resolve();
+  #hasFailed = false;
 
-  constructor(modulesDir: string) {
-    this.#directory = join(modulesDir, '.status');
+  constructor(modulesDir: string, log: Log) {
+    // Not recursive: a folder of descriptors that has disappeared must not come back empty.
+    const options = { recursive: false, folderMode: 0o777, fileMode: 0o666 };
+    this.#folder = new OwnFolder(join(modulesDir, '.status'), options);
+    this.#log = log;
   }
 
   write(status: FileStatus): void {
     const text = `${JSON.stringify(status, null, 2)}\n`;
-    this.#enqueue(() => this.#replace(status.file, text));
+    this.#enqueue(() => this.#folder.write(fileName(status.file), text));
   }
 
   remove(file: string): void {
-    this.#enqueue(() => rm(this.#path(file), { force: true }));
+    this.#enqueue(() => this.#folder.remove(fileName(file)));
   }
 
   keepOnly(files: ReadonlySet<string>): void {
-    const kept = new Set([...files].map((file) => `${file}${ENDING}`));
+    const kept = new Set([...files].map(fileName));
     this.#enqueue(async () => {
-      const stale = (await readdir(this.#directory)).filter((name) => !kept.has(name));
-      await Promise.all(stale.map((name) => rm(join(this.#directory, name), { force: true })));
+      const outdated = (await this.#folder.list()).filter((name) => !kept.has(name));
+      for (const name of outdated) await this.#folder.remove(name);
     });
   }
 
@@ -68,27 +72,23 @@ export class StatusFiles implements StatusSink {
     return this.#work;
   }
 
-  async #replace(file: string, text: string): Promise<void> {
-    await this.#createDirectory();
-    await writeFile(`${this.#path(file)}.new`, text);
-    await rename(`${this.#path(file)}.new`, this.#path(file));
+  /** In order, so that the last status of a file is the one that stays. */
+  #enqueue(work: () => Promise<void>): void {
+    this.#work = this.#work.then(work).then(
+      () => {
+        this.#hasFailed = false;
+      },
+      (error) => this.#report(error),
+    );
   }
 
-  /** Never the folder of descriptors: one that has vanished would be back, and empty. */
-  async #createDirectory(): Promise<void> {
-    try {
-      await mkdir(this.#directory);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
+  #report(error: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#log.warn({ err: error }, 'status files cannot be written');
   }
+}
 
-  #path(file: string): string {
-    return join(this.#directory, `${file}${ENDING}`);
-  }
-
-  /** One after the other, so that the last word on a file is the last one written. */
-  #enqueue(write: () => Promise<void>): void {
-    this.#work = this.#work.then(write).catch(() => {});
-  }
+function fileName(file: string): string {
+  return `${file}.json`;
 }

@@ -34,6 +34,7 @@ export function takeFingerprint(paths: readonly string[]): Promise<Fingerprint> 
 }
 
 function readFingerprint(path: string): Promise<PathFingerprint | null> {
+  if (isImpossible(path)) return Promise.resolve(null);
   return new Promise((resolve) => {
     lstat(path, (error, status) => {
       if (error !== null) resolve(null);
@@ -59,6 +60,7 @@ export async function findDifferent<File extends Fingerprinted>(
     if (fingerprint === UNREAD) different.add(file);
     else
       paths.forEach((path, index) => {
+        if (isImpossible(path)) return;
         places.push({ file, path, known: fingerprint[index] });
       });
   }
@@ -66,6 +68,11 @@ export async function findDifferent<File extends Fingerprinted>(
     if (!isSamePath(known, status)) different.add(file);
   });
   return different;
+}
+
+/** No file has such a path, and Node.js throws for it instead of calling back. */
+function isImpossible(path: string): boolean {
+  return path.includes('\0');
 }
 
 interface Place<File> {

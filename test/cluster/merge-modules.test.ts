@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { mergeStatus } from '../../core/cluster/merge-status.js';
-import type { ModuleState } from '../../core/modules/module-record.js';
+import type { ModuleState } from '../../core/modules/module-states.js';
 import { createPage } from '../../core/observability/calls/call-page.js';
 import { RecentCallBuffer } from '../../core/observability/calls/recent-calls.js';
 

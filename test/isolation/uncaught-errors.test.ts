@@ -102,9 +102,9 @@ describe('errors that the code of a module leaves uncaught', () => {
       expect((await entryOf(module)).state).to.equal('live');
       await ask(module);
       const faulted = await loggedState(module, 'faulted');
-      expect(faulted['reason']).to.match(/^the code of the module left an error uncaught: /);
+      expect(faulted['reason']).to.match(/^uncaught error in module code: /);
       expect(faulted['reason']).to.not.include('stray');
-      expect(faulted['hint']).to.include('opened again');
+      expect(faulted['hint']).to.include('the host will reopen the module with backoff');
       expect((await ask('good')).status).to.equal(200);
       expect((await entryOf('good')).state).to.equal('live');
       await waitUntil(
@@ -118,7 +118,7 @@ describe('errors that the code of a module leaves uncaught', () => {
       const line = host
         .logs()
         .find((entry) => entry['module'] === module && entry['level'] === 'error');
-      expect(line?.['msg']).to.equal('the code of the module left an error uncaught');
+      expect(line?.['msg']).to.equal('uncaught error in module code');
       expect(line).to.have.property('err');
     });
   }
@@ -127,7 +127,7 @@ describe('errors that the code of a module leaves uncaught', () => {
     expect((await ask('once')).status).to.equal(200);
     await waitUntil(
       'the second version is refused',
-      async () => (await entryOf('once')).reason === 'cannot be opened again: only once',
+      async () => (await entryOf('once')).reason === 'cannot be reopened: only once',
       DEADLINE_MS,
     );
     expect((await entryOf('once')).state).to.equal('faulted');

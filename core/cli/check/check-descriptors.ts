@@ -4,13 +4,13 @@ import {
   type Diagnostic,
   InvalidFile,
 } from '../../document/diagnostic.js';
-import { explainError } from '../../modules/module-record.js';
 import {
   type DescriptorContext,
   type PreparedDescriptor,
   prepareDescriptor,
   UnpreparedDescriptor,
 } from '../../modules/prepare-descriptor.js';
+import { explainError } from '../../modules/state-reason.js';
 import { type DirectoryFile, type DirectoryListing, readDirectory } from '../../watch/directory.js';
 
 /** A descriptor judged as a host would, without opening anything. */

@@ -5,8 +5,9 @@ import { validateTarget } from '../../http/routes/explain-query.js';
 import { createLiveModule } from '../../modules/live-module.js';
 import type { ModuleConfig } from '../../modules/module-config.js';
 import { readModuleDocument } from '../../modules/module-documents.js';
-import { explainError, type ModuleState } from '../../modules/module-record.js';
+import type { ModuleState } from '../../modules/module-states.js';
 import { configDigestOf, type DescriptorContext } from '../../modules/prepare-descriptor.js';
+import { explainError } from '../../modules/state-reason.js';
 import { explainRequest } from '../../operations/explain/explain-request.js';
 import type {
   ExplainedModule,

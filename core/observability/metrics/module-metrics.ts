@@ -1,4 +1,5 @@
-import { MODULE_STATES, type ModuleRecord } from '../../modules/module-record.js';
+import type { ModuleRecord } from '../../modules/module-record.js';
+import { MODULE_STATES } from '../../modules/module-states.js';
 import type { ProviderClient } from '../../provider/provider-client.js';
 import type { CollectedMetric, Sample } from './collected-metric.js';
 
@@ -146,8 +147,8 @@ function readEndpoints(module: string, guard: ProviderClient): Sample[] {
 
 function readStrays(records: readonly ModuleRecord[]): Sample[] {
   const byName = new Map<string, number>();
-  for (const { name, strays } of records) {
-    if (name !== null) byName.set(name, (byName.get(name) ?? 0) + strays);
+  for (const { name, uncaughtErrors } of records) {
+    if (name !== null) byName.set(name, (byName.get(name) ?? 0) + uncaughtErrors);
   }
   return [...byName].map(([module, value]) => ({ labels: { module }, value }));
 }

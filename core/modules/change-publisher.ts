@@ -1,0 +1,96 @@
+import type { Log } from '../contract/index.js';
+import type { ModuleRecord } from './module-record.js';
+import type { ModuleVersion } from './module-version.js';
+import { describeFileStatus, type StatusSink } from './status-files.js';
+
+/** How long calls in flight on a replaced version may take before they are canceled. */
+const RETIRE_MS = 10_000;
+
+/** What is withheld while a name moves from one file to another. */
+interface Withheld {
+  /** Shown meanwhile; they match what serves. */
+  readonly records: readonly ModuleRecord[];
+  readonly retired: ModuleVersion[];
+  readonly changes: { readonly record: ModuleRecord; readonly changed: readonly string[] }[];
+}
+
+export interface ChangePublisherOptions {
+  readonly log: Log;
+  readonly statusSink: StatusSink | null;
+  /** Makes what the slots serve the current generation. */
+  readonly publishGeneration: () => void;
+}
+
+/** Publishes changes of modules, and closes the versions that no request can choose any more. */
+export class ChangePublisher {
+  readonly #options: ChangePublisherOptions;
+  #withheld: Withheld | null = null;
+
+  constructor(options: ChangePublisherOptions) {
+    this.#options = options;
+  }
+
+  /** `null` when the records are up to date. */
+  get withheldRecords(): readonly ModuleRecord[] | null {
+    return this.#withheld?.records ?? null;
+  }
+
+  /** Withholds every change until `release`, so that a name never disappears while it moves. */
+  withhold(records: readonly ModuleRecord[]): void {
+    this.#withheld = { records, retired: [], changes: [] };
+  }
+
+  release(): void {
+    const withheld = this.#withheld;
+    if (withheld === null) return;
+    this.#withheld = null;
+    this.#options.publishGeneration();
+    for (const { record, changed } of withheld.changes) this.reportRecord(record, changed);
+    // Not awaited: calls in flight end on their own time. Never rejects.
+    for (const version of withheld.retired) void retire(version);
+  }
+
+  /** What serves has changed. */
+  replace(retired: ModuleVersion | null): void {
+    if (this.#withheld === null) {
+      this.#options.publishGeneration();
+      // Not awaited: calls in flight end on their own time. Never rejects.
+      if (retired !== null) void retire(retired);
+    } else if (retired !== null) {
+      this.#withheld.retired.push(retired);
+    }
+  }
+
+  reportRecord(record: ModuleRecord, changed: readonly string[]): void {
+    if (this.#withheld !== null) {
+      this.#withheld.changes.push({ record, changed });
+      return;
+    }
+    const { log, statusSink } = this.#options;
+    const { name: module, file, state, reason, hint } = record;
+    const write = state === 'refused' || state === 'stale' ? log.error : log.info;
+    const digest = record.live?.configDigest ?? null;
+    write({ module, file, state, changed, reason, hint, digest }, 'module');
+    statusSink?.write(describeFileStatus(record));
+  }
+
+  reportRename(from: string, record: ModuleRecord): void {
+    const { log, statusSink } = this.#options;
+    const { name: module, file, state } = record;
+    log.info({ module, file, state, changed: ['file'], renamed_from: from }, 'module');
+    statusSink?.remove(from);
+    statusSink?.write(describeFileStatus(record));
+  }
+
+  reportRemoval({ name: module, file }: ModuleRecord): void {
+    const { log, statusSink } = this.#options;
+    log.info({ module, file, state: 'removed', changed: ['removed'] }, 'module');
+    statusSink?.remove(file);
+  }
+}
+
+/** Lets calls in flight finish, then closes the version. */
+async function retire({ client, scope }: ModuleVersion): Promise<void> {
+  await client.drain(RETIRE_MS);
+  await scope.close();
+}

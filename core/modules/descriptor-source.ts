@@ -1,0 +1,56 @@
+import type { DirectoryFile } from '../watch/directory.js';
+import {
+  type DescriptorContext,
+  digestText,
+  type PreparedDescriptor,
+  prepareDescriptor,
+  UnpreparedDescriptor,
+} from './prepare-descriptor.js';
+import { explainError, type StateReason } from './state-reason.js';
+
+/** What a descriptor file says now. */
+export interface DescriptorSource {
+  /** The module that the file configures; `null` where the name could not be read. */
+  readonly name: string | null;
+  /** The name under which the file is to be served; `null` when it is disabled or cannot be used. */
+  readonly wantedName: string | null;
+  /** Of the text; `null` where the file could not be read. */
+  readonly textDigest: string | null;
+  /** `null` when the file cannot be used. */
+  readonly prepared: PreparedDescriptor | null;
+  /** Why the file cannot be used; `null` when it can. */
+  readonly problem: StateReason | null;
+  /** Every file that the descriptor names, absolute. */
+  readonly files: readonly string[];
+}
+
+export const UNREAD_SOURCE: DescriptorSource = {
+  name: null,
+  wantedName: null,
+  textDigest: null,
+  prepared: null,
+  problem: null,
+  files: [],
+};
+
+/** @param servedName used where the name in the file cannot be read */
+export async function readSource(
+  entry: DirectoryFile,
+  context: DescriptorContext,
+  servedName: string | null,
+): Promise<DescriptorSource> {
+  const textDigest = 'text' in entry ? digestText(entry.text) : null;
+  try {
+    const prepared = await prepareDescriptor(entry, context);
+    const { files, descriptor } = prepared;
+    const { module: name, enabled } = descriptor;
+    const wantedName = enabled ? name : null;
+    return { name, wantedName, textDigest, prepared, problem: null, files };
+  } catch (error) {
+    if (!(error instanceof UnpreparedDescriptor)) throw error;
+    const name = error.module ?? servedName;
+    const problem = explainError(error.cause);
+    const { files } = error;
+    return { name, wantedName: null, textDigest, prepared: null, problem, files };
+  }
+}

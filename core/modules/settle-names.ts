@@ -1,0 +1,56 @@
+import type { ModuleSlot } from './module-slot.js';
+
+export interface NameSettlement {
+  readonly winners: readonly ModuleSlot[];
+  /** Each with the slot that has its name. */
+  readonly losers: ReadonlyMap<ModuleSlot, ModuleSlot>;
+}
+
+/**
+ * Of several files with one name, the one that serves under it keeps it, otherwise the first by file name.
+ * @param holders at start, by name, the file that already serves in another process
+ */
+export function settleNames(
+  slots: readonly ModuleSlot[],
+  holders: ReadonlyMap<string, string>,
+): NameSettlement {
+  const owners = new Map<string, ModuleSlot>();
+  const byFile = slots.toSorted((a, b) => compareTexts(a.file, b.file));
+  for (const slot of byFile) {
+    const held = heldName(slot);
+    const name = held ?? slot.source.wantedName;
+    if (name === null) continue;
+    if (held !== null || holders.get(name) === slot.file) owners.set(name, slot);
+  }
+  const losers = new Map<ModuleSlot, ModuleSlot>();
+  for (const slot of byFile) {
+    const { wantedName } = slot.source;
+    if (wantedName === null) continue;
+    const owner = owners.get(wantedName);
+    if (owner === undefined) owners.set(wantedName, slot);
+    else if (owner !== slot) losers.set(slot, owner);
+  }
+  const winners = byFile.filter((slot) => slot.source.wantedName !== null && !losers.has(slot));
+  return { winners, losers };
+}
+
+/** Whether a file is to serve under a name under which another one serves until now. */
+export function hasMovingName(
+  winners: readonly ModuleSlot[],
+  removed: readonly ModuleSlot[],
+): boolean {
+  const freed = new Set(removed.map(({ live }) => live?.name ?? null));
+  return winners.some(
+    (slot) => (slot.live !== null && heldName(slot) === null) || freed.has(slot.source.wantedName),
+  );
+}
+
+export function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** The name under which a slot serves, unless its file now says otherwise. */
+function heldName({ live, source }: ModuleSlot): string | null {
+  const name = live?.name ?? null;
+  return source.prepared === null || source.wantedName === name ? name : null;
+}

@@ -1,0 +1,28 @@
+import { type Diagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
+
+/** Why a module is in its state, for operators: never a stack, never a configured value. */
+export interface StateReason {
+  readonly reason: string;
+  readonly hint: string | null;
+}
+
+/** Turns an error into the reason that operators see. */
+export function explainError(error: unknown): StateReason {
+  if (error instanceof InvalidFile) return explainDiagnostics(error.diagnostics);
+  const reason =
+    error instanceof Error ? error.message : 'failed with a value that is not an error';
+  const hint =
+    typeof error === 'object' && error !== null && 'hint' in error && typeof error.hint === 'string'
+      ? error.hint
+      : null;
+  return { reason, hint };
+}
+
+/** All errors in one reason, with the first hint. */
+function explainDiagnostics(diagnostics: readonly Diagnostic[]): StateReason {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  return {
+    reason: errors.map((error) => formatDiagnostic({ ...error, hint: null })).join('; '),
+    hint: errors.find(({ hint }) => hint !== null)?.hint ?? null,
+  };
+}
