@@ -14,7 +14,7 @@ export const DESCRIPTOR_DEFAULTS = {
   rate: { per_second: 0, burst: 0, actor_per_second: 0, actor_burst: 0 },
   identity: false,
   retry: { attempts: 2, budget: 0.2 },
-  breaker: { failures: 5, open_ms: 10_000, max_open_ms: 60_000 },
+  breaker: { failures: 5, ratio: 0.5, window_ms: 10_000, open_ms: 10_000, max_open_ms: 60_000 },
   records: { capture_bytes: 0 },
   /** Of a probation that is asked for; there is none otherwise. */
   probation: { seconds: 30, max_error_rate: 0.05, min_calls: 10 },
@@ -49,7 +49,13 @@ export const DESCRIPTOR_BOUNDS = {
     actor_burst: [0, ONE_MILLION],
   },
   retry: { attempts: [0, 10], budget: [0, 1] },
-  breaker: { failures: [1, 1000], open_ms: [1, ONE_HOUR_MS], max_open_ms: [1, ONE_HOUR_MS] },
+  breaker: {
+    failures: [1, 1000],
+    ratio: [0, 1],
+    window_ms: [1, ONE_HOUR_MS],
+    open_ms: [1, ONE_HOUR_MS],
+    max_open_ms: [1, ONE_HOUR_MS],
+  },
   // A record holds the start of a body to read, not a copy to keep.
   records: { capture_bytes: [0, 65_536] },
   probation: { seconds: [1, ONE_DAY_SECONDS], max_error_rate: [0, 1], min_calls: [1, MANY] },

@@ -81,6 +81,8 @@ export const descriptorStruct = object({
   breaker: optional(
     object({
       failures: optional(wholeNumber(...breaker.failures)),
+      ratio: optional(numberBetween(...breaker.ratio)),
+      window_ms: optional(wholeNumber(...breaker.window_ms)),
       open_ms: optional(wholeNumber(...breaker.open_ms)),
       max_open_ms: optional(wholeNumber(...breaker.max_open_ms)),
     }),
