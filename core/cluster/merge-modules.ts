@@ -86,8 +86,21 @@ function mergeEndpoint(endpoint: string, entries: readonly ReportedEntry[]): End
     calls: sum(found.map((one) => one.calls)),
     failures: sum(found.map((one) => one.failures)),
     until,
+    routes: mergeRoutes(found),
     ...(!isSame && { workers: found.map((one) => ({ worker: one.worker, state: one.state })) }),
   };
+}
+
+/** A route is listed while its breaker is open or half-open in every worker. */
+function mergeRoutes(found: readonly EndpointEntry[]): EndpointEntry['routes'] {
+  const [first] = found;
+  return (first?.routes ?? []).flatMap(({ route }) => {
+    const same = found.flatMap(({ routes }) => routes.filter((one) => one.route === route));
+    if (same.length < found.length) return [];
+    const isHalfOpen = same.some(({ state }) => state === 'half_open');
+    const until = same.flatMap((one) => one.until ?? []).toSorted()[0] ?? null;
+    return [{ route, state: isHalfOpen ? 'half_open' : 'open', until: isHalfOpen ? null : until }];
+  });
 }
 
 /** As a host of one process sorts them. */

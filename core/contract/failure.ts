@@ -22,6 +22,22 @@ export const FAILURE_CODES = [
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
 /**
+ * How far the call had come when it failed. It decides which circuit breaker counts the failure.
+ * - `connecting`: there was no connection yet, nothing was sent; counts for the endpoint
+ * - `responding`: there was a connection, but no whole response; counts for the route
+ * - `answered`: the response came and cannot be used, such as one that is too large; counts for neither
+ */
+export type FailurePhase = 'connecting' | 'responding' | 'answered';
+
+/** What a {@link ProviderFailure} holds beside its code and message; `cause` is for the log. */
+export interface FailureOptions extends ErrorOptions {
+  /** The status that the provider had sent. Default: none. */
+  readonly status?: number;
+  /** Default: `responding`. */
+  readonly phase?: FailurePhase;
+}
+
+/**
  * The one error that an adapter throws from `invoke`, `manifest` and `check`. Any other error counts
  * as `protocol` and is logged as a fault of the adapter. The message goes to the log, never to a caller, and
  * must name no secret; neither must `cause`.
@@ -29,21 +45,20 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
 export class ProviderFailure extends Error {
   /** The brand, known to every copy of the contract. */
   readonly [FAILURE_BRAND] = true;
-  /** What the caller of the host is told, and what breakers and retries go by (contract 9). */
+  /** Shown to the client; decides about retries and, with `phase`, about circuit breakers. */
   readonly failure: FailureCode;
   /** The status that the provider had sent before it failed; `null` when it had sent none. */
   readonly status: number | null;
+  /** How far the call had come. */
+  readonly phase: FailurePhase;
 
-  /** @param options `cause` for the log; `status` where the provider had sent one. Default neither. */
-  constructor(
-    failure: FailureCode,
-    message: string,
-    options: ErrorOptions & { readonly status?: number } = {},
-  ) {
+  /** @param options `cause` for the log, `status` and `phase`. */
+  constructor(failure: FailureCode, message: string, options: FailureOptions = {}) {
     super(message, options);
     this.name = 'ProviderFailure';
     this.failure = failure;
     this.status = options.status ?? null;
+    this.phase = options.phase ?? 'responding';
   }
 }
 

@@ -8,11 +8,11 @@ import type { AuthenticatorFactory } from './authenticator.js';
  * It is rehearsed in a worker thread first, so it runs twice, and must do nothing but define things.
  */
 export interface Plugin {
-  /** Their kinds must be exactly those of `kinds` in `plugin.json`; empty where there are none. */
-  // Each adapter judges its own config: the host only ever passes on what that struct accepted.
+  /** Their kinds must be exactly those of `kinds` in `plugin.json`. Default: none. */
+  // Each adapter validates its own config: the host passes on only what that struct accepted.
   // biome-ignore lint/suspicious/noExplicitAny: config types differ from adapter to adapter
-  readonly adapters: readonly ProviderAdapter<any>[];
-  /** Their names must be those of `authenticators` in `plugin.json`. Default: none. */
+  readonly adapters?: readonly ProviderAdapter<any>[];
+  /** Their names must be exactly those of `authenticators` in `plugin.json`. Default: none. */
   // biome-ignore lint/suspicious/noExplicitAny: likewise
   readonly authenticators?: readonly AuthenticatorFactory<any>[];
 }

@@ -14,7 +14,7 @@ export const DESCRIPTOR_DEFAULTS = {
   rate: { per_second: 0, burst: 0, actor_per_second: 0, actor_burst: 0 },
   identity: false,
   retry: { attempts: 2, budget: 0.2 },
-  breaker: { failures: 5, open_ms: 10_000, max_open_ms: 60_000 },
+  breaker: { failures: 5, ratio: 0.5, window_ms: 10_000, open_ms: 10_000, max_open_ms: 60_000 },
   records: { capture_bytes: 0 },
   /** Only for a descriptor that has a probation. */
   probation: { seconds: 30, max_error_rate: 0.05, min_calls: 10 },

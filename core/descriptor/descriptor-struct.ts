@@ -159,7 +159,15 @@ const breaker = named(
     object({
       failures: count([1, 1000], {
         default: defaults.breaker.failures,
-        description: 'Failures in a row that open the circuit breaker of an endpoint.',
+        description: 'Failures within the window that open a circuit breaker.',
+      }),
+      ratio: amount([0, 1], {
+        default: defaults.breaker.ratio,
+        description: 'Share of the calls within the window that must have failed, 0 to 1.',
+      }),
+      window_ms: count([1, ONE_HOUR_MS], {
+        default: defaults.breaker.window_ms,
+        description: 'Length of the window. Milliseconds.',
       }),
       open_ms: count([1, ONE_HOUR_MS], {
         default: defaults.breaker.open_ms,
@@ -170,7 +178,7 @@ const breaker = named(
         description: 'How long it stays open at most. Milliseconds.',
       }),
     }),
-    { description: 'The circuit breaker of each endpoint.' },
+    { description: 'The circuit breakers of each endpoint and of its routes.' },
   ),
 );
 

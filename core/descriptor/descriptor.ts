@@ -28,7 +28,11 @@ export interface Retry {
 }
 
 export interface Breaker {
+  /** Failures within the window that open the breaker at the least. */
   readonly failures: number;
+  /** Share of the counted calls within the window, 0 to 1, that the failures must make up. */
+  readonly ratio: number;
+  readonly windowMs: number;
   readonly openMs: number;
   readonly maxOpenMs: number;
 }

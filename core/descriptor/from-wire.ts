@@ -62,7 +62,13 @@ function createRate(wire: Filled<'rate'>): RateLimit {
 }
 
 function createBreaker(wire: Filled<'breaker'>): Breaker {
-  return { failures: wire.failures, openMs: wire.open_ms, maxOpenMs: wire.max_open_ms };
+  return {
+    failures: wire.failures,
+    ratio: wire.ratio,
+    windowMs: wire.window_ms,
+    openMs: wire.open_ms,
+    maxOpenMs: wire.max_open_ms,
+  };
 }
 
 function createProbation(wire: Filled<'probation'>): Probation {

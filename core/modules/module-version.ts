@@ -124,7 +124,7 @@ function createVersion(
     descriptor,
     log,
     scope,
-    pressure: pressure ?? null,
+    loadShedder: pressure ?? null,
     identity: (descriptor.identity ? identity : null) ?? null,
     owner,
   });

@@ -54,8 +54,11 @@ async function listFiles(root: string): Promise<string[]> {
     for (const entry of await readdir(folder)) {
       const path = join(folder, entry);
       await resolveWithin(root, path);
-      if ((await stat(path)).isDirectory()) folders.push(path);
-      else files.push(path);
+      const status = await stat(path);
+      if (status.isDirectory()) folders.push(path);
+      else if (status.isFile()) files.push(path);
+      // Reading a pipe would never end.
+      else throw new DigestError(`'${relative(root, path)}' is not a regular file`);
     }
     if (files.length > MAX_FILES) throw new DigestError(`it has more than ${MAX_FILES} files`);
   }

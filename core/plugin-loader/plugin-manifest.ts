@@ -1,4 +1,4 @@
-import { open, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { array, type Infer, integer, object, optional, refine, size } from 'superstruct';
 import { CONTRACT_VERSION } from '../contract/index.js';
@@ -8,9 +8,9 @@ import {
   type StructuredText,
 } from '../document/parse-document.js';
 import type { Position } from '../document/position.js';
+import { FileError, readTextFile } from '../document/read-file.js';
 import { matching } from '../document/structs.js';
 import { validateStruct } from '../document/validate.js';
-import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { readMember } from '../lib/read-member.js';
 import { type FileDigests, fileDigests } from './digests.js';
 import { PluginError } from './plugin-error.js';
@@ -21,8 +21,6 @@ const NAME = /^[a-z][a-z0-9-]*$/;
 const VERSION = /^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/;
 /** A plugin is one transport, or a family of them. */
 const MAX_KINDS = 64;
-/** Short members, and a digest for each file: what is larger is another file. */
-const MAX_FILE_BYTES = 1_048_576;
 
 const names = (what: string) =>
   refine(
@@ -109,20 +107,13 @@ export function isRejected(plugin: PluginManifest | RejectedPlugin): plugin is R
 
 async function readPluginFile(folder: string): Promise<StructuredText> {
   const name = basename(folder);
-  let text: string | null;
   try {
-    text = decodeUtf8(await readStart(join(folder, PLUGIN_FILE)));
-  } catch (cause) {
-    throw new PluginError(name, 'manifest', 'has a plugin.json that cannot be read', null, {
-      cause,
-    });
-  }
-  if (text === null) {
-    throw new PluginError(name, 'manifest', 'has a plugin.json that is not valid UTF-8', null);
-  }
-  try {
-    return parseStructuredText(text, 'json');
+    return parseStructuredText(await readTextFile(join(folder, PLUGIN_FILE)), 'json');
   } catch (error) {
+    if (error instanceof FileError) {
+      const problem = `has a plugin.json that ${error.message}`;
+      throw new PluginError(name, 'manifest', problem, null, { cause: error });
+    }
     if (!(error instanceof InvalidText)) throw error;
     const [fault] = error.violations;
     throw createFileError(
@@ -142,17 +133,6 @@ function createFileError(
 ): PluginError {
   const at = place === null ? '' : `:${place.line}:${place.column}`;
   return new PluginError(name, 'manifest', `has a bad plugin.json${at}: ${message}`, hint);
-}
-
-/** A file that is too large is cut, and then no JSON any more. */
-async function readStart(path: string): Promise<Uint8Array> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(MAX_FILE_BYTES) });
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }
 
 async function validatePluginFile(

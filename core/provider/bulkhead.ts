@@ -2,10 +2,7 @@ import type { Cancellation } from '../contract/index.js';
 import type { Limits } from '../descriptor/descriptor.js';
 import { createOverload } from './rejected-call.js';
 
-/**
- * At most `concurrency` calls of a module at a time, and a short queue, first come first served: a module
- * that hangs can hold no more of the host than that.
- */
+/** Limits the concurrent calls of a module, with a short FIFO queue, so that a hanging module cannot fill the host. */
 export class Bulkhead {
   readonly #limits: Pick<Limits, 'concurrency' | 'queue' | 'queueMs'>;
   readonly #waiting = new Set<Waiter>();
@@ -23,7 +20,7 @@ export class Bulkhead {
     return this.#waiting.size;
   }
 
-  /** Takes a place if there is one; `leave` gives it back. Nobody overtakes those who wait. */
+  /** Takes a place if one is free; `leave` returns it. */
   tryEnter(): boolean {
     if (this.#inFlight >= this.#limits.concurrency) return false;
     this.#inFlight += 1;
@@ -31,9 +28,9 @@ export class Bulkhead {
   }
 
   /**
-   * Resolves with a place, as `tryEnter` gives one.
-   * @throws GuardFailure `overloaded` when the queue is full or no place is free in time; the reason of
-   * the signal when that is aborted.
+   * Waits for a place, which `leave` returns.
+   * @throws RejectedCall `overloaded` when the queue is full or no place is free in time; the reason of the
+   * signal when it is aborted.
    */
   async wait(signal: Cancellation): Promise<void> {
     if (signal.aborted) throw signal.reason;
@@ -48,7 +45,7 @@ export class Bulkhead {
     });
   }
 
-  /** The place goes to who has waited longest. */
+  /** Passes the place to the call that has waited longest. */
   leave(): void {
     const next = this.#waiting.size === 0 ? undefined : this.#waiting.values().next().value;
     if (next === undefined) {

@@ -10,7 +10,7 @@ const OPTIONAL_METHODS = ['endpoints', 'balancing'] as const;
 /** The longest that a Node.js timer waits: a longer one fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-// `type`, not `object`: an endpoint may be an instance of a class that knows more.
+// `type`, not `object`: an endpoint may have further members.
 const ENDPOINTS = array(
   type({
     id: matching('an id of 1 to 1024 printable characters', /^[^\p{Cc}]{1,1024}$/u),
@@ -31,9 +31,9 @@ const BALANCING = type({
 });
 
 /**
- * An adapter may be anybody's: what it opened is judged, and whatever runs of it runs for `owner`;
- * `null`: for the host.
- * @throws Error that says what of it is no provider.
+ * Adapters are third-party code: validates what an adapter opened and runs all of it under `owner`; `null`
+ * is the host.
+ * @throws Error that names the invalid member.
  */
 export function checkedProvider(opened: unknown, kind: string, owner: ErrorOwner | null): Provider {
   const provider = validateProvider(opened, kind);
@@ -42,31 +42,34 @@ export function checkedProvider(opened: unknown, kind: string, owner: ErrorOwner
     check: (signal, endpoint) => runAs(owner, () => toPromise(provider.check(signal, endpoint))),
     invoke: (invocation: Invocation) =>
       runAs(owner, () => toPromise<Outcome>(provider.invoke(invocation))),
-    ...runAs(owner, () => readFacts(provider, kind)),
+    ...runAs(owner, () => readConstants(provider, kind)),
   };
 }
 
-/** Asked once: what an endpoint is called must not change under the breakers that know it by that name. */
-function readFacts(provider: Provider, kind: string): Pick<Provider, 'endpoints' | 'balancing'> {
+/** Read once: breakers identify endpoints by these names. */
+function readConstants(
+  provider: Provider,
+  kind: string,
+): Pick<Provider, 'endpoints' | 'balancing'> {
   const listed = provider.endpoints?.();
   const balancing = provider.balancing?.();
-  if (listed !== undefined) validateFact(listed, ENDPOINTS, kind, 'endpoints');
+  if (listed !== undefined) validateConstant(listed, ENDPOINTS, kind, 'endpoints');
   const endpoints = listed?.map(({ id, weight }): Endpoint => ({ id, weight }));
-  if (balancing !== undefined) validateFact(balancing, BALANCING, kind, 'balancing');
+  if (balancing !== undefined) validateConstant(balancing, BALANCING, kind, 'balancing');
   return {
     ...(endpoints !== undefined && { endpoints: () => endpoints }),
     ...(balancing !== undefined && { balancing: (): Balancing => balancing }),
   };
 }
 
-/** One that answers at once, against the contract, is taken at its word; the outcome is judged anyway. */
+/** An adapter may return a plain value instead of a promise; the value is validated in either case. */
 function toPromise<T>(work: Promise<T>): Promise<T> {
   return work instanceof Promise ? work : Promise.resolve(work);
 }
 
 function validateProvider(opened: unknown, kind: string): Provider {
   if (typeof opened !== 'object' || opened === null) {
-    throw createProviderError(kind, "'open' must give an object with the methods of a provider");
+    throw createProviderError(kind, "'open' must return an object with the methods of a provider");
   }
   const members = opened as Readonly<Record<string, unknown>>;
   for (const name of METHODS) {
@@ -82,13 +85,11 @@ function validateProvider(opened: unknown, kind: string): Provider {
   return opened as Provider;
 }
 
-function validateFact(value: unknown, struct: AnyStruct, kind: string, name: string) {
+function validateConstant(value: unknown, struct: AnyStruct, kind: string, name: string) {
   const [violation] = validateStruct(value, struct, [name]).violations;
   if (violation !== undefined) throw createProviderError(kind, violation.message);
 }
 
-function createProviderError(kind: string, trouble: string): Error {
-  return new Error(
-    `the adapter of kind '${kind}' opened something that is no provider: ${trouble}`,
-  );
+function createProviderError(kind: string, problem: string): Error {
+  return new Error(`the adapter of kind '${kind}' opened an invalid provider: ${problem}`);
 }

@@ -1,30 +1,31 @@
 import type { Breaker as BreakerSettings } from '../descriptor/descriptor.js';
+import { OutcomeWindow } from './outcome-window.js';
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
-/** What a call says of its endpoint; `neutral` says nothing, as a caller who hung up. */
+/** What a call means for a breaker; a `neutral` one does not count. */
 export type Verdict = 'success' | 'failure' | 'neutral';
 
-/** Which calls a verdict is believed of: those that began since the breaker last changed. */
+/** Identifies the state in which a call was admitted; a verdict from an earlier state is ignored. */
 export type BreakerTicket = number;
 
 /**
- * Keeps calls away from an endpoint that failed too often in a row, and lets one back as a probe from
- * time to time (contract 9).
+ * Opens when failures within the window are both numerous and a large share of the calls, then admits one
+ * probe at a time.
  *
- * Not cockatiel's, which was tried: 0.13 µs a call are no reason against it, but there a probe whose
- * caller hangs up closes the breaker, calls beside a probe wait for it instead of being refused (501 ms
- * where 5 are allowed), a late failure from before counts as the probe's, and the wall clock times it.
+ * cockatiel was tried and rejected: its probe closes the breaker when the client hangs up, calls beside the
+ * probe wait for it (501 ms instead of 5), a late failure of an earlier call counts as the probe's, and it
+ * uses the wall clock.
  */
 export class CircuitBreaker {
   readonly #settings: BreakerSettings;
   readonly #onChange: (state: BreakerState, openMs: number) => void;
+  readonly #window: OutcomeWindow;
   #state: BreakerState = 'closed';
-  #failuresInARow = 0;
   #openMs: number;
-  /** On the clock of `performance.now`, which no one sets back. */
+  /** On the monotonic clock of `performance.now`. */
   #openUntil = 0;
-  /** The same on the clock of the wall, to be shown. */
+  /** The same as wall-clock time, for display. */
   #until: Date | null = null;
   #ticket: BreakerTicket = 0;
 
@@ -33,11 +34,12 @@ export class CircuitBreaker {
     onChange: (state: BreakerState, openMs: number) => void = () => {},
   ) {
     this.#settings = settings;
+    this.#window = new OutcomeWindow(settings.windowMs);
     this.#openMs = settings.openMs;
     this.#onChange = onChange;
   }
 
-  /** One that is open, and whose time has come, is half open before the probe is there. */
+  /** An open breaker whose time is over is half-open, even before the probe starts. */
   get state(): BreakerState {
     return this.#state === 'open' && this.waitMs === 0 ? 'half_open' : this.#state;
   }
@@ -47,17 +49,17 @@ export class CircuitBreaker {
     return this.#state === 'closed' || (this.#state === 'open' && this.waitMs === 0);
   }
 
-  /** How long it stays open, in milliseconds; 0 when it is not. */
+  /** Milliseconds until it admits a probe; 0 when it is not open. */
   get waitMs(): number {
     return this.#state === 'open' ? Math.max(0, this.#openUntil - performance.now()) : 0;
   }
 
-  /** When it lets a probe through; `null` when it is not open. */
+  /** When it admits a probe; `null` when it is not open. */
   get until(): Date | null {
     return this.waitMs === 0 ? null : this.#until;
   }
 
-  /** Call it only while `isAdmitting`, and `settle` the ticket once. */
+  /** Call only while `isAdmitting`; `settle` the ticket once. */
   admit(): BreakerTicket {
     if (this.#state === 'open') this.#change('half_open');
     return this.#ticket;
@@ -66,23 +68,25 @@ export class CircuitBreaker {
   settle(ticket: BreakerTicket, verdict: Verdict): void {
     if (ticket !== this.#ticket) return;
     if (this.#state === 'half_open') this.#settleProbe(verdict);
-    else if (verdict === 'success') this.#failuresInARow = 0;
+    else if (verdict === 'success') this.#window.addSuccess();
     else if (verdict === 'failure') this.#countFailure();
   }
 
   #countFailure(): void {
-    this.#failuresInARow += 1;
-    if (this.#failuresInARow >= this.#settings.failures) this.#open(this.#settings.openMs);
+    this.#window.addFailure();
+    const { failures } = this.#window;
+    if (failures < this.#settings.failures) return;
+    if (failures >= this.#settings.ratio * this.#window.total) this.#open(this.#settings.openMs);
   }
 
   #settleProbe(verdict: Verdict): void {
     if (verdict === 'failure') {
       this.#open(Math.min(2 * this.#openMs, this.#settings.maxOpenMs));
     } else if (verdict === 'success') {
-      this.#failuresInARow = 0;
+      this.#window.clear();
       this.#change('closed');
     } else {
-      // It is as open as before, and its time has come: the next call is the probe.
+      // Open again, with its time already over: the next call is the probe.
       this.#change('open');
     }
   }

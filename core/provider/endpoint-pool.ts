@@ -6,10 +6,10 @@ import { STRATEGIES, type Strategy } from './load-balancing.js';
 export class EndpointPool {
   readonly all: readonly Endpoint[];
   readonly #strategy: Strategy;
-  /** There is nothing to choose in most modules. */
+  /** Most modules have one endpoint. */
   readonly #only: Endpoint | null;
 
-  /** @throws Error for a strategy that there is not: an adapter need not be written in TypeScript. */
+  /** @throws Error for an unknown strategy, which an adapter in JavaScript may return. */
   constructor(all: readonly Endpoint[], strategy: Balancing['strategy']) {
     if (!Object.hasOwn(STRATEGIES, strategy)) {
       throw new Error(
@@ -21,39 +21,43 @@ export class EndpointPool {
     this.#only = all.length === 1 ? (all[0] ?? null) : null;
   }
 
-  /** Whether any breaker lets a call pass. */
-  get isAdmitting(): boolean {
-    return this.all.some(({ breaker }) => breaker.isAdmitting);
+  /** Whether any endpoint admits a call of the route. */
+  isAdmitting(route: string | null): boolean {
+    return this.all.some((endpoint) => endpoint.isAdmitting(route));
   }
 
-  /** How long until a breaker lets a probe through, in milliseconds. */
-  get waitMs(): number {
-    return Math.min(...this.all.map(({ breaker }) => breaker.waitMs));
+  /** Milliseconds until an endpoint admits a probe. */
+  waitMs(route: string | null): number {
+    return Math.min(...this.all.map((endpoint) => endpoint.waitMs(route)));
   }
 
   /**
-   * The endpoint for the next attempt, `begin` of which is to follow at once; `null` when every breaker
-   * is open. One that the call has tried is chosen again only if there is no other.
+   * The endpoint for the next attempt; `begin` must follow at once. `null` when every breaker is open. An
+   * endpoint that the call has tried is chosen again only if there is no other.
    */
-  choose(key: string | null, tried: readonly Endpoint[]): Endpoint | null {
-    if (this.#only !== null) return this.#only.breaker.isAdmitting ? this.#only : null;
-    const best = this.#rank(tried);
+  choose(route: string | null, key: string | null, tried: readonly Endpoint[]): Endpoint | null {
+    if (this.#only !== null) return this.#only.isAdmitting(route) ? this.#only : null;
+    const best = this.#rank(route, tried);
     return best === PREFERENCE.out ? null : this.#strategy(this.all, best, key);
   }
 
-  /** Notes the standing of each; answers the best. */
-  #rank(tried: readonly Endpoint[]): Preference {
+  /** Sets the preference of each endpoint. @returns the best. */
+  #rank(route: string | null, tried: readonly Endpoint[]): Preference {
     let best: Preference = PREFERENCE.out;
     for (const endpoint of this.all) {
-      endpoint.preference = preferenceOf(endpoint, tried);
+      endpoint.preference = preferenceOf(endpoint, route, tried);
       if (endpoint.preference > best) best = endpoint.preference;
     }
     return best;
   }
 }
 
-function preferenceOf(endpoint: Endpoint, tried: readonly Endpoint[]): Preference {
-  if (!endpoint.breaker.isAdmitting) return PREFERENCE.out;
+function preferenceOf(
+  endpoint: Endpoint,
+  route: string | null,
+  tried: readonly Endpoint[],
+): Preference {
+  if (!endpoint.isAdmitting(route)) return PREFERENCE.out;
   if (tried.includes(endpoint)) return PREFERENCE.tried;
   return endpoint.isUp ? PREFERENCE.up : PREFERENCE.down;
 }

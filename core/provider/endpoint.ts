@@ -1,63 +1,79 @@
 import type { Log } from '../contract/index.js';
 import type { Breaker as BreakerSettings } from '../descriptor/descriptor.js';
 import { hashText } from '../lib/hash.js';
-import {
-  type BreakerState,
-  type BreakerTicket,
-  CircuitBreaker,
-  type Verdict,
-} from './circuit-breaker.js';
+import { type BreakerState, type BreakerTicket, CircuitBreaker } from './circuit-breaker.js';
+import type { AttemptVerdict } from './verdicts.js';
 
-/** What `GET /modules` says of an endpoint (contract 9). */
+/** An endpoint as `GET /modules` shows it. */
 export interface EndpointStatus {
   readonly endpoint: string;
-  /** The breaker's when that is not closed, else what the active checks say. */
+  /** The breaker's state, or the result of the health checks while the breaker is closed. */
   readonly state: 'up' | 'down' | 'open' | 'half_open';
   readonly inFlight: number;
   readonly calls: number;
-  /** Those that counted for the breaker. */
+  /** Calls that counted as failures for the breaker of the endpoint or of a route. */
   readonly failures: number;
-  /** When an open breaker lets a probe through. */
+  /** When an open breaker admits a probe. */
+  readonly until: Date | null;
+  /** Routes whose breaker at this endpoint is not closed. */
+  readonly routes: readonly RouteStatus[];
+}
+
+export interface RouteStatus {
+  /** `GET /items/{id}` */
+  readonly route: string;
+  readonly state: 'open' | 'half_open';
   readonly until: Date | null;
 }
 
 export interface EndpointOptions {
-  /** Shown to ops. */
+  /** Shown to operators. */
   readonly id: string;
   readonly weight: number;
-  /** `null` for a provider that names none: there is then nothing to choose. */
+  /** `null` for a provider that names no endpoints. */
   readonly name: string | null;
   readonly breaker: BreakerSettings;
   readonly log: Log;
 }
 
-/** How much an endpoint is wanted for the next attempt: the strategy chooses among the most wanted. */
+/** How suitable an endpoint is for the next attempt; the strategy chooses among the most suitable. */
 export const PREFERENCE = {
-  /** Its breaker keeps it away, or the strategy has ruled it out. */
+  /** Excluded by a breaker or by the strategy. */
   out: 0,
   /** This call has failed there before. */
   tried: 1,
-  /** Its checks fail, which is a last resort, not an end. */
+  /** Its health checks fail. */
   down: 2,
   up: 3,
 } as const;
 
 export type Preference = (typeof PREFERENCE)[keyof typeof PREFERENCE];
 
-/** One replica of one module: its breaker, its checks, its counts. Never shared between modules. */
+/** One attempt of a call at an endpoint. */
+export interface Attempt {
+  readonly ticket: BreakerTicket;
+  readonly routeBreaker: CircuitBreaker | null;
+  readonly routeTicket: BreakerTicket;
+}
+
+/** One replica of one module: its breakers, health and counts. Never shared between modules. */
 export class Endpoint {
   readonly id: string;
   readonly weight: number;
   readonly name: string | null;
-  readonly breaker: CircuitBreaker;
   readonly idHash: number;
   inFlight = 0;
-  /** By the active checks; up until they say otherwise. */
+  /** Set by the health checks. */
   isUp = true;
-  /** Notes of the strategies, worked out anew for each choice. */
+  /** Scratch value of the strategies, computed for each choice. */
   preference: Preference = PREFERENCE.out;
-  /** What smooth round robin owes the endpoint. */
+  /** Running weight of smooth round robin. */
   credit = 0;
+  readonly #settings: BreakerSettings;
+  readonly #log: Log;
+  readonly #breaker: CircuitBreaker;
+  /** By route name; bounded by the routes of the manifest. */
+  readonly #routeBreakers = new Map<string, CircuitBreaker>();
   #calls = 0;
   #failures = 0;
 
@@ -66,43 +82,83 @@ export class Endpoint {
     this.idHash = hashText(id);
     this.weight = weight;
     this.name = name;
-    this.breaker = new CircuitBreaker(breaker, (state, openMs) =>
-      reportBreaker(log, id, state, openMs),
-    );
+    this.#settings = breaker;
+    this.#log = log;
+    this.#breaker = this.#createBreaker({ endpoint: id });
   }
 
   get status(): EndpointStatus {
-    const { state, until } = this.breaker;
-    const byChecks = this.isUp ? 'up' : 'down';
+    const { state, until } = this.#breaker;
+    const health = this.isUp ? 'up' : 'down';
     return {
       endpoint: this.id,
-      state: state === 'closed' ? byChecks : state,
+      state: state === 'closed' ? health : state,
       inFlight: this.inFlight,
       calls: this.#calls,
       failures: this.#failures,
       until,
+      routes: this.#listRoutes(),
     };
   }
 
-  /** An attempt starts; `end` it with what is returned. */
-  begin(): BreakerTicket {
+  /** @param route `null` for an operation that is no route */
+  isAdmitting(route: string | null): boolean {
+    if (!this.#breaker.isAdmitting) return false;
+    const breaker = route === null ? undefined : this.#routeBreakers.get(route);
+    return breaker === undefined || breaker.isAdmitting;
+  }
+
+  /** Milliseconds until the breakers admit a probe. */
+  waitMs(route: string | null): number {
+    const breaker = route === null ? undefined : this.#routeBreakers.get(route);
+    return Math.max(this.#breaker.waitMs, breaker?.waitMs ?? 0);
+  }
+
+  /** Call only while `isAdmitting`; `end` the attempt once. */
+  begin(route: string | null): Attempt {
     this.inFlight += 1;
     this.#calls += 1;
-    return this.breaker.admit();
+    const routeBreaker = route === null ? null : this.#getRouteBreaker(route);
+    return {
+      ticket: this.#breaker.admit(),
+      routeBreaker,
+      routeTicket: routeBreaker?.admit() ?? 0,
+    };
   }
 
-  end(ticket: BreakerTicket, verdict: Verdict): void {
+  end({ ticket, routeBreaker, routeTicket }: Attempt, { endpoint, route }: AttemptVerdict): void {
     this.inFlight -= 1;
-    if (verdict === 'failure') this.#failures += 1;
-    this.breaker.settle(ticket, verdict);
+    if (endpoint === 'failure' || route === 'failure') this.#failures += 1;
+    this.#breaker.settle(ticket, endpoint);
+    routeBreaker?.settle(routeTicket, route);
+  }
+
+  #getRouteBreaker(route: string): CircuitBreaker {
+    let breaker = this.#routeBreakers.get(route);
+    if (breaker === undefined) {
+      breaker = this.#createBreaker({ endpoint: this.id, route });
+      this.#routeBreakers.set(route, breaker);
+    }
+    return breaker;
+  }
+
+  #createBreaker(fields: Readonly<Record<string, string>>): CircuitBreaker {
+    return new CircuitBreaker(this.#settings, (state, openMs) => {
+      if (state === 'open') this.#log.warn({ ...fields, open_ms: openMs }, CHANGES[state]);
+      else this.#log.info(fields, CHANGES[state]);
+    });
+  }
+
+  #listRoutes(): RouteStatus[] {
+    return [...this.#routeBreakers].flatMap(([route, { state, until }]) =>
+      state === 'closed' ? [] : [{ route, state, until }],
+    );
   }
 }
 
-function reportBreaker(log: Log, endpoint: string, state: BreakerState, openMs: number): void {
-  if (state === 'open') log.warn({ endpoint, open_ms: openMs }, 'the breaker is open');
-  else
-    log.info(
-      { endpoint },
-      state === 'closed' ? 'the breaker is closed' : 'the breaker lets a probe through',
-    );
-}
+/** Log messages. */
+const CHANGES: Readonly<Record<BreakerState, string>> = {
+  closed: 'circuit breaker closed',
+  open: 'circuit breaker open',
+  half_open: 'circuit breaker half-open',
+};

@@ -1,48 +1,47 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** A sample each: fine enough for a bound of some hundred milliseconds. To wake up an idle process takes 0.1 ms. */
+/** Fine enough for a limit of some hundred milliseconds; one wake-up of an idle process takes 0.1 ms. */
 const RESOLUTION_MS = 20;
-/**
- * How much of the past is judged: long enough that one pause (a collection, a reload) is a small part of
- * it, short enough to act while callers still wait.
- */
+/** Long enough that one pause (garbage collection, a reload) is a small part of it, short enough to act in time. */
 const WINDOW_MS = 500;
 const NANOSECONDS_PER_MS = 1_000_000;
 const MS_PER_SECOND = 1000;
 
-/** How late the event loop is. Does not keep the process alive. */
+/** Measures the delay of the event loop. Does not keep the process alive. */
 export class EventLoopDelay {
-  // Two that are enabled in the same moment wake up the process together, for the price of one.
+  // Both are enabled at the same moment, so they wake the process together.
   readonly #window = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  readonly #untaken = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  readonly #sinceLastRead = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer = setInterval(() => this.#closeWindow(), WINDOW_MS).unref();
   #last = 0;
   #before = 0;
 
   constructor() {
     this.#window.enable();
-    this.#untaken.enable();
+    this.#sinceLastRead.enable();
   }
 
   /**
-   * The median of the last window or that of the one before, whichever is less: one long pause, which can
-   * fill a window, does not look like a loop that is always late.
+   * The smaller median of the last two windows: a single long pause can fill one window, but does not mean
+   * that the loop is always late.
    */
   get medianMs(): number {
     return Math.min(this.#last, this.#before);
   }
 
-  /** Seconds, of what was measured since they were taken last; zeros of nothing. */
+  /** Seconds, over the time since the last read; 0 without samples. */
   readQuantiles(quantiles: readonly number[]): number[] {
-    const taken = quantiles.map((quantile) => readMs(this.#untaken, quantile) / MS_PER_SECOND);
-    this.#untaken.reset();
-    return taken;
+    const values = quantiles.map(
+      (quantile) => readMs(this.#sinceLastRead, quantile) / MS_PER_SECOND,
+    );
+    this.#sinceLastRead.reset();
+    return values;
   }
 
   close(): void {
     clearInterval(this.#timer);
     this.#window.disable();
-    this.#untaken.disable();
+    this.#sinceLastRead.disable();
   }
 
   #closeWindow(): void {
@@ -53,9 +52,9 @@ export class EventLoopDelay {
   }
 }
 
-/** A histogram holds the time between two samples, of which the resolution is no delay. */
+/** The histogram holds the time between two samples, which includes the resolution. */
 function readMs(histogram: IntervalHistogram, quantile: number): number {
   if (histogram.count === 0) return 0;
-  const between = histogram.percentile(100 * quantile) / NANOSECONDS_PER_MS;
-  return Math.max(0, between - RESOLUTION_MS);
+  const elapsedMs = histogram.percentile(100 * quantile) / NANOSECONDS_PER_MS;
+  return Math.max(0, elapsedMs - RESOLUTION_MS);
 }

@@ -3,38 +3,38 @@ import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
 import type { Endpoint } from './endpoint.js';
 
-/** Checks of many modules that started together spread out by it. A share of the interval, either way. */
+/** Spreads out the checks of modules that started together. A share of the interval, in both directions. */
 const JITTER = 0.1;
 
 export interface HealthCheckOptions {
   readonly provider: Provider;
   readonly checks: HealthChecks;
   readonly log: Log;
-  /** Who answers for what throws when a check is aborted. */
+  /** Owner of errors that abort listeners throw. */
   readonly owner: ErrorOwner | null;
 }
 
-/** Checks each endpoint from now on until the scope closes. */
+/** Checks each endpoint until the scope closes. */
 export function startHealthChecks(
   endpoints: readonly Endpoint[],
   options: HealthCheckOptions,
   scope: Pick<ModuleScope, 'signal' | 'defer'>,
 ): void {
   for (const endpoint of endpoints) {
-    const watch = new EndpointWatch(endpoint, options);
-    scope.defer(() => watch.stop());
-    watch.start();
+    const check = new EndpointCheck(endpoint, options);
+    scope.defer(() => check.stop());
+    check.start();
   }
 }
 
-/** One endpoint, one check at a time: a slow one delays the next, it does not pile up. */
-class EndpointWatch {
+/** Runs one check of its endpoint at a time: a slow check delays the next. */
+class EndpointCheck {
   readonly #endpoint: Endpoint;
   readonly #options: HealthCheckOptions;
   #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
-  /** Checks in a row that contradict what is known of the endpoint. */
+  /** Consecutive checks that contradict the known state of the endpoint. */
   #contradictions = 0;
 
   constructor(endpoint: Endpoint, options: HealthCheckOptions) {
@@ -43,8 +43,8 @@ class EndpointWatch {
   }
 
   start(): void {
-    // It catches what the check throws, and `stop` ends it.
-    void this.#round();
+    // Never rejects; `stop` ends it.
+    void this.#run();
   }
 
   stop(): void {
@@ -53,7 +53,7 @@ class EndpointWatch {
     this.#abort(this.#controller, new ProviderFailure('cancelled', 'the module was closed'));
   }
 
-  async #round(): Promise<void> {
+  async #run(): Promise<void> {
     const startedAt = performance.now();
     const failure = await this.#check();
     if (this.#isStopped) return;
@@ -63,19 +63,21 @@ class EndpointWatch {
     this.#timer = setTimeout(() => this.start(), Math.max(0, rest)).unref();
   }
 
-  /** `null` when the endpoint can serve; otherwise why not. An adapter that hangs counts as one that failed. */
+  /** @returns why the endpoint cannot serve, or `null`. An adapter that hangs has failed. */
   async #check(): Promise<Error | null> {
     const { provider, checks } = this.#options;
     const controller = new AbortController();
     this.#controller = controller;
     const { signal } = controller;
-    const late = new ProviderFailure('timeout', `no answer within ${checks.timeoutMs} ms`);
-    const timer = setTimeout(() => this.#abort(controller, late), checks.timeoutMs).unref();
+    const timeout = new ProviderFailure('timeout', `no response within ${checks.timeoutMs} ms`);
+    const timer = setTimeout(() => this.#abort(controller, timeout), checks.timeoutMs).unref();
     try {
       await rejectOnAbort(provider.check(signal, this.#endpoint.name ?? undefined), signal);
       return null;
     } catch (error) {
-      return error instanceof Error ? error : new Error('failed for a reason that is no error');
+      return error instanceof Error
+        ? error
+        : new Error('the check threw a value that is not an error');
     } finally {
       clearTimeout(timer);
     }
@@ -87,25 +89,25 @@ class EndpointWatch {
 
   #record(failure: Error | null): void {
     const endpoint = this.#endpoint;
-    const isGood = failure === null;
-    if (isGood === endpoint.isUp) {
+    const isUp = failure === null;
+    if (isUp === endpoint.isUp) {
       this.#contradictions = 0;
       return;
     }
     this.#contradictions += 1;
     const { failures, successes } = this.#options.checks;
-    if (this.#contradictions < (isGood ? successes : failures)) return;
+    if (this.#contradictions < (isUp ? successes : failures)) return;
     this.#contradictions = 0;
-    endpoint.isUp = isGood;
+    endpoint.isUp = isUp;
     const { log } = this.#options;
-    if (isGood) log.info({ endpoint: endpoint.id }, 'the endpoint is up');
-    else log.warn({ endpoint: endpoint.id, reason: failure.message }, 'the endpoint is down');
+    if (isUp) log.info({ endpoint: endpoint.id }, 'endpoint up');
+    else log.warn({ endpoint: endpoint.id, reason: failure.message }, 'endpoint down');
   }
 }
 
 function rejectOnAbort(work: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    // After those of the adapter, which may know more of the failure.
+    // After the adapter's listeners: its failure may be more precise.
     signal.addEventListener('abort', () => setImmediate(reject, signal.reason), { once: true });
     work.then(resolve, reject);
   });

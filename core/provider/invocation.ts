@@ -9,8 +9,8 @@ import type { Deadline } from './deadline.js';
 type Given = Pick<Invocation, 'id' | 'operation' | 'headers' | 'context' | 'maxResponseBytes'>;
 
 /**
- * One attempt as the adapter sees it. `signal` is its own, so that a copy has it, but made when it is
- * read; `cancellation` is not, so that a copy with another signal is not ended by this one.
+ * One attempt as the adapter sees it. `signal` is an own property, so that a copy has it, and is created
+ * when it is read. `cancellation` is not, so that a copy with another signal does not follow this one.
  */
 export class EndpointInvocation implements Invocation {
   readonly id: string;

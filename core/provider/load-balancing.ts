@@ -3,12 +3,12 @@ import { hashText, mixHashes } from '../lib/hash.js';
 import { type Endpoint, PREFERENCE, type Preference } from './endpoint.js';
 
 /**
- * Chooses one of the endpoints that have the standing, of which there is at least one. May rule others
- * out by their standing, which is worked out anew each time: nothing is allocated for a choice.
+ * Chooses an endpoint among those with the given preference; there is at least one. It may exclude others
+ * by changing their preference, which is computed for each choice, so that a choice allocates nothing.
  */
 export type Strategy = (
   endpoints: readonly Endpoint[],
-  standing: Preference,
+  preference: Preference,
   key: string | null,
 ) => Endpoint | null;
 
@@ -18,15 +18,12 @@ export const STRATEGIES: Readonly<Record<Balancing['strategy'], Strategy>> = {
   consistent_hash: chooseByHash,
 };
 
-/**
- * Smooth weighted round robin, as nginx has it: weights 5, 1, 1 give `a a b a c a a` and not five times
- * `a` in a row.
- */
-function chooseInTurn(endpoints: readonly Endpoint[], standing: Preference): Endpoint | null {
+/** Smooth weighted round robin, as in nginx: weights 5, 1, 1 give `a a b a c a a`. */
+function chooseInTurn(endpoints: readonly Endpoint[], preference: Preference): Endpoint | null {
   let total = 0;
   let chosen: Endpoint | null = null;
   for (const endpoint of endpoints) {
-    if (endpoint.preference !== standing) continue;
+    if (endpoint.preference !== preference) continue;
     total += endpoint.weight;
     endpoint.credit += endpoint.weight;
     if (chosen === null || endpoint.credit > chosen.credit) chosen = endpoint;
@@ -35,19 +32,19 @@ function chooseInTurn(endpoints: readonly Endpoint[], standing: Preference): End
   return chosen;
 }
 
-/** The fewest calls in flight by weight; those that are equal take turns. */
+/** The fewest calls in flight by weight; equal ones take turns. */
 function chooseLeastInFlight(
   endpoints: readonly Endpoint[],
-  standing: Preference,
+  preference: Preference,
 ): Endpoint | null {
   let least = Number.POSITIVE_INFINITY;
   for (const endpoint of endpoints) {
-    if (endpoint.preference === standing) least = Math.min(least, loadOf(endpoint));
+    if (endpoint.preference === preference) least = Math.min(least, loadOf(endpoint));
   }
   for (const endpoint of endpoints) {
     if (loadOf(endpoint) > least) endpoint.preference = PREFERENCE.out;
   }
-  return chooseInTurn(endpoints, standing);
+  return chooseInTurn(endpoints, preference);
 }
 
 function loadOf({ inFlight, weight }: Endpoint): number {
@@ -55,20 +52,20 @@ function loadOf({ inFlight, weight }: Endpoint): number {
 }
 
 /**
- * Weighted rendezvous hashing (Thaler and Ravishankar 1998; the weights by Schindelhauer and Schomaker
- * 2005): when an endpoint goes, its keys move and no others, and they come back with it.
+ * Weighted rendezvous hashing (Thaler and Ravishankar 1998; weights by Schindelhauer and Schomaker 2005):
+ * when an endpoint leaves, only its keys move, and they return with it.
  */
 function chooseByHash(
   endpoints: readonly Endpoint[],
-  standing: Preference,
+  preference: Preference,
   key: string | null,
 ): Endpoint | null {
-  if (key === null) return chooseInTurn(endpoints, standing);
+  if (key === null) return chooseInTurn(endpoints, preference);
   const keyHash = hashText(key);
   let most = Number.NEGATIVE_INFINITY;
   let chosen: Endpoint | null = null;
   for (const endpoint of endpoints) {
-    if (endpoint.preference !== standing) continue;
+    if (endpoint.preference !== preference) continue;
     const score = -endpoint.weight / Math.log(mixHashes(keyHash, endpoint.idHash));
     if (score <= most) continue;
     most = score;

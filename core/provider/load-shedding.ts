@@ -1,13 +1,13 @@
 import { createOverload } from './rejected-call.js';
 
 export interface LoadLimits {
-  /** Calls at a time over all modules. */
+  /** Concurrent calls over all modules. */
   readonly maxInFlight: number;
-  /** The median delay of the event loop past which nothing more is taken. Milliseconds. */
+  /** Median delay of the event loop, in milliseconds, beyond which calls are rejected. */
   readonly shedDelayMs: number;
 }
 
-/** What one process can carry, over all its modules: one more call would slow down all that are there. */
+/** Rejects calls beyond what one process can carry over all its modules. */
 export class LoadShedder {
   readonly #limits: LoadLimits;
   readonly #delay: { readonly medianMs: number };
@@ -23,16 +23,16 @@ export class LoadShedder {
   }
 
   /**
-   * Takes a place, which `leave` gives back.
-   * @throws GuardFailure `overloaded`; no place is taken.
+   * Counts a call; `leave` must follow once.
+   * @throws RejectedCall `overloaded`; the call is not counted then.
    */
   enter(): void {
     const { maxInFlight, shedDelayMs } = this.#limits;
     if (this.#inFlight >= maxInFlight) {
-      throw createOverload('max-in-flight', 'the host has as many calls in flight as it may');
+      throw createOverload('max-in-flight', `host concurrency limit ${maxInFlight}`);
     }
     if (this.#delay.medianMs > shedDelayMs) {
-      throw createOverload('shed-delay-ms', 'the event loop of the host is late');
+      throw createOverload('shed-delay-ms', `event loop delay over ${shedDelayMs} ms`);
     }
     this.#inFlight += 1;
   }

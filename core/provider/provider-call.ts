@@ -1,29 +1,30 @@
 import type { CallContext, Cancellation, Outcome, ProviderOperation } from '../contract/index.js';
+import type { CheckedOutcome } from './outcome.js';
 
-/** One call as an operation asks for it; the guard makes attempts of it. */
+/** One call of a provider; the provider client sends it in one or more attempts. */
 export interface ProviderCall {
   readonly operation: ProviderOperation;
   readonly context: CallContext;
-  /**
-   * The headers but for those that are new for each call or attempt: the guard puts these in here, so
-   * the object must be this call's alone.
-   */
+  /** The client adds the headers of each call and attempt to this object, so it must not be shared. */
   readonly headers: Record<string, string>;
   /** A `traceparent` for the next attempt. */
   readonly nextTraceparent: () => string;
-  /** Called when an attempt has ended, with its outcome or with what was thrown. */
+  /** Called after each attempt. */
   readonly onAttemptEnd?: (result: AttemptResult) => void;
-  /** For the whole exchange: waiting for a turn, every attempt, and the body of the answer. */
+  /** For everything: the wait for a turn, all attempts, and the body of the response. */
   readonly timeoutMs: number;
-  /** Aborted when the caller hangs up. */
+  /** Aborted when the HTTP client disconnects. */
   readonly signal: Cancellation;
-  /** Whether the provider may be asked a second time (contract 9). Default false. */
+  /** Whether the call may be sent twice. Default false. */
   readonly isRepeatable?: boolean;
-  /** What `consistent_hash` goes by; without one the endpoints take turns. */
+  /** The key for `consistent_hash`; without one the endpoints take turns. */
   readonly hashKey?: string | null;
-  /** Written at the start of each attempt, so that it is also known of a call that fails. */
+  /** Updated at the start of each attempt, so that it is also valid for a failed call. */
   readonly trace?: CallTrace;
 }
+
+/** Parses a response. @throws ProviderStatus for a status other than success, ProviderFailure otherwise. */
+export type ParseResponse<T> = (outcome: CheckedOutcome) => T;
 
 export type AttemptResult =
   | { readonly outcome: Outcome; readonly error?: never }
@@ -33,12 +34,12 @@ export interface CallTrace {
   attempts: number;
   /** The endpoint of the last attempt; `null` when there was none. */
   endpoint: string | null;
-  /** The time of all attempts, without the pauses between them; `null` before the first has ended. */
+  /** The time of all attempts without the pauses between them; `null` before the first has ended. */
   providerMs?: number | null;
 }
 
 export interface ProviderAnswer<T> {
-  /** What `judge` made of the outcome. */
+  /** The parsed response. */
   readonly value: T;
   readonly attempts: number;
 }

@@ -4,14 +4,14 @@ import type { IdentitySigner } from '../identity/identity-keys.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
 import { Bulkhead } from './bulkhead.js';
-import { Deadline, OpenDeadlines } from './deadline.js';
-import { Dispatcher } from './dispatcher.js';
+import { Deadline } from './deadline.js';
+import { Dispatcher, nameRoute } from './dispatcher.js';
 import { Endpoint, type EndpointStatus } from './endpoint.js';
 import { EndpointPool } from './endpoint-pool.js';
 import { startHealthChecks } from './health-checks.js';
 import type { LoadShedder } from './load-shedding.js';
-import { type CheckedOutcome, isPassedOn } from './outcome.js';
-import type { ProviderAnswer, ProviderCall } from './provider-call.js';
+import { isPassedOn } from './outcome.js';
+import type { ParseResponse, ProviderAnswer, ProviderCall } from './provider-call.js';
 import { RateLimits } from './rate-limits.js';
 import { createOpenBreaker } from './rejected-call.js';
 
@@ -21,7 +21,7 @@ export interface CallCounts {
   readonly calls: number;
   /** Calls that have ended, failed or not. */
   readonly ended: number;
-  /** Of those, the ones that the caller got a 502 for. */
+  /** Calls that ended with a 502. */
   readonly failed: number;
   readonly retries: number;
   readonly inFlight: number;
@@ -32,36 +32,36 @@ export interface ProviderClientOptions {
   readonly provider: Provider;
   readonly descriptor: Descriptor;
   readonly log: Log;
-  /** Active checks end with it. */
+  /** Health checks end with it. */
   readonly scope: Pick<ModuleScope, 'signal' | 'defer'>;
-  /** What the whole host can carry; `null`: no limit but the module's own. */
-  readonly pressure: LoadShedder | null;
-  /** `null`: the provider is not told who calls in a signed token. */
+  /** Limits of the whole host; `null`: only those of the module apply. */
+  readonly loadShedder: LoadShedder | null;
+  /** Signs the actor for the provider; `null`: not signed. */
   readonly identity: IdentitySigner | null;
-  /** Who answers for the provider's code; absent: nobody but the host. */
+  /** Owner of errors in the provider's code. Default: the host. */
   readonly owner?: ErrorOwner | null;
 }
 
 const DEFAULT_BALANCING: Balancing = { strategy: 'round_robin', hashHeader: null, health: null };
 
 /**
- * Stands between the operations and one opened provider: limits, deadline, endpoints, breakers, retries,
- * counts. All policy of a call is here, none in an adapter.
+ * Calls one opened provider. Limits, deadline, load balancing, breakers, retries and counts are applied
+ * here, never in an adapter.
  */
 export class ProviderClient {
-  /** The header of callers that `consistent_hash` goes by, in lower case; `null` where none does. */
+  /** The request header that is the key of `consistent_hash`, in lower case; `null` for other strategies. */
   readonly hashHeader: string | null;
-  /** Called after each call has been counted. */
+  /** Called after each call is counted. */
   onCallEnd: (() => void) | null = null;
-  /** How often the module may be called. */
   readonly rates: RateLimits;
   readonly #descriptor: Descriptor;
-  readonly #pressure: LoadShedder | null;
+  readonly #loadShedder: LoadShedder | null;
   readonly #owner: ErrorOwner | null;
   readonly #endpoints: EndpointPool;
   readonly #bulkhead: Bulkhead;
   readonly #dispatcher: Dispatcher;
-  readonly #deadlines = new OpenDeadlines();
+  /** Of the calls in progress. */
+  readonly #deadlines = new Set<Deadline>();
   #calls = 0;
   #ended = 0;
   #failed = 0;
@@ -73,14 +73,14 @@ export class ProviderClient {
     descriptor,
     log,
     scope,
-    pressure,
+    loadShedder,
     identity,
     owner,
   }: ProviderClientOptions) {
     const { strategy, hashHeader, health } = provider.balancing?.() ?? DEFAULT_BALANCING;
     this.hashHeader = hashHeader;
     this.#descriptor = descriptor;
-    this.#pressure = pressure;
+    this.#loadShedder = loadShedder;
     this.#owner = owner ?? null;
     this.#endpoints = new EndpointPool(createEndpoints(provider, descriptor, log), strategy);
     this.rates = new RateLimits(descriptor.rate);
@@ -112,12 +112,12 @@ export class ProviderClient {
     };
   }
 
-  /** In the order of the provider; one that names none has one endpoint. */
+  /** In the provider's order; a provider that names none has one endpoint. */
   endpoints(): readonly EndpointStatus[] {
     return this.#endpoints.all.map(({ status }) => status);
   }
 
-  /** Keeps the version open for one request that has chosen it, from the match to the answer: `release` it once. */
+  /** Keeps the version open for one request, from the match to the response: `release` it once. */
   hold(): void {
     this.#holds += 1;
   }
@@ -127,14 +127,14 @@ export class ProviderClient {
     this.#reportIdle();
   }
 
-  /** Resolves when no request needs the version any more; what is left after `timeoutMs` is cut. */
+  /** Resolves when no request uses the version; calls that are left after `timeoutMs` are cut. */
   async drain(timeoutMs: number): Promise<void> {
     if (this.#isIdle()) return;
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
     });
     const cut = setTimeout(() => {
-      this.#deadlines.cut();
+      for (const deadline of [...this.#deadlines]) deadline.cut();
       this.#onIdle?.();
     }, timeoutMs);
     await idle;
@@ -142,21 +142,15 @@ export class ProviderClient {
   }
 
   /**
-   * @param judge makes of an outcome what the operation wants; what it throws counts as a failure of the
-   * provider, and is thrown on
-   * @throws ProviderStatus for an outcome that `judge` refuses by its status.
-   * @throws GuardFailure when the host holds the call back.
-   * @throws ProviderFailure when there was no answer; anything else that an adapter throws is logged as
-   * its fault and becomes `protocol`.
+   * @throws ProviderStatus for a status that `parse` rejects.
+   * @throws RejectedCall when a limit or an open breaker prevents the call.
+   * @throws ProviderFailure when there was no usable response. Any other error of an adapter is logged and
+   * becomes `protocol`.
    */
-  async call<T>(
-    call: ProviderCall,
-    judge: (outcome: CheckedOutcome) => T,
-  ): Promise<ProviderAnswer<T>> {
+  async call<T>(call: ProviderCall, parse: ParseResponse<T>): Promise<ProviderAnswer<T>> {
     this.#calls += 1;
-    this.#dispatcher.countCall();
     try {
-      this.#pressure?.enter();
+      this.#loadShedder?.enter();
     } catch (error) {
       this.#countEnd(true);
       throw error;
@@ -165,9 +159,9 @@ export class ProviderClient {
     this.#deadlines.add(deadline);
     let isFailed = false;
     try {
-      if (!this.#bulkhead.tryEnter()) await this.#waitForTurn(deadline);
+      if (!this.#bulkhead.tryEnter()) await this.#waitForTurn(call, deadline);
       try {
-        return await this.#dispatcher.send(call, judge, deadline);
+        return await this.#dispatcher.send(call, parse, deadline);
       } finally {
         this.#bulkhead.leave();
       }
@@ -177,14 +171,15 @@ export class ProviderClient {
     } finally {
       deadline.end();
       this.#deadlines.delete(deadline);
-      this.#pressure?.leave();
+      this.#loadShedder?.leave();
       this.#countEnd(isFailed);
     }
   }
 
-  async #waitForTurn(deadline: Deadline): Promise<void> {
-    // With no endpoint to go to there is nothing to wait for.
-    if (!this.#endpoints.isAdmitting) throw createOpenBreaker(this.#endpoints.waitMs);
+  async #waitForTurn(call: ProviderCall, deadline: Deadline): Promise<void> {
+    const route = nameRoute(call);
+    // Waiting is pointless while every breaker is open.
+    if (!this.#endpoints.isAdmitting(route)) throw createOpenBreaker(this.#endpoints.waitMs(route));
     await this.#bulkhead.wait(deadline);
   }
 
@@ -204,7 +199,7 @@ export class ProviderClient {
   }
 }
 
-/** A caller who has gone is no failure of the module. */
+/** A disconnected client is not a failure of the module. */
 function isCancelled(error: unknown): boolean {
   return isProviderFailure(error) && error.failure === 'cancelled';
 }

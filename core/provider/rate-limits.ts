@@ -3,18 +3,18 @@ import type { RateLimit } from '../descriptor/descriptor.js';
 import { nameActor } from '../lib/actor-name.js';
 import { type BucketLimits, createBucketLimits, TokenBuckets } from '../lib/token-buckets.js';
 
-/** Whose limit a call has met, and when it may come again. */
+/** The limit that a call exceeded, and how long to wait. */
 export interface RateRejection {
   readonly limit: 'actor' | 'module';
   readonly waitMs: number;
 }
 
-/** About 1 MB; more actors at a time than a module is likely to have. */
+/** About 1 MB; more concurrent actors than a module is likely to have. */
 export const MAX_LIMITED_ACTORS = 10_000;
 
-/** How often a module may be called, by all and by each actor, in this process. */
+/** The rate limits of a module in this process: over all actors, and for each. */
 export class RateLimits {
-  readonly refused = { actor: 0, module: 0 };
+  readonly rejected = { actor: 0, module: 0 };
   readonly #actors: TokenBuckets | null;
   readonly #module: TokenBuckets | null;
 
@@ -26,7 +26,7 @@ export class RateLimits {
     this.#module = createBuckets(createBucketLimits(perSecond, burst), 1);
   }
 
-  /** `null` when the call may pass. One that its actor may not make costs the module nothing. */
+  /** `null` when the call may pass. A call over its actor's rate does not use the rate of the module. */
   check(actor: Actor): RateRejection | null {
     if (this.#actors !== null) {
       const waitMs = this.#actors.take(nameActor(actor));
@@ -37,9 +37,9 @@ export class RateLimits {
     return waitMs > 0 ? this.#count({ limit: 'module', waitMs }) : null;
   }
 
-  #count(refusal: RateRejection): RateRejection {
-    this.refused[refusal.limit] += 1;
-    return refusal;
+  #count(rejection: RateRejection): RateRejection {
+    this.rejected[rejection.limit] += 1;
+    return rejection;
   }
 }
 

@@ -1,12 +1,9 @@
-/** In millionths of a retry, since shares such as 0.1 do not add up to 1 in floating point. */
+/** Millionths of a retry: shares such as 0.1 do not add up to 1 in floating point. */
 const RETRY = 1_000_000;
-/** Cap and start of the bucket (contract 9). */
+/** Capacity and initial content of the bucket. */
 const CAPACITY = 10 * RETRY;
 
-/**
- * Bounds retries to a share of the calls, so that a provider that is down does not get a multiple of the
- * load it went down under.
- */
+/** Limits retries to a share of the calls, so that they do not multiply the load on a failing provider. */
 export class RetryBudget {
   readonly #deposit: number;
   #tokens = CAPACITY;
@@ -20,7 +17,7 @@ export class RetryBudget {
     this.#tokens = Math.min(CAPACITY, this.#tokens + this.#deposit);
   }
 
-  /** Whether there is enough for a retry, which is then paid for. */
+  /** Pays for a retry. @returns whether the budget covers it. */
   withdraw(): boolean {
     if (this.#tokens < RETRY) return false;
     this.#tokens -= RETRY;

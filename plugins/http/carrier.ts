@@ -1,13 +1,12 @@
-import type { Dispatcher, Client as UndiciClient } from 'undici';
+import { Client, type Dispatcher } from 'undici';
 import type { Connector, Opened } from './connector.js';
-import { Client } from './undici.js';
 
-/** The request that a client carries, as far as the client must know it. */
+/** The request that a client carries, as far as the client needs it. */
 export interface CarriedRequest {
-  /** It was answered, or taken back: nobody waits for it. */
+  /** It has a response, or was aborted. */
   readonly isOver: boolean;
-  /** A connection is being made for it; `hangUp` ends that. */
-  onConnecting(hangUp: () => void): void;
+  /** A connection is being made for it; `cancel` ends that. */
+  onConnecting(cancel: () => void): void;
 }
 
 export interface CarriedOptions extends Dispatcher.DispatchOptions {
@@ -15,14 +14,14 @@ export interface CarriedOptions extends Dispatcher.DispatchOptions {
 }
 
 /**
- * A client of a pool that makes no connection which nobody waits for. Left alone, undici makes one for
- * each call that is taken back (it connects before it looks whether the request was aborted), and that
- * is when a provider is at its slowest. A client of a pool with pipelining 1 carries one request.
+ * A client for a pool that opens no connection for an aborted request. undici alone connects first and
+ * checks for an abort afterwards, which loads a provider when it is slowest. With pipelining 1 a client
+ * carries one request at a time.
  */
 export function createCarrier(
   origin: URL,
   connector: Connector,
-  options: UndiciClient.Options,
+  options: Client.Options,
 ): Dispatcher {
   const carrier: Carrier = new Carrier(origin, {
     ...options,
@@ -45,8 +44,8 @@ class Carrier extends Client {
 
 function connectFor(carried: CarriedRequest | null, connector: Connector, opened: Opened): void {
   if (carried === null || carried.isOver) {
-    // Not at once: undici calls from within its own loop. The error clears the client's queue.
-    queueMicrotask(() => opened(new Error('nobody waits for this connection'), null));
+    // Deferred, because undici calls this inside its own loop. The error clears the client's queue.
+    queueMicrotask(() => opened(new Error('the request is over'), null));
     return;
   }
   const socket = connector.open(opened);

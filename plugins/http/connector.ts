@@ -1,6 +1,6 @@
 import { isIP, type OnReadOpts, connect as openSocket, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as openTls } from 'node:tls';
-import { failureOfAbort, failureOfTransport } from '../shared/failures.js';
+import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
 
 /**
  * Two retransmissions of a SYN (1 s and 3 s, RFC 6298) have had their chance, and it ends before a
@@ -79,14 +79,14 @@ export function createConnector(address: Address): Connector {
     open,
     probe: (signal) =>
       new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(failureOfAbort(signal.reason));
+        if (signal.aborted) return reject(createAbortFailure(signal.reason));
         const hangUp = () => {
-          reject(failureOfAbort(signal.reason));
+          reject(createAbortFailure(signal.reason));
           socket.destroy();
         };
         const socket = open((...[error]) => {
           signal.removeEventListener('abort', hangUp);
-          if (error !== null) return reject(failureOfTransport(error, false, 0));
+          if (error !== null) return reject(createTransportFailure(error, false, 0));
           resolve();
           socket.destroy();
         });

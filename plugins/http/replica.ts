@@ -1,10 +1,9 @@
 import { isIP } from 'node:net';
-import type { Client, Dispatcher } from 'undici';
+import { type Client, type Dispatcher, Pool } from 'undici';
 import { createCarrier } from './carrier.js';
 import { type Address, type Connector, createConnector } from './connector.js';
 import { NameWatch } from './name-watch.js';
 import { type ResolveName, resolveName } from './resolve-name.js';
-import { Pool } from './undici.js';
 
 /** The most that undici reads of a response's head, as Node's own server does (16 KiB). */
 const MAX_HEADER_BYTES = 16_384;

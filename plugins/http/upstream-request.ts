@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { type Cancellation, type Outcome, ProviderFailure } from '../../core/contract/index.js';
-import { failureOfAbort, failureOfTransport } from '../shared/failures.js';
+import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
 import type { CarriedOptions, CarriedRequest } from './carrier.js';
 
 export interface UpstreamRequestOptions {
@@ -17,9 +17,12 @@ export interface UpstreamLimits {
   readonly signal: Cancellation;
 }
 
+/** The last transfer coding delimits the body (RFC 9112, 6.3). */
+const CHUNKED = /(?:^|[\s,])chunked$/i;
+
 /**
- * Sends one request and collects its answer. Never sent twice: undici repeats nothing of a pool whose
- * pipelining is 1, and repeating is the host's business.
+ * Sends one request and collects its response. The request is sent once: undici repeats nothing when
+ * pipelining is 1, and retries are up to the host.
  * @throws ProviderFailure (as a rejection), and nothing else.
  */
 export function sendUpstream(
@@ -27,7 +30,9 @@ export function sendUpstream(
   { method, path, headers, body }: UpstreamRequestOptions,
   limits: UpstreamLimits,
 ): Promise<Outcome> {
-  if (limits.signal.aborted) return Promise.reject(failureOfAbort(limits.signal.reason));
+  if (limits.signal.aborted) {
+    return Promise.reject(createAbortFailure(limits.signal.reason, 0, 'connecting'));
+  }
   return new Promise((resolve, reject) => {
     const handler = new UpstreamRequest(limits, resolve, reject);
     const options: CarriedOptions = { method, path, headers, body, carried: handler };
@@ -36,17 +41,17 @@ export function sendUpstream(
 }
 
 /**
- * The handler that undici drives, and the listener of the signal: one object a call, no closure. It
- * must never throw, since undici would raise that as an `error` event that nobody hears.
+ * The handler that undici calls, and the listener of the signal: one object per call, no closure. It must
+ * never throw: undici would emit that as an `error` event without a listener.
  */
 class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
   readonly #limits: UpstreamLimits;
   readonly #resolve: (outcome: Outcome) => void;
   readonly #reject: (failure: ProviderFailure) => void;
   #controller: Dispatcher.DispatchController | null = null;
-  #hangUp: (() => void) | null = null;
-  #settled = false;
-  #begun = false;
+  #cancelConnecting: (() => void) | null = null;
+  #isSettled = false;
+  #hasResponse = false;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
   readonly #pieces: Buffer[] = [];
@@ -64,30 +69,31 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
   }
 
   get isOver(): boolean {
-    return this.#settled;
+    return this.#isSettled;
   }
 
-  /** The signal was aborted: at any stage, also while the connection is still being made. */
+  /** The signal was aborted, perhaps while the connection is still being made. */
   handleEvent(): void {
-    const failure = failureOfAbort(this.#limits.signal.reason, this.#status);
+    const phase = this.#controller === null ? 'connecting' : 'responding';
+    const failure = createAbortFailure(this.#limits.signal.reason, this.#status, phase);
     this.#fail(failure);
     if (this.#controller !== null) this.#controller.abort(failure);
-    else this.#hangUp?.();
+    else this.#cancelConnecting?.();
   }
 
-  onConnecting(hangUp: () => void): void {
-    this.#hangUp = hangUp;
+  onConnecting(cancel: () => void): void {
+    this.#cancelConnecting = cancel;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Taken back in the very moment that the connection was there: it must not be sent.
-    if (this.#settled) controller.abort(failureOfAbort(this.#limits.signal.reason));
+    // Aborted at the moment the connection was ready: the request must not be sent.
+    if (this.#isSettled) controller.abort(createAbortFailure(this.#limits.signal.reason));
   }
 
-  /** The first byte of an answer. undici still forwards this hook of its older interface. */
+  /** The first byte of a response has arrived. */
   onResponseStarted(): void {
-    this.#begun = true;
+    this.#hasResponse = true;
   }
 
   onResponseStart(
@@ -98,25 +104,23 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
     if (status >= 100 && status < 200) return;
     this.#status = status;
     if (status < 100 || status > 599) {
-      controller.abort(new ProviderFailure('protocol', 'status is not between 100 and 599'));
+      const message = 'status is not between 100 and 599';
+      controller.abort(new ProviderFailure('protocol', message, { phase: 'answered' }));
       return;
     }
     this.#headers = joinRepeated(headers);
-    // Neither has a body (RFC 9110, 6.4.1), though a 304 may carry the length of one: undici would
-    // take that for a body cut short.
+    // Neither has a body (RFC 9110, 6.4.1), but a 304 may carry a length, which undici would expect.
     if (status === 204 || status === 304) this.#succeed();
     else if (Number(this.#headers['content-length'] ?? 0) > this.#limits.maxResponseBytes) {
-      controller.abort(this.#tooLarge());
+      controller.abort(this.#createTooLarge());
     }
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#length += chunk.length;
-    if (this.#length > this.#limits.maxResponseBytes) {
-      controller.abort(this.#tooLarge());
-    } else {
-      this.#pieces.push(chunk);
-    }
+    if (this.#length > this.#limits.maxResponseBytes) controller.abort(this.#createTooLarge());
+    else if (!this.#isDelimited()) controller.abort(this.#createUndelimited());
+    else this.#pieces.push(chunk);
   }
 
   onResponseEnd(): void {
@@ -124,7 +128,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(failureOfTransport(error, this.#begun, this.#status));
+    this.#fail(createTransportFailure(error, this.#hasResponse, this.#status));
   }
 
   #succeed(): void {
@@ -138,22 +142,34 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
   }
 
   #settle(): boolean {
-    if (this.#settled) return false;
-    this.#settled = true;
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
     this.#limits.signal.removeEventListener('abort', this);
     return true;
   }
 
-  #tooLarge(): ProviderFailure {
-    return new ProviderFailure(
-      'protocol',
-      `answer is larger than ${this.#limits.maxResponseBytes} bytes`,
-      { status: this.#status },
-    );
+  /** A success that ends with its connection could have been cut anywhere without notice. */
+  #isDelimited(): boolean {
+    if (this.#status >= 300 || this.#pieces.length > 0) return true;
+    const { 'content-length': length, 'transfer-encoding': encoding = '' } = this.#headers;
+    return length !== undefined || CHUNKED.test(encoding);
+  }
+
+  #createTooLarge(): ProviderFailure {
+    return this.#createProtocolFailure(`body is over ${this.#limits.maxResponseBytes} bytes`);
+  }
+
+  #createUndelimited(): ProviderFailure {
+    return this.#createProtocolFailure('body has neither content-length nor chunked encoding');
+  }
+
+  #createProtocolFailure(problem: string): ProviderFailure {
+    const options = { status: this.#status, phase: 'answered' } as const;
+    return new ProviderFailure('protocol', `response ${problem}`, options);
   }
 }
 
-/** undici has made the names lower-case, and lists of the values of a repeated header. */
+/** undici lower-cases the names and collects the values of a repeated header in an array. */
 function joinRepeated(
   headers: Record<string, string | string[] | undefined>,
 ): Readonly<Record<string, string>> {
@@ -165,7 +181,7 @@ function joinRepeated(
   return headers as Readonly<Record<string, string>>;
 }
 
-/** The white space after a value is not part of it (RFC 9110, 5.5); the parser takes only that before. */
+/** White space after a value is not part of it (RFC 9110, 5.5); the parser removes only leading space. */
 function trimEnd(value: string): string {
   let end = value.length;
   while (end > 0 && isWhiteSpace(value.charCodeAt(end - 1))) end -= 1;

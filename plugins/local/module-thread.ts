@@ -13,7 +13,7 @@ import {
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { failureOfAbort } from '../shared/failures.js';
+import { createAbortFailure } from '../shared/failures.js';
 import { LineLog } from '../shared/line-log.js';
 import { describeLateImport, explainImport, IMPORT_TIMEOUT_MS } from './import-module.js';
 import { receiveBytes } from './sent-bytes.js';
@@ -110,7 +110,7 @@ export class ModuleThread {
     const call = this.#lastCall;
     return new Promise((resolve, reject) => {
       const listener = {
-        handleEvent: () => this.#takeBack(call, failureOfAbort(signal.reason)),
+        handleEvent: () => this.#takeBack(call, createAbortFailure(signal.reason)),
       };
       signal.addEventListener('abort', listener);
       this.#calls.set(call, { resolve, reject, signal, listener });

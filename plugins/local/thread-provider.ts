@@ -6,7 +6,7 @@ import {
   type Provider,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { failureOfAbort } from '../shared/failures.js';
+import { createAbortFailure } from '../shared/failures.js';
 import { RestartBackoff } from '../shared/restart-backoff.js';
 import type { LocalConfiguration } from './handler.js';
 import { ModuleThread, type ThreadOptions } from './module-thread.js';
@@ -78,7 +78,7 @@ class ThreadSupervisor {
   async invoke(invocation: Invocation): Promise<Outcome> {
     const { operation } = invocation;
     const signal = invocation.cancellation ?? invocation.signal;
-    if (signal.aborted) throw failureOfAbort(signal.reason);
+    if (signal.aborted) throw createAbortFailure(signal.reason);
     this.check();
     const outcome = await this.#thread.call(invocation);
     if (operation.kind === 'configure') {

@@ -1,5 +1,5 @@
 import type { Cancellation } from '../../core/contract/index.js';
-import { failureOfAbort } from '../shared/failures.js';
+import { createAbortFailure } from '../shared/failures.js';
 
 /**
  * Answers with what `run` answers, or fails when the signal is aborted: a handler that ignores it does
@@ -7,9 +7,9 @@ import { failureOfAbort } from '../shared/failures.js';
  * @throws ProviderFailure when the signal is aborted first; else whatever `run` throws.
  */
 export function untilAborted<T>(signal: Cancellation, run: () => Promise<T>): Promise<T> {
-  if (signal.aborted) return Promise.reject(failureOfAbort(signal.reason));
+  if (signal.aborted) return Promise.reject(createAbortFailure(signal.reason));
   return new Promise((resolve, reject) => {
-    const stop = { handleEvent: () => reject(failureOfAbort(signal.reason)) };
+    const stop = { handleEvent: () => reject(createAbortFailure(signal.reason)) };
     signal.addEventListener('abort', stop);
     run()
       .then(resolve, reject)

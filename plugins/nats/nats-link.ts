@@ -15,7 +15,7 @@ import {
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { failureOfAbort } from '../shared/failures.js';
+import { createAbortFailure } from '../shared/failures.js';
 import type { NatsServer } from './connect-options.js';
 import { toOutcome } from './outcome.js';
 import type { NatsRequest } from './requests.js';
@@ -94,7 +94,7 @@ export class NatsLink {
   /** @throws ProviderFailure (as a rejection), and nothing else. */
   async request(request: NatsRequest, limits: RequestLimits): Promise<Outcome> {
     const { signal, maxResponseBytes } = limits;
-    if (signal.aborted) throw failureOfAbort(signal.reason);
+    if (signal.aborted) throw createAbortFailure(signal.reason);
     if (this.#connection === null) await this.#waitForFirst(signal);
     const connection = this.#connection;
     if (connection === null) throw toFailure(this.#trouble);
@@ -103,7 +103,7 @@ export class NatsLink {
     const reply = `${this.#inbox}.${this.#lastCall}`;
     return new Promise((resolve, reject) => {
       const takeBack = {
-        handleEvent: () => this.#settle(reply)?.reject(failureOfAbort(signal.reason)),
+        handleEvent: () => this.#settle(reply)?.reject(createAbortFailure(signal.reason)),
       };
       signal.addEventListener('abort', takeBack);
       const release = () => signal.removeEventListener('abort', takeBack);
@@ -119,7 +119,7 @@ export class NatsLink {
   /** A version that has just been opened, by a reload perhaps, is not down because it is new. */
   #waitForFirst(signal: Cancellation): Promise<void> {
     return new Promise((resolve, reject) => {
-      const takeBack = { handleEvent: () => reject(failureOfAbort(signal.reason)) };
+      const takeBack = { handleEvent: () => reject(createAbortFailure(signal.reason)) };
       signal.addEventListener('abort', takeBack);
       void this.#first.then(() => {
         signal.removeEventListener('abort', takeBack);

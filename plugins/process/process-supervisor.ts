@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Cancellation, type Log, ProviderFailure } from '../../core/contract/index.js';
 import { type Connector, createConnector } from '../http/connector.js';
-import { failureOfAbort } from '../shared/failures.js';
+import { createAbortFailure } from '../shared/failures.js';
 import { RestartBackoff } from '../shared/restart-backoff.js';
 import { Child, type ChildOptions } from './child.js';
 
@@ -56,7 +56,7 @@ export class ProcessSupervisor {
    * @throws ProviderFailure `unavailable` when there is none and none starts, the signal's when it is aborted.
    */
   async ready(signal: Cancellation): Promise<void> {
-    if (signal.aborted) throw failureOfAbort(signal.reason);
+    if (signal.aborted) throw createAbortFailure(signal.reason);
     while (!this.#isUp) {
       if (this.#trouble !== null) throw new ProviderFailure('unavailable', this.#trouble);
       await this.#nextChange(signal);
@@ -167,7 +167,7 @@ export class ProcessSupervisor {
       const stop = {
         handleEvent: () => {
           settle();
-          reject(failureOfAbort(signal.reason));
+          reject(createAbortFailure(signal.reason));
         },
       };
       this.#waiting.add(notice);

@@ -1,39 +1,55 @@
-import { isProviderFailure, ProviderFailure } from '../../core/contract/index.js';
+import {
+  type FailureOptions,
+  type FailurePhase,
+  isProviderFailure,
+  ProviderFailure,
+} from '../../core/contract/index.js';
 
-/** Codes of undici and llhttp for a message that is not HTTP, or that we could not put into HTTP. */
+/** Codes of undici and llhttp for a message that is not HTTP, or that could not be written as HTTP. */
 const PROTOCOL_CODE =
   /^(?:HPE_.*|UND_ERR_(?:INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH))$/;
 
 /**
- * Why the host took a call back: its own failure, a passed deadline, or a caller gone; with the status
- * when that had come (0 when it had not).
+ * The failure of a call that was aborted: the host's own reason, a passed deadline, or a caller that
+ * disconnected.
+ * @param status what the provider had sent; 0 for none
  */
-export function failureOfAbort(reason: unknown, status = 0): ProviderFailure {
+export function createAbortFailure(
+  reason: unknown,
+  status = 0,
+  phase: FailurePhase = 'responding',
+): ProviderFailure {
   if (isProviderFailure(reason)) {
-    if (status === 0) return reason;
-    return new ProviderFailure(reason.failure, reason.message, { cause: reason, status });
+    if (status === 0 && reason.phase === phase) return reason;
+    const { failure, message } = reason;
+    return new ProviderFailure(failure, message, createOptions(reason, status, phase));
   }
+  const options = { cause: reason, phase };
   if (reason instanceof DOMException && reason.name === 'TimeoutError') {
-    return new ProviderFailure('timeout', 'deadline passed', { cause: reason });
+    return new ProviderFailure('timeout', 'deadline passed', options);
   }
-  return new ProviderFailure('cancelled', 'call was taken back', { cause: reason });
+  return new ProviderFailure('cancelled', 'call was aborted', options);
 }
 
-/** Contract 1.7: what breaks before the first byte of an answer is `unavailable`, after it `protocol`. */
-export function failureOfTransport(
+/** What breaks before the first byte of a response is `unavailable`, after it `protocol`. */
+export function createTransportFailure(
   error: unknown,
-  begun: boolean,
+  hasResponse: boolean,
   status: number,
 ): ProviderFailure {
   if (isProviderFailure(error)) return error;
   const code = readCode(error);
-  const options = status === 0 ? { cause: error } : { cause: error, status };
-  return begun || PROTOCOL_CODE.test(code)
-    ? new ProviderFailure('protocol', `answer is cut short or malformed (${code})`, options)
-    : new ProviderFailure('unavailable', `no answer (${code})`, options);
+  const options = createOptions(error, status, 'responding');
+  return hasResponse || PROTOCOL_CODE.test(code)
+    ? new ProviderFailure('protocol', `response is cut short or malformed (${code})`, options)
+    : new ProviderFailure('unavailable', `no response (${code})`, options);
+}
+
+function createOptions(cause: unknown, status: number, phase: FailurePhase): FailureOptions {
+  return { cause, phase, ...(status !== 0 && { status }) };
 }
 
 function readCode(error: unknown): string {
-  if (typeof error === 'object' && error !== null && 'code' in error) return String(error.code);
-  return error instanceof Error ? error.name : typeof error;
+  if (!(error instanceof Error)) return typeof error;
+  return 'code' in error && error.code !== undefined ? String(error.code) : error.name;
 }

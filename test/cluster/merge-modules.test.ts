@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import { mergeModules } from '../../core/cluster/merge-modules.js';
 import { mergeStatus } from '../../core/cluster/merge-status.js';
 import type { ModuleState } from '../../core/modules/module-states.js';
 import { createPage } from '../../core/observability/calls/call-page.js';
 import { RecentCallBuffer } from '../../core/observability/calls/recent-calls.js';
+import type { EndpointEntry, ModuleEntry } from '../../core/operations/status/module-list.js';
 
 const TIMES = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'] as const;
 
@@ -46,6 +48,41 @@ describe('mergeWords', () => {
 
   it('is none where nobody has it', () => {
     expect(merge(null, null)).to.equal(null);
+  });
+});
+
+describe('mergeModules', () => {
+  type Routes = EndpointEntry['routes'];
+  const GET_A = { route: 'GET /a', state: 'open', until: TIMES[1] } as const;
+
+  const mergeRoutes = (...workers: readonly Routes[]) => {
+    const reports = workers.map((routes, worker) => {
+      const endpoint = { endpoint: 'e', state: 'up', in_flight: 0, calls: 0, failures: 0 };
+      const entry = {
+        name: 'm',
+        file: 'm.yaml',
+        state: 'live',
+        counts: { calls: 0, failed: 0, in_flight: 0, queued: 0 },
+        endpoints: [{ ...endpoint, until: null, routes }],
+      } as unknown as ModuleEntry;
+      return { worker, modules: [entry], ignored: [] };
+    });
+    return mergeModules(reports, () => null).modules[0]?.endpoints[0]?.routes;
+  };
+
+  it('lists a route whose breaker is open in every worker, with the earliest time', () => {
+    const later = { ...GET_A, until: TIMES[1] };
+    const earlier = { ...GET_A, until: TIMES[0] };
+    expect(mergeRoutes([later], [earlier])).to.deep.equal([earlier]);
+  });
+
+  it('lists a route as half-open when one worker admits a probe', () => {
+    const halfOpen = { ...GET_A, state: 'half_open', until: null } as const;
+    expect(mergeRoutes([GET_A], [halfOpen])).to.deep.equal([halfOpen]);
+  });
+
+  it('does not list a route whose breaker is closed in a worker', () => {
+    expect(mergeRoutes([GET_A], [])).to.deep.equal([]);
   });
 });
 

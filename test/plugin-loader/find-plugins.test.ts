@@ -55,7 +55,7 @@ describe('where plugins come from', () => {
   it('refuses a package that is no plugin', async () => {
     const folder = createFolder({ 'node_modules/left-pad/package.json': '{}' });
     const [status] = (await readPlugins([aPackage('left-pad', folder)])).list();
-    expect(status?.reason).to.equal("plugin 'left-pad' has a plugin.json that cannot be read");
+    expect(status?.reason).to.equal("plugin 'left-pad' has a plugin.json that does not exist");
   });
 
   it('takes a package that is linked, with its entry in its real folder', async () => {

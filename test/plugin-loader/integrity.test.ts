@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -126,6 +127,13 @@ describe('the integrity of plugins', () => {
     symlinkSync(join(outside, 'c.mjs'), join(folder, 'a/lib/c.mjs'));
     const { error } = await load(folder, { integrity: 'enforce' });
     expect(error?.reason).to.include("'lib/c.mjs' leads outside of its folder");
+  });
+
+  it('rejects a pipe among the files', async () => {
+    const folder = create(manifestOf({ ...OWN, pipe: OWN['lib/b.mjs'] }));
+    execFileSync('mkfifo', [join(folder, 'a/pipe')]);
+    const { error } = await load(folder, { integrity: 'enforce' });
+    expect(error?.reason).to.include("'pipe' is not a regular file");
   });
 
   it('does not run in circles after a link to a folder above', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -175,8 +176,24 @@ describe('plugins', () => {
       createFolder({ 'folder/plugin.json/x': '', 'latin/plugin.json': Buffer.from([0x7b, 0xff]) }),
     ]);
     expect(registry.list().map(({ reason }) => reason)).to.deep.equal([
-      "plugin 'folder' has a plugin.json that cannot be read",
+      "plugin 'folder' has a plugin.json that is not a regular file",
       "plugin 'latin' has a plugin.json that is not valid UTF-8",
+    ]);
+  });
+
+  it('rejects a plugin.json that is a pipe or too large, and reads the others', async () => {
+    const folder = createFolder({
+      'echo/plugin.json': JSON.stringify(VALID),
+      'echo/index.mjs': entryOf('echo'),
+      'large/plugin.json': Buffer.alloc(4 * 1_048_576 + 1, ' '),
+      'pipe/index.mjs': '',
+    });
+    execFileSync('mkfifo', [join(folder, 'pipe/plugin.json')]);
+    const registry = await readPlugins([folder]);
+    expect(registry.list().map(({ name, reason }) => [name, reason])).to.deep.equal([
+      ['echo', null],
+      ['large', "plugin 'large' has a plugin.json that is larger than 4 MiB"],
+      ['pipe', "plugin 'pipe' has a plugin.json that is not a regular file"],
     ]);
   });
 

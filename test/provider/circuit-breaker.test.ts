@@ -2,20 +2,20 @@ import { expect } from 'chai';
 import { CircuitBreaker, type Verdict } from '../../core/provider/circuit-breaker.js';
 import { waitUntil } from '../support/http/wait-until.js';
 
-const SETTINGS = { failures: 3, openMs: 40, maxOpenMs: 100 };
-/** Timers of Node fire up to a millisecond early, and the load of other tests makes them late. */
+const SETTINGS = { failures: 3, ratio: 0.5, windowMs: 60_000, openMs: 40, maxOpenMs: 100 };
+/** Node's timers fire up to a millisecond early. */
 const EARLY_MS = 2;
 
 const settle = (breaker: CircuitBreaker, ...verdicts: readonly Verdict[]) => {
   for (const verdict of verdicts) breaker.settle(breaker.admit(), verdict);
 };
-const reopening = (breaker: CircuitBreaker) =>
-  waitUntil('the time of the probe', () => breaker.state === 'half_open');
+const halfOpen = (breaker: CircuitBreaker) =>
+  waitUntil('the breaker is half-open', () => breaker.state === 'half_open');
 
-describe('the breaker of an endpoint', () => {
-  it('opens after so many failures in a row, and not before', () => {
+describe('circuit breaker', () => {
+  it('opens after the minimum number of failures, and not before', () => {
     const breaker = new CircuitBreaker(SETTINGS);
-    settle(breaker, 'failure', 'failure', 'success', 'failure', 'failure');
+    settle(breaker, 'failure', 'failure');
     expect(breaker.state).to.equal('closed');
     settle(breaker, 'failure');
     expect(breaker.state).to.equal('open');
@@ -23,16 +23,42 @@ describe('the breaker of an endpoint', () => {
     expect(breaker.waitMs).to.be.within(1, SETTINGS.openMs);
   });
 
-  it('takes no notice of a call that says nothing of the endpoint', () => {
+  it('counts failures between successes', () => {
     const breaker = new CircuitBreaker(SETTINGS);
-    settle(breaker, 'failure', 'failure', 'neutral', 'failure');
+    settle(breaker, 'failure', 'failure', 'success', 'failure');
     expect(breaker.state).to.equal('open');
   });
 
-  it('lets one probe through when its time has come, and no call beside it', async () => {
+  it('stays closed while failures are below the ratio, and opens at it', () => {
+    const breaker = new CircuitBreaker(SETTINGS);
+    settle(breaker, ...Array<Verdict>(10).fill('success'), ...Array<Verdict>(9).fill('failure'));
+    expect(breaker.state).to.equal('closed');
+    settle(breaker, 'failure');
+    expect(breaker.state).to.equal('open');
+  });
+
+  it('ignores calls that left the window', async () => {
+    const windowMs = 100;
+    const breaker = new CircuitBreaker({ ...SETTINGS, windowMs });
+    const from = performance.now();
+    settle(breaker, 'failure', 'failure');
+    await waitUntil('the window is over', () => performance.now() - from > windowMs);
+    settle(breaker, 'failure');
+    expect(breaker.state).to.equal('closed');
+  });
+
+  it('does not count neutral calls', () => {
+    const breaker = new CircuitBreaker(SETTINGS);
+    settle(breaker, ...Array<Verdict>(10).fill('neutral'), 'failure', 'failure', 'neutral');
+    expect(breaker.state).to.equal('closed');
+    settle(breaker, 'failure');
+    expect(breaker.state).to.equal('open');
+  });
+
+  it('admits one probe at a time when half-open', async () => {
     const breaker = new CircuitBreaker(SETTINGS);
     settle(breaker, 'failure', 'failure', 'failure');
-    await reopening(breaker);
+    await halfOpen(breaker);
     expect(breaker.isAdmitting).to.equal(true);
     const probe = breaker.admit();
     expect(breaker.state).to.equal('half_open');
@@ -42,7 +68,7 @@ describe('the breaker of an endpoint', () => {
     expect(breaker.isAdmitting).to.equal(true);
   });
 
-  it('stays open twice as long after each probe that fails, up to the most', async () => {
+  it('doubles the open time after each failed probe, up to the maximum', async () => {
     const opened: number[] = [];
     const breaker = new CircuitBreaker(SETTINGS, (state, openMs) => {
       if (state === 'open') opened.push(openMs);
@@ -50,32 +76,32 @@ describe('the breaker of an endpoint', () => {
     settle(breaker, 'failure', 'failure', 'failure');
     for (let probe = 0; probe < 2; probe += 1) {
       const from = performance.now();
-      await reopening(breaker);
+      await halfOpen(breaker);
       expect(performance.now() - from).to.be.at.least((opened.at(-1) ?? 0) - EARLY_MS);
       settle(breaker, 'failure');
     }
     expect(opened).to.deep.equal([40, 80, 100]);
   });
 
-  it('starts anew after a probe that succeeds', async () => {
+  it('starts with an empty window after a successful probe', async () => {
     const opened: number[] = [];
     const breaker = new CircuitBreaker(SETTINGS, (state, openMs) => {
       if (state === 'open') opened.push(openMs);
     });
     settle(breaker, 'failure', 'failure', 'failure');
-    await reopening(breaker);
+    await halfOpen(breaker);
     settle(breaker, 'failure');
-    await reopening(breaker);
+    await halfOpen(breaker);
     settle(breaker, 'success', 'failure', 'failure');
     expect(breaker.state).to.equal('closed');
     settle(breaker, 'failure');
     expect(opened).to.deep.equal([40, 80, 40]);
   });
 
-  it('gives the probe of a caller who has gone to the next call', async () => {
+  it('admits another probe after a neutral one', async () => {
     const breaker = new CircuitBreaker(SETTINGS);
     settle(breaker, 'failure', 'failure', 'failure');
-    await reopening(breaker);
+    await halfOpen(breaker);
     settle(breaker, 'neutral');
     expect(breaker.state).to.equal('half_open');
     expect(breaker.isAdmitting).to.equal(true);
@@ -83,13 +109,13 @@ describe('the breaker of an endpoint', () => {
     expect(breaker.state).to.equal('closed');
   });
 
-  it('believes no call that began before it last changed', async () => {
+  it('ignores calls that were admitted in an earlier state', async () => {
     const breaker = new CircuitBreaker(SETTINGS);
     const late = [breaker.admit(), breaker.admit(), breaker.admit()] as const;
     settle(breaker, 'failure', 'failure', 'failure');
     breaker.settle(late[0], 'success');
     expect(breaker.state).to.equal('open');
-    await reopening(breaker);
+    await halfOpen(breaker);
     const probe = breaker.admit();
     breaker.settle(late[1], 'failure');
     breaker.settle(late[2], 'success');

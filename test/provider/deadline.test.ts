@@ -3,7 +3,7 @@ import { ProviderFailure } from '../../core/contract/index.js';
 import { LazyAbortController } from '../../core/lib/lazy-abort-controller.js';
 import { Deadline } from '../../core/provider/deadline.js';
 
-describe('work under a deadline', () => {
+describe('deadline', () => {
   const open: Deadline[] = [];
   const createDeadline = (timeoutMs = 5000): Deadline => {
     const deadline = new Deadline(timeoutMs, new LazyAbortController());
@@ -14,29 +14,7 @@ describe('work under a deadline', () => {
     for (const deadline of open.splice(0)) deadline.end();
   });
 
-  it('is handed on together with what else came in the same turn of the event loop', async () => {
-    const heard: number[] = [];
-    const races = [1, 2, 3].map(async (work) => {
-      await createDeadline().race(Promise.resolve(work));
-      heard.push(work);
-    });
-    await afterPromises();
-    expect(heard).to.deep.equal([]);
-    await Promise.all(races);
-    expect(heard).to.deep.equal([1, 2, 3]);
-  });
-
-  it('is timed to its end, not to when it is handed on', async () => {
-    const deadline = createDeadline();
-    const race = deadline.race(Promise.resolve());
-    await afterPromises();
-    const wasDone = performance.now();
-    while (performance.now() < wasDone + 20);
-    await race;
-    expect(deadline.workedUntil).to.be.within(wasDone - 20, wasDone);
-  });
-
-  it('wins when it ends in the turn in which the caller hangs up', async () => {
+  it('resolves work that ends in the turn in which the client disconnects', async () => {
     const deadline = createDeadline();
     const race = deadline.race(Promise.resolve('done'));
     await afterPromises();
@@ -44,7 +22,7 @@ describe('work under a deadline', () => {
     expect(await race).to.equal('done');
   });
 
-  it('loses when it ends after the time is over', async () => {
+  it('rejects work that ends after the time is over', async () => {
     const deadline = createDeadline(10);
     const late = new Promise<void>((resolve) => setTimeout(resolve, 50));
     const failure = await deadline.race(late).then(
@@ -56,7 +34,7 @@ describe('work under a deadline', () => {
     await late;
   });
 
-  it('fails as it fails, if it does so before the abort is told', async () => {
+  it('rejects with the failure of the work when that comes before the abort', async () => {
     const deadline = createDeadline();
     const failure = new ProviderFailure('protocol', 'cut short');
     const race = deadline.race(Promise.reject(failure)).catch((error) => error);
@@ -65,9 +43,8 @@ describe('work under a deadline', () => {
   });
 });
 
-/** When all that waits for a promise that is settled has run. */
+/** Resolves after everything that waits for settled promises has run. */
 async function afterPromises(): Promise<void> {
-  // From among the promises: what is to be done next by a turn that has just begun goes before them.
   await null;
   await new Promise<void>((resolve) => process.nextTick(resolve));
 }

@@ -27,7 +27,7 @@ describe('the active checks of endpoints', () => {
     return module;
   };
   const stateOf = (id: string) =>
-    module?.guard.endpoints().find(({ endpoint }) => endpoint === id)?.state;
+    module?.client.endpoints().find(({ endpoint }) => endpoint === id)?.state;
   const checksOf = (id: string) => checks.filter((endpoint) => endpoint === id).length;
 
   afterEach(async () => {
@@ -38,7 +38,7 @@ describe('the active checks of endpoints', () => {
   });
 
   it('take an endpoint that fails so many in a row out, and bring it back', async () => {
-    const { guard, call, invocations } = start();
+    const { client, call, invocations } = start();
     down.add('a');
     await waitUntil('a is down', () => stateOf('a') === 'down');
     expect(contradictions).to.deep.equal(['up', 'up', 'up']);
@@ -48,7 +48,7 @@ describe('the active checks of endpoints', () => {
     down.clear();
     await waitUntil('a is up', () => stateOf('a') === 'up');
     expect(contradictions).to.deep.equal(['up', 'up', 'up', 'down', 'down']);
-    expect(guard.endpoints()[0]).to.include({ calls: 0 });
+    expect(client.endpoints()[0]).to.include({ calls: 0 });
   });
 
   it('need the failures to be in a row', async () => {

@@ -3,9 +3,12 @@ import fc from 'fast-check';
 import type { Balancing } from '../../core/contract/index.js';
 import { Endpoint } from '../../core/provider/endpoint.js';
 import { EndpointPool } from '../../core/provider/endpoint-pool.js';
+import { VERDICTS } from '../../core/provider/verdicts.js';
 import { SILENT_LOG } from '../support/provider/fake-module.js';
 
 const FAR_MS = 3_600_000;
+const BREAKER = { failures: 1, ratio: 0.5, windowMs: FAR_MS, openMs: FAR_MS, maxOpenMs: FAR_MS };
+const ROUTE = 'GET /a';
 
 function createEndpoints(weights: Readonly<Record<string, number>>): Endpoint[] {
   return Object.entries(weights).map(
@@ -14,7 +17,7 @@ function createEndpoints(weights: Readonly<Record<string, number>>): Endpoint[] 
         id,
         weight,
         name: id,
-        breaker: { failures: 1, openMs: FAR_MS, maxOpenMs: FAR_MS },
+        breaker: BREAKER,
         log: SILENT_LOG,
       }),
   );
@@ -31,9 +34,11 @@ const find = (set: EndpointPool, id: string): Endpoint => {
   const endpoint = set.all.find((one) => one.id === id);
   return endpoint ?? expect.fail(`there is no endpoint ${id}`);
 };
-const open = (endpoint: Endpoint) => endpoint.end(endpoint.begin(), 'failure');
+const open = (endpoint: Endpoint) => endpoint.end(endpoint.begin(ROUTE), VERDICTS.unreachable);
+const openRoute = (endpoint: Endpoint, route: string) =>
+  endpoint.end(endpoint.begin(route), VERDICTS.serverError);
 const choose = (set: EndpointPool, key: string | null = null, tried: readonly Endpoint[] = []) =>
-  set.choose(key, tried)?.id ?? null;
+  set.choose(ROUTE, key, tried)?.id ?? null;
 const chooseMany = (set: EndpointPool, times: number) =>
   Array.from({ length: times }, () => choose(set));
 const countOf = (chosen: readonly (string | null)[], id: string) =>
@@ -91,7 +96,7 @@ describe('the choice of an endpoint', () => {
 
     it('fills them in proportion to their weights when the calls stay', () => {
       const set = createSet('least_in_flight', { a: 1, b: 2, c: 5 });
-      for (let call = 0; call < 80; call += 1) set.choose(null, [])?.begin();
+      for (let call = 0; call < 80; call += 1) set.choose(ROUTE, null, [])?.begin(ROUTE);
       expect(set.all.map(({ inFlight }) => inFlight)).to.deep.equal([10, 20, 50]);
     });
   });
@@ -142,7 +147,7 @@ describe('the choice of an endpoint', () => {
     it('goes to the next of the key when its endpoint has been tried', () => {
       const set = createSet('consistent_hash', even);
       for (const key of keys.slice(0, 50)) {
-        const first = set.choose(key, []) ?? expect.fail();
+        const first = set.choose(ROUTE, key, []) ?? expect.fail();
         const second = choose(set, key, [first]);
         expect(second).not.to.equal(first.id);
         expect(choose(set, key, [first])).to.equal(second);
@@ -170,8 +175,17 @@ describe('the choice of an endpoint', () => {
         const set = createSet(strategy, { a: 1, b: 1 });
         for (const endpoint of set.all) open(endpoint);
         expect(choose(set, key)).to.equal(null);
-        expect(set.isAdmitting).to.equal(false);
-        expect(set.waitMs).to.be.within(1, FAR_MS);
+        expect(set.isAdmitting(ROUTE)).to.equal(false);
+        expect(set.waitMs(ROUTE)).to.be.within(1, FAR_MS);
+      });
+
+      it('skips an endpoint for a route whose breaker is open there', () => {
+        const set = createSet(strategy, { a: 1, b: 1, c: 1 });
+        openRoute(find(set, 'b'), ROUTE);
+        openRoute(find(set, 'c'), 'GET /other');
+        const chosen = chooseMany(set, 6);
+        expect(chosen).not.to.include('b');
+        if (strategy !== 'least_in_flight') expect(chosen).to.include('c');
       });
 
       it('leaves out those that are down by their checks', () => {

@@ -8,8 +8,8 @@ const IN_TIME = { medianMs: 0 };
 
 describe('the limits of the host', () => {
   it('hold over all modules together', async () => {
-    const pressure = new LoadShedder({ maxInFlight: 2, shedDelayMs: 250 }, IN_TIME);
-    const [one, other] = [createFakeModule({ pressure }), createFakeModule({ pressure })];
+    const loadShedder = new LoadShedder({ maxInFlight: 2, shedDelayMs: 250 }, IN_TIME);
+    const [one, other] = [createFakeModule({ loadShedder }), createFakeModule({ loadShedder })];
     one.answer(hang);
     other.answer(hang);
     const held = [failureOf(one.call({ timeoutMs: 50 })), failureOf(other.call({ timeoutMs: 50 }))];
@@ -21,24 +21,24 @@ describe('the limits of the host', () => {
     });
     expect(one.invocations).to.have.length(1);
     await Promise.all(held);
-    expect(pressure.inFlight).to.equal(0);
-    expect(one.guard.counts()).to.include({ calls: 2, failed: 2, ended: 2 });
+    expect(loadShedder.inFlight).to.equal(0);
+    expect(one.client.counts()).to.include({ calls: 2, failed: 2, ended: 2 });
   });
 
   it('count those who wait for a turn', async () => {
-    const pressure = new LoadShedder({ maxInFlight: 2, shedDelayMs: 250 }, IN_TIME);
-    const module = createFakeModule({ pressure, limits: { concurrency: 1 }, invoke: hang });
+    const loadShedder = new LoadShedder({ maxInFlight: 2, shedDelayMs: 250 }, IN_TIME);
+    const module = createFakeModule({ loadShedder, limits: { concurrency: 1 }, invoke: hang });
     const calls = [1, 2].map(() => failureOf(module.call({ timeoutMs: 40 })));
     const refusal = await failureOf(module.call());
     expect(refusal).to.deep.include({ evidence: { field: 'limit', reason: 'max-in-flight' } });
     await Promise.all(calls);
-    expect(pressure.inFlight).to.equal(0);
+    expect(loadShedder.inFlight).to.equal(0);
   });
 
   it('refuse calls while the event loop is later than the bound', async () => {
     const delay = { medianMs: 250 };
-    const pressure = new LoadShedder({ maxInFlight: 10, shedDelayMs: 250 }, delay);
-    const module = createFakeModule({ pressure });
+    const loadShedder = new LoadShedder({ maxInFlight: 10, shedDelayMs: 250 }, delay);
+    const module = createFakeModule({ loadShedder });
     await module.call();
     delay.medianMs = 251;
     const refusal = await failureOf(module.call());
@@ -47,7 +47,7 @@ describe('the limits of the host', () => {
       evidence: { field: 'limit', reason: 'shed-delay-ms' },
     });
     expect(module.invocations).to.have.length(1);
-    expect(module.guard.endpoints()[0]).to.include({ state: 'up', failures: 0 });
+    expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0 });
     delay.medianMs = 0;
     await module.call();
   });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { headerValue } from '../../core/selftest/raw-http.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import { call, parseJson } from '../support/http/call.js';
 import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { callItems, describeItems, readModule } from '../support/provider/routes.js';
@@ -42,12 +43,20 @@ describe('an open breaker', () => {
   const callPost = (module = 'm') => callItems(host, module, { method: 'POST' });
   const open = async (module = 'm') => {
     await proxy.set({ kind: 'refuse' });
-    for (let call = 0; call < BREAKER.failures; call += 1) await callPost(module);
+    for (let count = 0; count < BREAKER.failures; count += 1) await callPost(module);
   };
 
   it('is shown with its time', async () => {
     expect((await readModule(host, 'm')).endpoints).to.deep.equal([
-      { endpoint: proxy.url, state: 'up', in_flight: 0, calls: 0, failures: 0, until: null },
+      {
+        endpoint: proxy.url,
+        state: 'up',
+        in_flight: 0,
+        calls: 0,
+        failures: 0,
+        until: null,
+        routes: [],
+      },
     ]);
     const from = Date.now();
     await open();
@@ -116,16 +125,67 @@ describe('an open breaker', () => {
     expect(until - from).to.be.within(OPEN_MS * 1.5, OPEN_MS * 2.5);
   });
 
-  it('opens by answers from 500 on, and not by others', async () => {
-    status = 404;
-    for (let call = 0; call < 10; call += 1) await callPost();
-    expect(await stateOf()).to.equal('up');
+  const openRoute = async () => {
     status = 500;
-    for (let call = 0; call < BREAKER.failures; call += 1) {
+    for (let count = 0; count < BREAKER.failures; count += 1) {
       const problem = expectProblem(await callPost(), 502);
       expect(reasonOf(problem, 'failure')).to.equal('status');
     }
-    expect(await stateOf()).to.equal('open');
+    status = 200;
+  };
+
+  it('stays closed after responses below 500', async () => {
+    status = 404;
+    for (let count = 0; count < 10; count += 1) await callPost();
+    const [endpoint] = (await readModule(host, 'm')).endpoints;
+    expect(endpoint).to.deep.include({ state: 'up', failures: 0, routes: [] });
+  });
+
+  it('stays closed while responses from 500 on are below the ratio', async () => {
+    for (let count = 0; count <= BREAKER.failures; count += 1) await callPost();
+    await openRoute();
+    expect((await readModule(host, 'm')).endpoints[0]?.routes).to.deep.equal([]);
+  });
+
+  it('opens for one route after responses from 500 on', async () => {
+    const from = Date.now();
+    await openRoute();
+    const [endpoint] = (await readModule(host, 'm')).endpoints;
+    expect(endpoint).to.include({ state: 'up', until: null, failures: BREAKER.failures });
+    const [route, ...rest] = endpoint?.routes ?? [];
+    expect(rest).to.deep.equal([]);
+    expect(route).to.include({ route: 'POST /items', state: 'open' });
+    const until = new Date(route?.until ?? '');
+    expect(route?.until).to.equal(until.toISOString());
+    expect(until.getTime()).to.be.within(from, Date.now() + OPEN_MS);
+    const problem = expectProblem(await callPost(), 502);
+    expect(reasonOf(problem, 'breaker')).to.equal('open');
+    for (let count = 0; count < 5; count += 1) {
+      expect((await callItems(host, 'm')).status).to.equal(200);
+    }
+  });
+
+  it('explains a route whose breaker is open as 502, and others as unknown', async () => {
+    await openRoute();
+    const explain = async (method: string) => {
+      const query = `method=${method}&target=${encodeURIComponent('/modules/m/http/items')}`;
+      return parseJson(await call(host, { target: `/explain?${query}` }));
+    };
+    const post = await explain('POST');
+    expect(post['verdict']).to.include({ status: 502 });
+    expect(post['endpoints']).to.deep.equal([{ endpoint: proxy.url, state: 'open' }]);
+    const get = await explain('GET');
+    expect(get['verdict']).not.to.include({ status: 502 });
+    expect(get['endpoints']).to.deep.equal([{ endpoint: proxy.url, state: 'up' }]);
+  });
+
+  it('closes for a route with a probe, and is then no longer listed', async () => {
+    await openRoute();
+    const routes = async () => (await readModule(host, 'm')).endpoints[0]?.routes ?? [];
+    await waitUntil('half-open', async () => (await routes())[0]?.state === 'half_open');
+    expect((await routes())[0]?.until).to.equal(null);
+    expect((await callPost()).status).to.equal(200);
+    expect(await routes()).to.deep.equal([]);
   });
 
   it('stays open when the descriptor is written anew with the same content', async () => {

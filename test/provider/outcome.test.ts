@@ -16,7 +16,7 @@ describe('the body of an outcome', () => {
   it('has as many bytes as the module may answer, and no more', () => {
     expect(check([Buffer.alloc(2), Buffer.alloc(2)]).length).to.equal(4);
     for (const body of [Buffer.alloc(5), [Buffer.alloc(2), Buffer.alloc(3)]]) {
-      expect(() => check(body)).to.throw('longer than limits.response_bytes');
+      expect(() => check(body)).to.throw('over limits.response_bytes');
     }
   });
 

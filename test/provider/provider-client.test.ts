@@ -1,11 +1,16 @@
 import { expect } from 'chai';
-import type { Invocation } from '../../core/contract/index.js';
+import {
+  type HttpRouteOperation,
+  type Invocation,
+  ProviderFailure,
+} from '../../core/contract/index.js';
 import { ProviderStatus } from '../../core/provider/outcome.js';
 import type { CallTrace } from '../../core/provider/provider-call.js';
 import { RejectedCall } from '../../core/provider/rejected-call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import {
   answerStatus,
+  createCall,
   createFakeModule,
   fail,
   failureOf,
@@ -19,7 +24,13 @@ const EARLY_MS = 2;
 const deadlineOf = (invocation: { readonly headers: Readonly<Record<string, string>> }) =>
   Number(invocation.headers['modgate-deadline-ms']);
 
-describe('the guard of a module', () => {
+/** One route of many. */
+const createNth = (index: number): HttpRouteOperation => ({
+  ...(createCall().operation as HttpRouteOperation),
+  declaredPath: `/${index}`,
+});
+
+describe('provider client', () => {
   describe('keeps one deadline', () => {
     it('and tells the provider how much of it is left', async () => {
       const module = createFakeModule();
@@ -41,7 +52,7 @@ describe('the guard of a module', () => {
         const from = performance.now();
         expect((await failureOf(module.call({ timeoutMs: 30 }))).failure).to.equal('timeout');
         expect(performance.now() - from).to.be.within(30 - EARLY_MS, 1000);
-        expect(module.guard.counts()).to.include({ inFlight: 0, failed: 1, ended: 1 });
+        expect(module.client.counts()).to.include({ inFlight: 0, failed: 1, ended: 1 });
       }
     });
 
@@ -105,7 +116,7 @@ describe('the guard of a module', () => {
       caller.abort();
       expect((await call).failure).to.equal('cancelled');
       expect(module.invocations).to.have.length(1);
-      expect(module.guard.counts()).to.include({ failed: 0, ended: 1 });
+      expect(module.client.counts()).to.include({ failed: 0, ended: 1 });
     });
 
     it('and asks nobody for a caller who had gone before', async () => {
@@ -123,7 +134,7 @@ describe('the guard of a module', () => {
       const answer = await module.call({ isRepeatable: true });
       expect(answer).to.deep.equal({ value: '"fine"', attempts: 3 });
       expect(module.invocations.map(({ endpoint }) => endpoint)).to.deep.equal(['a', 'b', 'c']);
-      expect(module.guard.counts()).to.include({ calls: 1, failed: 0, retries: 2 });
+      expect(module.client.counts()).to.include({ calls: 1, failed: 0, retries: 2 });
     });
 
     it('on the same endpoint when there is no other', async () => {
@@ -169,7 +180,7 @@ describe('the guard of a module', () => {
         await failureOf(module.call({ isRepeatable: true }));
       }
       // 10 to start with, and 49 calls of 0.2: what the first one adds does not fit in.
-      expect(module.guard.counts()).to.include({ calls: 50, retries: 19 });
+      expect(module.client.counts()).to.include({ calls: 50, retries: 19 });
     });
 
     it('not when there is no time left for it', async () => {
@@ -217,35 +228,92 @@ describe('the guard of a module', () => {
 
   describe('breaks the circuit', () => {
     const breaker = { failures: 3, openMs: 50, maxOpenMs: 100 };
+    const other = createCall().operation as HttpRouteOperation;
+    const otherRoute = { operation: { ...other, method: 'POST' } } as const;
+    const connecting = new ProviderFailure('timeout', 'late', { phase: 'connecting' });
 
-    for (const failure of ['unavailable', 'timeout', 'protocol'] as const) {
-      it(`after failures of the kind ${failure}`, async () => {
-        const module = createFakeModule({ breaker, invoke: () => fail(failure) });
+    const expectRejected = async (call: Promise<unknown>) => {
+      const rejection = await failureOf(call);
+      expect(rejection).to.be.instanceOf(RejectedCall);
+      expect(rejection.failure).to.equal('unavailable');
+      const { evidence } = rejection as RejectedCall;
+      expect(evidence).to.deep.equal({ field: 'breaker', reason: 'open' });
+    };
+
+    for (const [title, invoke] of [
+      ['unavailable', () => fail()],
+      ['a timeout while connecting', () => Promise.reject(connecting)],
+    ] as const) {
+      it(`of the endpoint after ${title}`, async () => {
+        const module = createFakeModule({ breaker, invoke });
         for (let call = 0; call < 3; call += 1) await failureOf(module.call());
-        const refusal = await failureOf(module.call());
-        expect(refusal).to.be.instanceOf(RejectedCall);
-        expect(refusal.failure).to.equal('unavailable');
-        expect((refusal as RejectedCall).evidence).to.deep.equal({
-          field: 'breaker',
-          reason: 'open',
-        });
+        await expectRejected(module.call());
+        await expectRejected(module.call(otherRoute));
         expect(module.invocations).to.have.length(3);
+        expect(module.client.endpoints()[0]).to.deep.include({ state: 'open', routes: [] });
       });
     }
 
-    for (const status of [500, 502, 503, 599]) {
-      it(`after answers with ${status}`, async () => {
-        const module = createFakeModule({ breaker, invoke: () => answerStatus(status) });
+    for (const [title, invoke] of [
+      ['a timeout', () => fail('timeout')],
+      ['a timeout within the response', () => fail('timeout', 200)],
+      ['a response that is cut short', () => fail('protocol', 200)],
+      ...[500, 502, 503, 599].map((status) => [`${status}`, () => answerStatus(status)] as const),
+    ] as const) {
+      it(`of the route alone after ${title}`, async () => {
+        const module = createFakeModule({ breaker, invoke });
         for (let call = 0; call < 3; call += 1) await module.call().catch(() => {});
-        expect(module.guard.endpoints()[0]).to.include({ state: 'open', failures: 3, calls: 3 });
+        await expectRejected(module.call());
+        expect(module.invocations).to.have.length(3);
+        const [endpoint = expect.fail()] = module.client.endpoints();
+        expect(endpoint).to.include({ state: 'up', failures: 3, calls: 3 });
+        const [route = expect.fail(), ...rest] = endpoint.routes;
+        expect(route).to.include({ route: 'GET /a', state: 'open' });
+        expect(route.until?.getTime()).to.be.within(Date.now() - 100, Date.now() + 60);
+        expect(rest).to.have.length(0);
+        module.answer(async () => ok());
+        expect(await module.call(otherRoute)).to.have.property('value', '"fine"');
       });
     }
+
+    it('of a route, and closes it with one probe', async () => {
+      const module = createFakeModule({ breaker, invoke: () => answerStatus(500) });
+      for (let call = 0; call < 3; call += 1) await module.call().catch(() => {});
+      const stateOf = () => module.client.endpoints()[0]?.routes[0]?.state;
+      await waitUntil('half-open', () => stateOf() === 'half_open');
+      module.answer(async () => ok());
+      await module.call();
+      expect(module.client.endpoints()[0]?.routes).to.deep.equal([]);
+    });
+
+    it('not of the endpoint when a status line comes between failures to connect', async () => {
+      const module = createFakeModule({ breaker });
+      for (let call = 0; call < 4; call += 1) {
+        module.answer(() => answerStatus(500));
+        await module.call({ ...otherRoute, operation: createNth(call) }).catch(() => {});
+      }
+      module.answer(() => fail());
+      for (let call = 0; call < 3; call += 1) await failureOf(module.call());
+      expect(module.client.endpoints()[0]).to.include({ state: 'up' });
+      await failureOf(module.call());
+      expect(module.client.endpoints()[0]).to.include({ state: 'open' });
+    });
+
+    it('not after responses that cannot be used, which do not dilute failures either', async () => {
+      const unusable = new ProviderFailure('protocol', 'large', { status: 200, phase: 'answered' });
+      const module = createFakeModule({ breaker, invoke: () => Promise.reject(unusable) });
+      for (let call = 0; call < 9; call += 1) await failureOf(module.call());
+      expect(module.client.endpoints()[0]).to.deep.include({ failures: 0, routes: [] });
+      module.answer(() => answerStatus(500));
+      for (let call = 0; call < 3; call += 1) await module.call().catch(() => {});
+      expect(module.client.endpoints()[0]?.routes).to.have.length(1);
+    });
 
     for (const status of [400, 404, 429, 499]) {
       it(`not after answers with ${status}`, async () => {
         const module = createFakeModule({ breaker, invoke: () => answerStatus(status) });
         for (let call = 0; call < 9; call += 1) await module.call().catch(() => {});
-        expect(module.guard.endpoints()[0]).to.include({ state: 'up', failures: 0, calls: 9 });
+        expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0, calls: 9 });
       });
     }
 
@@ -253,7 +321,7 @@ describe('the guard of a module', () => {
       it(`not after failures of the kind ${failure}`, async () => {
         const module = createFakeModule({ breaker, invoke: () => fail(failure) });
         for (let call = 0; call < 9; call += 1) await failureOf(module.call());
-        expect(module.guard.endpoints()[0]).to.include({ state: 'up', failures: 0 });
+        expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0 });
       });
     }
 
@@ -265,7 +333,7 @@ describe('the guard of a module', () => {
         caller.abort();
         await gone;
       }
-      expect(module.guard.endpoints()[0]).to.include({ state: 'up', failures: 0, inFlight: 0 });
+      expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0, inFlight: 0 });
     });
 
     it('of one endpoint, and goes on with the others', async () => {
@@ -277,15 +345,15 @@ describe('the guard of a module', () => {
       for (let call = 0; call < 20; call += 1) await module.call().catch(() => {});
       const sent = module.invocations.map(({ endpoint }) => endpoint);
       expect(sent.filter((endpoint) => endpoint === 'bad')).to.have.length(3);
-      expect(module.guard.endpoints().map(({ state }) => state)).to.deep.equal(['open', 'up']);
+      expect(module.client.endpoints().map(({ state }) => state)).to.deep.equal(['open', 'up']);
     });
 
     it('and mends it with one probe', async () => {
       const module = createFakeModule({ breaker, invoke: () => fail() });
       for (let call = 0; call < 3; call += 1) await failureOf(module.call());
-      const [open] = module.guard.endpoints();
+      const [open] = module.client.endpoints();
       expect(open?.until?.getTime()).to.be.within(Date.now() - 100, Date.now() + 60);
-      await waitUntil('half open', () => module.guard.endpoints()[0]?.state === 'half_open');
+      await waitUntil('half open', () => module.client.endpoints()[0]?.state === 'half_open');
       let release = () => {};
       module.answer(async () => {
         await new Promise<void>((resolve) => {
@@ -298,7 +366,7 @@ describe('the guard of a module', () => {
       expect(beside).to.be.instanceOf(RejectedCall);
       release();
       expect(await probe).to.have.property('value', '"fine"');
-      expect(module.guard.endpoints()[0]).to.include({ state: 'up', until: null });
+      expect(module.client.endpoints()[0]).to.include({ state: 'up', until: null });
     });
 
     it('and says for how long, in whole seconds', async () => {
@@ -323,12 +391,12 @@ describe('the guard of a module', () => {
       const old = failureOf(module.call({ signal: callers.signal }));
       module.answer(() => fail());
       await failureOf(module.call());
-      await waitUntil('half open', () => module.guard.endpoints()[0]?.state === 'half_open');
+      await waitUntil('half open', () => module.client.endpoints()[0]?.state === 'half_open');
       module.answer(hang);
       const probe = failureOf(module.call({ signal: callers.signal }));
-      expect(module.guard.counts()).to.include({ inFlight: 2 });
+      expect(module.client.counts()).to.include({ inFlight: 2 });
       const refused = failureOf(module.call({ timeoutMs: 1000 }));
-      expect(module.guard.counts()).to.include({ queued: 0 });
+      expect(module.client.counts()).to.include({ queued: 0 });
       expect(await refused).to.have.deep.property('evidence', { field: 'breaker', reason: 'open' });
       callers.abort();
       await Promise.all([old, probe]);
@@ -368,18 +436,26 @@ describe('the guard of a module', () => {
       const module = createFakeModule();
       await module.call();
       expect(module.invocations[0]).not.to.have.property('endpoint');
-      expect(module.guard.endpoints()).to.deep.equal([
-        { endpoint: 'fake', state: 'up', inFlight: 0, calls: 1, failures: 0, until: null },
+      expect(module.client.endpoints()).to.deep.equal([
+        {
+          endpoint: 'fake',
+          state: 'up',
+          inFlight: 0,
+          calls: 1,
+          failures: 0,
+          until: null,
+          routes: [],
+        },
       ]);
     });
 
     it('what is in flight and what waits', async () => {
       const module = createFakeModule({ limits: { concurrency: 2 }, invoke: hang });
       const calls = [1, 2, 3].map(() => failureOf(module.call({ timeoutMs: 50 })));
-      expect(module.guard.counts()).to.include({ calls: 3, inFlight: 2, queued: 1, ended: 0 });
-      expect(module.guard.endpoints()[0]).to.include({ inFlight: 2 });
+      expect(module.client.counts()).to.include({ calls: 3, inFlight: 2, queued: 1, ended: 0 });
+      expect(module.client.endpoints()[0]).to.include({ inFlight: 2 });
       await Promise.all(calls);
-      expect(module.guard.counts()).to.include({ calls: 3, inFlight: 0, queued: 0, ended: 3 });
+      expect(module.client.counts()).to.include({ calls: 3, inFlight: 0, queued: 0, ended: 3 });
     });
 
     it('a status that is passed on as no failure', async () => {
@@ -390,7 +466,7 @@ describe('the guard of a module', () => {
       await module.call().catch(() => {});
       module.answer(() => answerStatus(500));
       await module.call().catch(() => {});
-      expect(module.guard.counts()).to.include({ calls: 2, failed: 1 });
+      expect(module.client.counts()).to.include({ calls: 2, failed: 1 });
     });
   });
 
@@ -399,7 +475,7 @@ describe('the guard of a module', () => {
       const module = createFakeModule();
       await module.call();
       const from = performance.now();
-      await module.guard.drain(2000);
+      await module.client.drain(2000);
       expect(performance.now() - from).to.be.below(1000);
     });
 
@@ -412,7 +488,7 @@ describe('the guard of a module', () => {
       });
       const calls = [module.call(), module.call()];
       let isDrained = false;
-      const drained = module.guard.drain(5000).then(() => {
+      const drained = module.client.drain(5000).then(() => {
         isDrained = true;
       });
       release.shift()?.();
@@ -427,7 +503,7 @@ describe('the guard of a module', () => {
     it('by cutting what takes too long, without a retry', async () => {
       const module = createFakeModule({ invoke: hang });
       const call = failureOf(module.call({ isRepeatable: true }));
-      await module.guard.drain(20);
+      await module.client.drain(20);
       expect((await call).failure).to.equal('unavailable');
       expect(module.invocations).to.have.length(1);
     });

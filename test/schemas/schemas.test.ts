@@ -36,7 +36,7 @@ const BOUNDS: Readonly<Record<string, Readonly<Record<string, readonly [number, 
     actor_burst: [0, 1_000_000],
   },
   retry: { attempts: [0, 10], budget: [0, 1] },
-  breaker: { failures: [1, 1000], open_ms: [1, 3_600_000], max_open_ms: [1, 3_600_000] },
+  breaker: { failures: [1, 1000], ratio: [0, 1], window_ms: [1, 3_600_000], open_ms: [1, 3_600_000], max_open_ms: [1, 3_600_000] },
   records: { capture_bytes: [0, 65_536] },
   probation: { seconds: [1, 86_400], max_error_rate: [0, 1], min_calls: [1, 100_000] },
 };

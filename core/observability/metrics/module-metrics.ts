@@ -60,7 +60,7 @@ export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
   return [
     gauge(
       'modgate_breaker_state',
-      'State of the breaker of an endpoint: 1 for the one that it is in.',
+      'State of a circuit breaker: 1 for the current one. Routes are listed while not closed.',
       'max',
       readGuards(readBreakers),
     ),
@@ -89,9 +89,9 @@ export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
       aggregator: 'sum',
       read: () => [
         { labels: { module: '', limit: 'actor' }, value: host.refusedActors() },
-        ...readGuards((module, { rates: { refused } }) => [
-          { labels: { module, limit: 'actor' }, value: refused.actor },
-          { labels: { module, limit: 'module' }, value: refused.module },
+        ...readGuards((module, { rates: { rejected } }) => [
+          { labels: { module, limit: 'actor' }, value: rejected.actor },
+          { labels: { module, limit: 'module' }, value: rejected.module },
         ])(),
       ],
     },
@@ -129,13 +129,15 @@ export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
 }
 
 function readBreakers(module: string, guard: ProviderClient): Sample[] {
-  return guard.endpoints().flatMap(({ endpoint, state }) => {
-    const current = state === 'open' || state === 'half_open' ? state : 'closed';
-    return BREAKER_STATES.map((one) => ({
-      labels: { module, endpoint, state: one },
-      value: Number(one === current),
-    }));
-  });
+  return guard.endpoints().flatMap(({ endpoint, state, routes }) =>
+    [{ route: '', state }, ...routes].flatMap(({ route, state }) => {
+      const current = state === 'open' || state === 'half_open' ? state : 'closed';
+      return BREAKER_STATES.map((one) => ({
+        labels: { module, endpoint, state: one, route },
+        value: Number(one === current),
+      }));
+    }),
+  );
 }
 
 function readEndpoints(module: string, guard: ProviderClient): Sample[] {

@@ -26,6 +26,7 @@ export function listChecks(
   records: readonly ExplainedRecord[],
   record: ExplainedRecord | null,
   match: RouteMatch<LiveRoute> | null,
+  endpoints: readonly ExplainedEndpoint[],
 ): ExplainedCheck[] {
   const { path } = request;
   if (path.kind === 'host') return [];
@@ -37,7 +38,7 @@ export function listChecks(
     checkRoute(request, record?.live ?? null, match),
     checkCapability(request.actor, match),
     create('body', 'unknown', 'judged when it comes; a body that is refused is 400'),
-    checkProvider(record?.endpoints ?? []),
+    checkProvider(endpoints),
   ];
 }
 

@@ -12,7 +12,12 @@ import {
   type ExplainedRequest,
   isBridgePath,
 } from './explained-request.js';
-import type { ExplainedCheck, ExplainedRoute, Explanation } from './explanation.js';
+import type {
+  ExplainedCheck,
+  ExplainedEndpoint,
+  ExplainedRoute,
+  Explanation,
+} from './explanation.js';
 import { findRoutes, listMethods } from './find-routes.js';
 
 const OK = 200;
@@ -26,7 +31,8 @@ export async function explainRequest(
   const record = findRecord(path, context.records);
   const module = record?.live ?? null;
   const [match, ...losers] = findRoutes(module, method, path);
-  const checks = listChecks(request, context.records, record, match ?? null);
+  const endpoints = match && record ? listEndpoints(record, match.value) : [];
+  const checks = listChecks(request, context.records, record, match ?? null, endpoints);
   return {
     method,
     target,
@@ -40,9 +46,21 @@ export async function explainRequest(
     methods: listMethods(module, path),
     body: match && module ? explainBody(match.value.method, module.descriptor) : null,
     headers: match && module ? explainHeaders(module.descriptor, match.value.method, actor) : [],
-    endpoints: match && record ? record.endpoints : [],
+    endpoints,
     limits: record ? await explainLimits(record, match?.value ?? null, context.documents) : [],
   };
+}
+
+/** The state of each endpoint for the route: the breaker of either can be open. */
+function listEndpoints(
+  { endpoints }: ExplainedRecord,
+  { method, declaredPath }: LiveRoute,
+): ExplainedEndpoint[] {
+  const name = `${method} ${declaredPath}`;
+  return endpoints.map(({ endpoint, state, routes }) => {
+    const route = routes.find((one) => one.route === name);
+    return { endpoint, state: state === 'open' ? state : (route?.state ?? state) };
+  });
 }
 
 /** Of several descriptors with one name, the one that serves. */

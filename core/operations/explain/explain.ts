@@ -74,9 +74,5 @@ export class Explain implements Handler<ExplainInput> {
 /** What serves is this process's to tell; how it is doing, the whole host's. */
 function describeRecord(record: ModuleRecord, entry: ModuleEntry | undefined): ExplainedRecord {
   const { state, reason, hint } = entry ?? record;
-  const endpoints = (entry?.endpoints ?? []).map((one) => ({
-    endpoint: one.endpoint,
-    state: one.state,
-  }));
-  return { ...record, state, reason, hint, endpoints };
+  return { ...record, state, reason, hint, endpoints: entry?.endpoints ?? [] };
 }

@@ -4,7 +4,8 @@ import { createToken } from '../../injection.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import type { ForwardTarget } from '../forward/forward.js';
-import type { ExplainedEndpoint, TargetProblem } from './explanation.js';
+import type { EndpointEntry } from '../status/module-list.js';
+import type { TargetProblem } from './explanation.js';
 
 export const MODULE_DOCUMENTS = createToken<ModuleDocuments>('module-documents');
 
@@ -40,7 +41,7 @@ export type ExplainedModule = Pick<
 export interface ExplainedRecord
   extends Pick<ModuleRecord, 'file' | 'name' | 'state' | 'since' | 'reason' | 'hint'> {
   readonly live: ExplainedModule | null;
-  readonly endpoints: readonly ExplainedEndpoint[];
+  readonly endpoints: readonly Pick<EndpointEntry, 'endpoint' | 'state' | 'routes'>[];
 }
 
 /** The files of modules as they are now. */

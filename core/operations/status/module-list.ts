@@ -67,7 +67,8 @@ export function describeModuleRecord(record: ModuleRecord) {
   };
 }
 
-function describeEndpoint({ endpoint, state, inFlight, calls, failures, until }: EndpointStatus) {
+function describeEndpoint(status: EndpointStatus) {
+  const { endpoint, state, inFlight, calls, failures, until, routes } = status;
   return {
     endpoint,
     state,
@@ -75,5 +76,6 @@ function describeEndpoint({ endpoint, state, inFlight, calls, failures, until }:
     calls,
     failures,
     until: until?.toISOString() ?? null,
+    routes: routes.map((one) => ({ ...one, until: one.until?.toISOString() ?? null })),
   };
 }

@@ -170,6 +170,29 @@ describe('metrics', () => {
     expect(metrics.sum('modgate_endpoint_up', { module: 'shop' })).to.equal(1);
   });
 
+  it('shows the breaker of a route while it is not closed', async () => {
+    const breaker = { failures: 3, open_ms: 200, max_open_ms: 200 };
+    const { url } = setup.provider;
+    setup.host.drop('flaky.json', describeModule('flaky', url, ROUTES, { breaker }));
+    const target = '/modules/flaky/http/items/1';
+    const find = async (labels: Record<string, string>) =>
+      (await read()).find('modgate_breaker_state', { module: 'flaky', ...labels });
+    const route = 'GET /items/{id}';
+    await waitUntil('the module', async () => (await get(target)).status === 200, 10_000);
+    expect(await find({ route: '' })).to.have.length(3);
+    expect(await find({ route })).to.have.length(0);
+    setup.provider.answer({ status: 500 });
+    for (let count = 0; count < 4; count += 1) await get(target);
+    expect(await find({ route })).to.have.length(3);
+    expect((await read()).sum('modgate_breaker_state', { module: 'flaky', route: '' })).to.equal(1);
+    expect((await read()).sum('modgate_breaker_state', { route, state: 'closed' })).to.equal(0);
+    setup.provider.answer({});
+    await waitUntil('a good response', async () => (await get(target)).status === 200, 10_000);
+    expect(await find({ route })).to.have.length(0);
+    expect(await find({ route: '', state: 'closed' })).to.have.length(1);
+    setup.host.remove('flaky.json');
+  });
+
   it('has a kind for each failure', async () => {
     const of = async (failure: string) =>
       (await read()).sum('modgate_failures_total', { module: 'tight', failure });

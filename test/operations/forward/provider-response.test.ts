@@ -162,11 +162,24 @@ describe('what the caller gets', () => {
     expect(parseJson(await get())['data']).to.equal('é');
   });
 
-  it('gets a body that ends with the connection', async () => {
-    setup.provider.answer({
-      raw: ['HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n', 10, '[1,2]'],
+  for (const status of ['200 OK', '299 Fine']) {
+    it(`gets 502 for the body of a ${status} that ends with the connection`, async () => {
+      const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\n`;
+      for (const framing of ['', 'transfer-encoding: identity\r\n']) {
+        setup.provider.answer({ raw: [`${head}${framing}\r\n`, 10, '[1,2]'] });
+        const problem = expectProblem(await get(), 502);
+        expect(reasonOf(problem, 'failure')).to.equal('protocol');
+      }
     });
-    expect(parseJson(await get())['data']).to.deep.equal([1, 2]);
+  }
+
+  it('gets 502 for a body without a length that is reset, whole or not', async () => {
+    const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n';
+    for (const body of ['[1,2]', '1']) {
+      setup.provider.answer({ raw: [head, 10, body, 10], finally: 'reset' });
+      const problem = expectProblem(await get(), 502);
+      expect(reasonOf(problem, 'failure')).to.equal('protocol');
+    }
   });
 
   it('gets the answer behind interim ones', async () => {

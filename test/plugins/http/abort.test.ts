@@ -18,7 +18,7 @@ import {
 /** Well below the time-outs of a connection (4 s), which would end it as well. */
 const PROMPT_MS = 5_000;
 
-describe('the http adapter: a call that is taken back', () => {
+describe('http adapter: aborted calls', () => {
   let opened: OpenedProvider;
   let upstream: RunningProvider;
 
@@ -43,7 +43,7 @@ describe('the http adapter: a call that is taken back', () => {
     'any other reason': { reason: new Error('gone'), expected: 'cancelled' },
   };
   for (const [name, { reason, expected }] of Object.entries(REASONS)) {
-    it(`fails as ${expected} for ${name}, before the answer and within it`, async () => {
+    it(`fail as ${expected} for ${name}, before the response and within it`, async () => {
       for (const head of ['', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"a']) {
         let answered = false;
         const provider = await open(
@@ -57,7 +57,8 @@ describe('the http adapter: a call that is taken back', () => {
         controller.abort(reason);
         const failure = await failureOf(call);
         expect(failure.failure).to.equal(expected);
-        // What the host says, and the status where the provider had sent one.
+        expect(failure.phase).to.equal('responding');
+        // A failure of the host keeps its message and gets the status that the provider had sent.
         if (reason instanceof ProviderFailure) expect(failure.message).to.equal(reason.message);
         expect(failure.status).to.equal(
           head === '' || !(reason instanceof ProviderFailure) ? null : 200,
@@ -69,7 +70,7 @@ describe('the http adapter: a call that is taken back', () => {
     });
   }
 
-  it('never sends what was taken back before', async () => {
+  it('are not sent when aborted before', async () => {
     const provider = await open(startProvider());
     const call = provider.invoke(createInvocation({}, { signal: AbortSignal.abort() }));
     expect((await failureOf(call)).failure).to.equal('cancelled');
@@ -78,20 +79,20 @@ describe('the http adapter: a call that is taken back', () => {
     expect(upstream).to.have.nested.property('requests.length', 1);
   });
 
-  it('never sends what is taken back while the connection is being made', async () => {
+  it('are not sent when aborted while connecting', async () => {
     const provider = await open(startProvider());
     const controller = new AbortController();
     const { signal } = controller;
-    const call = provider.invoke(createInvocation({ target: '/taken-back' }, { signal }));
+    const call = provider.invoke(createInvocation({ target: '/aborted' }, { signal }));
     controller.abort();
-    expect((await failureOf(call)).failure).to.equal('cancelled');
+    expect(await failureOf(call)).to.include({ failure: 'cancelled', phase: 'connecting' });
     await provider.invoke(createInvocation({ target: '/after' }));
     expect(upstream).to.have.nested.property('requests.length', 1);
     expect(upstream).to.have.nested.property('requests[0].target', '/after');
   });
 
-  it('gives a connection up that is still being made', async () => {
-    // A peer that takes the connection and never shakes hands.
+  it('close a connection that is still being made', async () => {
+    // The peer accepts the connection and never answers the TLS handshake.
     upstream = await startRawProvider((socket) => socket.resume());
     const url = upstream.url.replace('http:', 'https:');
     opened = await openAdapter(httpAdapter, { endpoints: [url] });
@@ -99,12 +100,12 @@ describe('the http adapter: a call that is taken back', () => {
     const call = opened.provider.invoke(createInvocation({}, { signal: controller.signal }));
     await eventually(() => upstream.sockets.size === 1);
     controller.abort(new ProviderFailure('timeout', 'over'));
-    expect((await failureOf(call)).failure).to.equal('timeout');
+    expect(await failureOf(call)).to.include({ failure: 'timeout', phase: 'connecting' });
     await eventually(() => upstream.sockets.size === 0, PROMPT_MS);
     expect(upstream.accepted()).to.equal(1);
   });
 
-  it('makes no new connection for a call that was taken back', async () => {
+  it('make no new connection', async () => {
     const provider = await open(startProvider(() => {}));
     for (let call = 1; call <= 3; call += 1) {
       const controller = new AbortController();
@@ -119,7 +120,7 @@ describe('the http adapter: a call that is taken back', () => {
     }
   });
 
-  it('ends a trickle', async () => {
+  it('end a trickle', async () => {
     const provider = await open(
       startProvider((_request, response) => {
         const timer = setInterval(() => response.write('x'), 2);
@@ -132,7 +133,7 @@ describe('the http adapter: a call that is taken back', () => {
     await eventually(() => upstream.sockets.size === 0);
   });
 
-  it('changes nothing after the answer', async () => {
+  it('change nothing after the response', async () => {
     const provider = await open(startProvider());
     const controller = new AbortController();
     const signal = controller.signal;

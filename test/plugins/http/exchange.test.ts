@@ -135,10 +135,31 @@ describe('the http adapter: one exchange', () => {
     expect(outcome.headers).not.to.have.property('x-trailer');
   });
 
-  it('reads a body that ends with the connection', async () => {
-    const outcome = await callRaw('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{"a":1}');
+  it('rejects the body of a success that ends with the connection', async () => {
+    const head = 'HTTP/1.1 200 OK\r\nConnection: close\r\n';
+    for (const framing of ['', 'Transfer-Encoding: gzip\r\n', 'Transfer-Encoding: x-chunked\r\n']) {
+      const failure = await failureOf(callRaw(`${head}${framing}\r\n{"a":1}`));
+      expect(failure).to.include({ failure: 'protocol', status: 200, phase: 'answered' });
+    }
+    expect((await callRaw(`${head}\r\n`)).body).to.equal(null);
+  });
+
+  it('reads the body of an error that ends with the connection', async () => {
+    const outcome = await callRaw('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n{"a":1}');
     expect(textOf(outcome)).to.equal('{"a":1}');
   });
+
+  for (const [title, answer, phase] of [
+    ['a chunk that is cut short', 'Transfer-Encoding: chunked\r\n\r\n5\r\n{"a', 'responding'],
+    ['a body that is cut short', 'Content-Length: 10\r\n\r\n{"a', 'responding'],
+    ['a malformed chunk', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n', 'responding'],
+    ['a length over the limit', 'Content-Length: 99999999\r\n\r\n{', 'answered'],
+  ] as const) {
+    it(`fails in phase ${phase} for ${title}`, async () => {
+      const failure = await failureOf(callRaw(`HTTP/1.1 200 OK\r\n${answer}`));
+      expect(failure).to.include({ failure: 'protocol', phase });
+    });
+  }
 
   it('never decompresses', async () => {
     const body = gzipSync('{"a":1}');

@@ -78,7 +78,7 @@ describe('the http adapter: TLS', () => {
 
   it('refuses a certificate for another host, unless the config names that host', async () => {
     const answer = await callOverTls(elsewhere, { ca: 'ca.pem' });
-    expect(answer).to.equal('unavailable: no answer (ERR_TLS_CERT_ALTNAME_INVALID)');
+    expect(answer).to.equal('unavailable: no response (ERR_TLS_CERT_ALTNAME_INVALID)');
     const tls = { ca: 'ca.pem', servername: 'elsewhere.example' };
     expect(await callOverTls(elsewhere, tls)).to.equal('200');
     expect(await callOverTls(server, tls)).to.match(/ALTNAME/);
@@ -86,7 +86,7 @@ describe('the http adapter: TLS', () => {
 
   it('refuses an expired certificate', async () => {
     const answer = await callOverTls(expired, { ca: 'ca.pem' });
-    expect(answer).to.equal('unavailable: no answer (CERT_HAS_EXPIRED)');
+    expect(answer).to.equal('unavailable: no response (CERT_HAS_EXPIRED)');
   });
 
   it('presents its own certificate where one is required', async () => {
@@ -115,7 +115,7 @@ describe('the http adapter: TLS', () => {
       expect(await callOverTls(server, { ca: 'ca.pem', pin_sha256 })).to.equal('200');
     }
     const answer = await callOverTls(server, { ca: 'ca.pem', pin_sha256: other });
-    expect(answer).to.equal('unavailable: no answer (ERR_TLS_PIN)');
+    expect(answer).to.equal('unavailable: no response (ERR_TLS_PIN)');
   });
 
   it('verifies as ever beside a pin that matches', async () => {

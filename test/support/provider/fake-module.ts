@@ -25,7 +25,7 @@ export interface FakeModuleOptions {
   readonly retry?: Partial<Descriptor['retry']>;
   readonly breaker?: Partial<Descriptor['breaker']>;
   readonly providerErrors?: Descriptor['providerErrors'];
-  readonly pressure?: LoadShedder;
+  readonly loadShedder?: LoadShedder;
   readonly invoke?: (invocation: Invocation) => Promise<Outcome>;
   /** Keeps no invocations: for benchmarks. */
   readonly isForgetful?: boolean;
@@ -33,7 +33,7 @@ export interface FakeModuleOptions {
 }
 
 export interface FakeModule {
-  readonly guard: ProviderClient;
+  readonly client: ProviderClient;
   readonly scope: ModuleScope;
   readonly invocations: readonly Invocation[];
   /** What the next calls do. */
@@ -41,7 +41,7 @@ export interface FakeModule {
   call(more?: Partial<ProviderCall>): Promise<ProviderAnswer<string>>;
 }
 
-/** A guard over a provider that does what the test says. */
+/** A client over a provider that does what the test says. */
 export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
   const invocations: Invocation[] = [];
   let invoke = options.invoke ?? (async () => ok());
@@ -69,22 +69,22 @@ export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
     }),
   };
   const scope = new ModuleScope(SILENT_LOG);
-  const guard = new ProviderClient({
+  const client = new ProviderClient({
     provider,
     descriptor: createDescriptor(options),
     log: SILENT_LOG,
     scope,
-    pressure: options.pressure ?? null,
+    loadShedder: options.loadShedder ?? null,
     identity: null,
   });
   return {
-    guard,
+    client,
     scope,
     invocations,
     answer: (next) => {
       invoke = next;
     },
-    call: (more) => guard.call(createCall(more), readText),
+    call: (more) => client.call(createCall(more), readText),
   };
 }
 
@@ -110,7 +110,14 @@ function createDescriptor(options: FakeModuleOptions): Descriptor {
     forwardHeaders: [],
     providerErrors: options.providerErrors ?? 'problem',
     retry: { attempts: 2, budget: 1, ...options.retry },
-    breaker: { failures: 1000, openMs: 10_000, maxOpenMs: 60_000, ...options.breaker },
+    breaker: {
+      failures: 1000,
+      ratio: 0.5,
+      windowMs: 10_000,
+      openMs: 10_000,
+      maxOpenMs: 60_000,
+      ...options.breaker,
+    },
     records: { captureBytes: 0 },
     probation: null,
     console: { release: null, ui: [], grants: [] },

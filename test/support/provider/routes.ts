@@ -59,6 +59,11 @@ export interface ModuleEntry {
     readonly calls: number;
     readonly failures: number;
     readonly until: string | null;
+    readonly routes: readonly {
+      readonly route: string;
+      readonly state: string;
+      readonly until: string | null;
+    }[];
   }[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * What the guard costs a call: `node dist/test/bench/guard.js [calls]`. The provider answers at once, so
- * what is left is the guard. CPU time of the process, since wall time says more about the machine's
- * other work; the median of several rounds. Subtract `no guard`, which makes the same call objects.
+ * Cost of the provider client per call: `node dist/test/bench/provider-client.js [calls]`. The provider
+ * responds at once. CPU time of the process, the median of several rounds; subtract `no client`, which
+ * creates the same call objects.
  */
 import type { CheckedOutcome } from '../../core/provider/outcome.js';
 import {
@@ -17,30 +17,30 @@ const ROUNDS = 7;
 const answer = Promise.resolve(ok());
 const readBody = ({ pieces }: CheckedOutcome) => pieces;
 
-const createGuarded = (options: FakeModuleOptions) => {
-  const { guard } = createFakeModule({ ...options, invoke: () => answer, isForgetful: true });
-  return () => guard.call(createCall(), readBody);
+const createClientCall = (options: FakeModuleOptions) => {
+  const { client } = createFakeModule({ ...options, invoke: () => answer, isForgetful: true });
+  return () => client.call(createCall(), readBody);
 };
 
 const endpoints = ['a', 'b', 'c'];
 const subjects: Readonly<Record<string, { readonly width: number; call(): Promise<unknown> }>> = {
-  'no guard': {
+  'no client': {
     width: 1,
     call: async () => {
       createCall();
       return (await answer).body;
     },
   },
-  'one endpoint': { width: 1, call: createGuarded({}) },
-  'one endpoint, 64 at a time': { width: 64, call: createGuarded({}) },
-  'three endpoints in turn': { width: 1, call: createGuarded({ endpoints }) },
+  'one endpoint': { width: 1, call: createClientCall({}) },
+  'one endpoint, 64 at a time': { width: 64, call: createClientCall({}) },
+  'three endpoints in turn': { width: 1, call: createClientCall({ endpoints }) },
   'three endpoints by load': {
     width: 1,
-    call: createGuarded({ endpoints, balancing: { strategy: 'least_in_flight' } }),
+    call: createClientCall({ endpoints, balancing: { strategy: 'least_in_flight' } }),
   },
   'queued, 64 at a time for 16 places': {
     width: 64,
-    call: createGuarded({ limits: { concurrency: 16, queue: 64, queueMs: 60_000 } }),
+    call: createClientCall({ limits: { concurrency: 16, queue: 64, queueMs: 60_000 } }),
   },
 };
 

@@ -1,0 +1,41 @@
+import type { ProviderFailure } from '../contract/index.js';
+import type { Verdict } from './circuit-breaker.js';
+
+/** What an attempt means for the breaker of its endpoint, and for that of its route there. */
+export interface AttemptVerdict {
+  readonly endpoint: Verdict;
+  readonly route: Verdict;
+}
+
+/** From this status on, a response is a failure of the route. */
+const MIN_SERVER_ERROR = 500;
+
+/** One bad route must not close a module: what a route responds counts for that route only. */
+export const VERDICTS = {
+  /** Canceled, denied by the transport, or rejected by a limit. */
+  uncounted: { endpoint: 'neutral', route: 'neutral' },
+  unreachable: { endpoint: 'failure', route: 'neutral' },
+  /** Timed out, or failed without a whole response. */
+  incomplete: { endpoint: 'neutral', route: 'failure' },
+  /** The same after the status line. */
+  cutShort: { endpoint: 'success', route: 'failure' },
+  serverError: { endpoint: 'success', route: 'failure' },
+  /** Not JSON, encoded, a redirect, malformed or too large. */
+  unusable: { endpoint: 'success', route: 'neutral' },
+  answered: { endpoint: 'success', route: 'success' },
+} as const satisfies Record<string, AttemptVerdict>;
+
+/** @param isUsable whether the response can be passed to the client */
+export function verdictOfResponse(status: number, isUsable: boolean): AttemptVerdict {
+  if (status >= MIN_SERVER_ERROR) return VERDICTS.serverError;
+  return isUsable ? VERDICTS.answered : VERDICTS.unusable;
+}
+
+/** For an attempt without a response. */
+export function verdictOfFailure({ failure, status, phase }: ProviderFailure): AttemptVerdict {
+  if (failure === 'unavailable') return VERDICTS.unreachable;
+  if (failure !== 'timeout' && failure !== 'protocol') return VERDICTS.uncounted;
+  if (phase === 'connecting') return VERDICTS.unreachable;
+  if (phase === 'answered') return VERDICTS.unusable;
+  return status === null ? VERDICTS.incomplete : VERDICTS.cutShort;
+}
