@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../errors.js';
+import { readVersion } from '../version.js';
 import { type CommandContext, EXIT, type ExitCode } from './command-module.js';
 import { COMMANDS } from './commands.js';
 
@@ -86,11 +86,6 @@ async function loadCommand(
   command.description(entry.summary);
   loaded.define(command);
   command.action(async () => finish(await loaded.run(command, context)));
-}
-
-function readVersion(): string {
-  const manifest = createRequire(import.meta.url)('modgate/package.json') as { version: string };
-  return manifest.version;
 }
 
 /**

@@ -1,23 +1,23 @@
 import { resolve } from 'node:path';
 import type { SettingKind } from './setting-kind.js';
 
-/** One link of the chain of authenticators. */
+/** One entry of the chain of authenticators. */
 export interface AuthenticatorChoice {
   readonly name: string;
-  /** For one of a plugin, which judges it; `{}` where nothing is given. */
+  /** Validated by the plugin of the authenticator; `{}` by default. */
   readonly config: unknown;
-  /** Where relative paths in it start. */
+  /** Relative paths in the config start here. */
   readonly directory: string;
 }
 
 const NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const MEMBERS: ReadonlySet<string> = new Set(['name', 'config']);
 
-/** Names in the order in which they are asked; in a configuration file each also with its config. */
+/** Names in the order of the chain; in a configuration file each may have a config. */
 export const authenticatorList: SettingKind<readonly AuthenticatorChoice[]> = {
   placeholder: 'names',
   expected:
-    'names of authenticators that differ, such as tokens,acme-ldap, or in a file a list of {name, config}',
+    'distinct names of authenticators, such as tokens,acme-ldap, or in a file a list of {name, config}',
   fileType: 'string',
   parse: (text, directory) => parseList(text.split(','), directory),
   parseValue: (value, directory) =>

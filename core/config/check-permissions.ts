@@ -3,12 +3,12 @@ import type { Log } from '../contract/index.js';
 import type { HostConfig } from './settings.js';
 
 const ANYTHING_BY_OTHERS = 0o077;
-// A group that may read is how a host gets a file that another user owns.
+// A group may read: that is how a host gets a file that another user owns.
 const WRITE_BY_OTHERS_OR_READ_BY_ALL = 0o026;
 
 /**
- * Warns of a state folder, or a tokens file, that others may look into or change: they could read what is
- * kept there, or let themselves in. A folder that is not there yet is made for its owner alone.
+ * Warns if other users may read or change the state folder or the tokens file: they could read secrets or
+ * add a token. A missing folder is created for its owner alone.
  */
 export function warnOfOpenPermissions(
   { state, tokens }: Pick<HostConfig, 'state' | 'tokens'>,
@@ -29,12 +29,12 @@ export function warnOfOpenPermissions(
 }
 
 function isOpen(path: string, bits: number): boolean {
-  // Windows has no such bits: Node makes some up.
+  // Windows has no such bits; Node returns arbitrary ones.
   if (process.platform === 'win32') return false;
   try {
     return (statSync(path).mode & bits) !== 0;
   } catch {
-    // Not there yet, or not to be looked at: whoever uses it will say so.
+    // Missing or not readable: reported where the path is used.
     return false;
   }
 }

@@ -1,18 +1,18 @@
 import { ConfigError } from '../errors.js';
 import { SETTINGS, type SettingName } from './settings.js';
 
-/** The text of a setting and where it was found. */
+/** The text of a setting and its origin. */
 export interface SettingText {
   readonly text: string;
   /** For messages: `--port`, `MODGATE_PORT`, `port in config.yaml:3:1`. */
   readonly source: string;
-  /** Where relative paths start. */
+  /** Relative paths start here. */
   readonly directory: string;
-  /** What a configuration file has instead of a text, for the kinds that take it. */
+  /** A list from a configuration file, for the kinds that accept one. */
   readonly value?: unknown;
 }
 
-/** @throws ConfigError that names the source and what was expected, never the text. */
+/** @throws ConfigError with the source and the expected value, never with the text. */
 export function parseSetting(name: SettingName, given: SettingText): unknown {
   const { kind } = SETTINGS[name];
   const value =
@@ -23,7 +23,7 @@ export function parseSetting(name: SettingName, given: SettingText): unknown {
   throw new ConfigError(`${given.source} must be ${kind.expected}${explainText(given.text)}`);
 }
 
-/** Kubernetes sets `MODGATE_PORT=tcp://…` in every pod beside a service that is named modgate. */
+/** Kubernetes sets `MODGATE_PORT=tcp://…` in every pod if a service is named modgate. */
 function explainText(text: string): string {
   return text.startsWith('tcp://')
     ? ' (kubernetes sets this variable for a service of that name: turn enableServiceLinks off)'

@@ -1,29 +1,33 @@
 import { resolve } from 'node:path';
 import type { SettingKind } from './setting-kind.js';
 
-/** Where plugins are looked for: a folder of them, or one package of npm's. */
+/** A folder of plugins, or one npm package. */
 export type PluginSource =
   | { readonly kind: 'folder'; readonly path: string }
   | {
       readonly kind: 'package';
       readonly name: string;
-      /** Its `node_modules` is looked for here, then in every folder above. */
+      /** The folders from which the package is resolved. */
       readonly directories: readonly string[];
     };
 
-/** What npm takes for a name, in lower case. */
+/** The names that npm accepts, in lower case. */
 const PACKAGE_NAME = /^(?=.{1,214}$)(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 const PATH = /^(?:\.{1,2}(?:\/|$)|\/)/;
 
 /**
- * A folder of plugins; in a configuration file also a list of folders, which start with `./`, `../` or
- * `/`, and names of npm packages.
+ * A folder of plugins or an npm package with a scope; in a configuration file also a list of folders,
+ * which start with `./`, `../` or `/`, and names of npm packages.
  */
 export const pluginList: SettingKind<readonly PluginSource[]> = {
   placeholder: 'dir',
-  expected: 'the path of a folder, or in a file a list of folders (./plugins) and npm packages',
+  expected:
+    'the path of a folder, an npm package such as @acme/x, or in a file a list of folders (./plugins) and npm packages',
   fileType: 'string',
-  parse: (text, directory) => (isPath(text) ? [createFolder(text, directory)] : undefined),
+  parse: (text, directory) => {
+    if (text.startsWith('@') && PACKAGE_NAME.test(text)) return [createPackage(text, directory)];
+    return isPath(text) ? [createFolder(text, directory)] : undefined;
+  },
   parseValue: (value, directory) => {
     if (!Array.isArray(value)) return undefined;
     const sources = value.map((entry) => parseEntry(entry, directory));
@@ -35,7 +39,11 @@ function parseEntry(entry: unknown, directory: string): PluginSource | null {
   if (typeof entry !== 'string') return null;
   if (PATH.test(entry)) return isPath(entry) ? createFolder(entry, directory) : null;
   if (!PACKAGE_NAME.test(entry)) return null;
-  return { kind: 'package', name: entry, directories: [resolve(directory), resolve('.')] };
+  return createPackage(entry, directory);
+}
+
+function createPackage(name: string, directory: string): PluginSource {
+  return { kind: 'package', name, directories: [resolve(directory), resolve('.')] };
 }
 
 function createFolder(text: string, directory: string): PluginSource {

@@ -11,8 +11,8 @@ import { SETTING_NAMES, SETTINGS, type SettingName, settingKey } from './setting
 const NAME_BY_KEY = new Map(SETTING_NAMES.map((name) => [settingKey(name), name]));
 
 /**
- * Reads a YAML file of settings, named as the flags without `--`. Relative paths in it start at its folder.
- * @throws ConfigError at the first fault: every value is judged, also one that a flag overrides.
+ * Reads a YAML file of settings, named as the flags without `--`. Relative paths start at its folder.
+ * @throws ConfigError at the first error, also in a value that a flag overrides.
  */
 export async function readConfigFile(file: string): Promise<Map<SettingName, SettingText>> {
   const document = await readDocument(file);

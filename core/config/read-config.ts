@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { ConfigError } from '../errors.js';
 import { parseSetting, type SettingText } from './parse-setting.js';
 import { readConfigFile } from './read-config-file.js';
@@ -13,25 +14,28 @@ export { ConfigError } from '../errors.js';
 export type { LogLevel } from '../log/logger.js';
 export type { HostConfig } from './settings.js';
 
-/** Where relative paths of flags, variables and defaults start. */
+/** Relative paths of flags, variables and defaults start here. */
 const WORKING_DIRECTORY = '.';
 
+/** Used without `--config`, if it is in the working directory. */
+const DEFAULT_FILE = 'modgate.yaml';
+
 export interface ConfigInput {
-  /** By camelCase name, only what was given: a text, or `true` for a flag without one. */
+  /** The given flags by camelCase name: a text, or `true` for a flag without one. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: NodeJS.ProcessEnv;
 }
 
 export interface ReadConfig<Name extends SettingName> {
   readonly config: Readonly<Pick<HostConfig, Name>>;
-  /** Where each value came from, for messages: `--port`, `MODGATE_PORT`, `port in config.yaml:3:1`. */
+  /** The origin of each value, for messages: `--port`, `MODGATE_PORT`, `port in config.yaml:3:1`. */
   readonly sources: Readonly<Record<Name, string>>;
 }
 
 /**
- * Reads the settings of a command: flag before variable before `--config FILE` before default. An empty
- * variable counts as absent.
- * @throws ConfigError at the first value that does not fit.
+ * Reads the settings of a command: flag before variable before configuration file before default. An
+ * empty variable counts as absent.
+ * @throws ConfigError at the first invalid value.
  */
 export async function readConfig<Name extends SettingName>(
   names: readonly Name[],
@@ -47,12 +51,12 @@ export async function readConfig<Name extends SettingName>(
     values[name] = given === null ? null : parseSetting(name, given);
     sources[name] = given?.source ?? settingFlag(name);
   }
-  // Each value was parsed by the kind of its own name.
+  // Each value was parsed by the kind of its setting.
   return { config: Object.freeze(values), sources } as unknown as ReadConfig<Name>;
 }
 
 async function readFile(file: SettingText | null): Promise<Map<SettingName, SettingText>> {
-  if (file === null) return new Map();
+  if (file === null) return existsSync(DEFAULT_FILE) ? readConfigFile(DEFAULT_FILE) : new Map();
   if (file.text === '') throw new ConfigError(`${file.source} must be the path of a file`);
   return readConfigFile(file.text);
 }

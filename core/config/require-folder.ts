@@ -7,7 +7,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A folder that is not there is a mistake, where an empty one holds nothing yet.
+ * An empty folder is valid, a missing one is a mistake.
  * @throws ConfigError that names the source and the folder.
  */
 export async function requireFolder(folder: string, source: string): Promise<void> {

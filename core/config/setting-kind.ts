@@ -2,17 +2,17 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 
-/** How the text of a setting becomes its value: one for all sources. */
+/** Parses the text of a setting, whatever its source. */
 export interface SettingKind<T> {
-  /** Stands for the value in help: `--port <number>`; `null` for a flag without one. */
+  /** The value in help: `--port <number>`; `null` for a flag without one. */
   readonly placeholder: string | null;
   /** Completes `--port must be …`. */
   readonly expected: string;
   /** The type that the value has in a configuration file. */
   readonly fileType: 'string' | 'number' | 'boolean' | 'number or string';
-  /** `undefined` when the text is none of this kind. Relative paths are resolved in `directory`. */
+  /** `undefined` for an invalid text. Relative paths are resolved in `directory`. */
   parse(text: string, directory: string): T | undefined;
-  /** For what a configuration file can say and a text cannot: a list. `undefined` for what is none. */
+  /** For a list in a configuration file. `undefined` for an invalid one. */
   parseValue?(value: unknown, directory: string): T | undefined;
 }
 
@@ -26,7 +26,7 @@ export function path(placeholder: 'dir' | 'file'): SettingKind<string> {
   };
 }
 
-/** Judged where it is used; never printed, since it may hold a password. */
+/** Validated when the store opens; never printed, since it may hold a password. */
 export const storeUrl: SettingKind<string> = {
   placeholder: 'url',
   expected: 'a URL such as postgres://user@host/database',
@@ -55,7 +55,7 @@ export function integer(min: number, max?: number): SettingKind<number> {
   };
 }
 
-/** `auto` is one for each core that the process may use. */
+/** `auto` is one per core that the process may use. */
 export function workerCount(max: number): SettingKind<number> {
   const { parse } = integer(1, max);
   return {
@@ -83,7 +83,7 @@ function decimal(placeholder: string, max: number): SettingKind<number> {
 
 export const share: SettingKind<number> = decimal('share', 1);
 
-/** So many a second. */
+/** Per second. */
 export const rate: SettingKind<number> = decimal('number', 1_000_000);
 
 export function choice<const T extends string>(
@@ -105,7 +105,7 @@ const SWITCH_WORDS = new Map([
   ['0', false],
 ]);
 
-/** On the command line its presence is `true`; a variable says `true`, `false`, `1` or `0`. */
+/** A flag without a value is `true`; a variable is `true`, `false`, `1` or `0`. */
 export const onOff: SettingKind<boolean> = {
   placeholder: null,
   expected: 'true or false',

@@ -15,9 +15,9 @@ import {
 } from './setting-kind.js';
 
 /**
- * - `off`: the files of plugins are not looked at
- * - `warn`: what `enforce` would refuse is logged, and used
- * - `enforce`: a plugin is used only when each of its files has the digest that it should have
+ * - `off`: the files of plugins are not checked
+ * - `warn`: a plugin that `enforce` would reject is logged and used
+ * - `enforce`: a plugin is used only if each of its files has the expected digest
  */
 export const INTEGRITY_POLICIES = ['off', 'warn', 'enforce'] as const;
 
@@ -28,45 +28,45 @@ export const ENVIRONMENTS = ['development', 'production'] as const;
 export interface HostConfig {
   /** The folder of descriptors. */
   readonly modules: string;
-  /** Folders of plugins and npm packages, beside the plugins that modgate ships. */
+  /** Folders of plugins and npm packages, in addition to the plugins that modgate ships. */
   readonly plugins: readonly PluginSource[] | null;
-  /** What becomes of a plugin whose files do not have their digests. */
+  /** What to do with a plugin whose files do not have the expected digests. */
   readonly pluginIntegrity: IntegrityPolicy;
-  /** The file of digests that ops keep apart from the plugins. */
+  /** The file of digests that operators keep apart from the plugins. */
   readonly pluginDigests: string | null;
-  /** The folder for data that must last. */
+  /** The folder for persistent data. */
   readonly state: string;
   /** The store of config values and audit: `postgres://…`; `null`: SQLite under `state`. */
   readonly store: string | null;
-  /** Where to listen: an IP address or a host name. */
+  /** The address to listen on: an IP address or a host name. */
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 selects a free one. */
   readonly port: number;
-  /** `development` turns dev tokens on (contract 3). */
+  /** `development` enables dev tokens. */
   readonly env: (typeof ENVIRONMENTS)[number];
   /** The file of the `tokens` authenticator. */
   readonly tokens: string | null;
-  /** The file of the issuers of signed and of opaque tokens. */
+  /** The file of the issuers of signed and opaque tokens. */
   readonly issuers: string | null;
-  /** The chain, in the order in which it is asked; `null`: every one that is configured. */
+  /** The chain in its order; `null`: all that are configured. */
   readonly authenticators: readonly AuthenticatorChoice[] | null;
-  /** Lets dev tokens be used beyond loopback. */
+  /** Accepts dev tokens from other machines. */
   readonly allowDevAuthAnywhere: boolean;
   /** The certificate of the listener, PEM with its chain; `null`: plain HTTP. */
   readonly tlsCert: string | null;
   /** The key of that certificate, PEM. */
   readonly tlsKey: string | null;
-  /** The authorities that vouch for certificates of callers; `null`: none are asked for. */
+  /** The authorities of client certificates; `null`: no client certificates. */
   readonly tlsClientCa: string | null;
-  /** The file of the actors that certificates of callers stand for. */
+  /** The file that maps client certificates to actors. */
   readonly tlsClients: string | null;
   /** From the first byte of a connection to the end of the head; also for a TLS handshake. Milliseconds. */
   readonly headTimeoutMs: number;
-  /** How long a body may stand still. Milliseconds. */
+  /** Longest pause within a request body. Milliseconds. */
   readonly bodyTimeoutMs: number;
   /** For the whole request. Milliseconds. */
   readonly requestTimeoutMs: number;
-  /** How long a caller may take nothing of an answer. Milliseconds. */
+  /** Longest pause of a client in reading a response. Milliseconds. */
   readonly answerTimeoutMs: number;
   /** How long a connection is kept open between requests. Milliseconds. */
   readonly idleTimeoutMs: number;
@@ -74,32 +74,32 @@ export interface HostConfig {
   readonly maxHeaders: number;
   /** One more connection is closed at once. */
   readonly maxConnections: number;
-  /** After so many a connection is closed. */
+  /** A connection is closed after this number of requests. */
   readonly maxRequestsPerConnection: number;
-  /** How often each actor may call; 0: no limit. Requests a second. */
+  /** Limit for each actor; 0: no limit. Requests per second. */
   readonly actorRate: number;
-  /** How many requests of an actor may come at once; 0: as many as a second. */
+  /** Requests of an actor at once; 0: as many as per second. */
   readonly actorBurst: number;
-  /** From one key of `modgate-identity` to the next. Hours. */
+  /** Lifetime of a key of `modgate-identity`. Hours. */
   readonly identityRotationHours: number;
-  /** How long requests in flight may take to finish after the drain began. Milliseconds. */
+  /** Time for requests in flight to finish during the drain. Milliseconds. */
   readonly drainMs: number;
-  /** How long the host goes on accepting, not ready, before it drains. Milliseconds. */
+  /** How long the host still accepts requests, not ready, before it drains. Milliseconds. */
   readonly drainDelayMs: number;
   readonly logLevel: LogLevel;
-  /** The share of answered requests that are logged; failures always are. */
+  /** Share of successful requests that are logged; failures always are. */
   readonly logSuccessSample: number;
-  /** Whether what became of each descriptor is written to `.status/` in the modules folder. */
+  /** Whether the state of each descriptor is written to `.status/` in the modules folder. */
   readonly statusFiles: 'on' | 'off';
-  /** Calls that are kept in the store at most; 0: only the last 10,000, in memory. */
+  /** Most calls kept in the store; 0: only the last 10,000, in memory. */
   readonly keepCalls: number;
   /** How long calls are kept in the store. Hours. */
   readonly keepCallsHours: number;
-  /** Forwarded requests at a time; one more is `overloaded`. */
+  /** Forwarded requests at the same time; one more is `overloaded`. */
   readonly maxInFlight: number;
-  /** The delay of the event loop past which forwarded requests are `overloaded`. Milliseconds. */
+  /** Event-loop delay above which forwarded requests are `overloaded`. Milliseconds. */
   readonly shedDelayMs: number;
-  /** How many processes serve the port together; `null`: this one, by itself. */
+  /** Processes that share the port; `null`: only this one. */
   readonly workers: number | null;
 }
 
@@ -113,30 +113,30 @@ interface Setting<T> {
   readonly help: string;
 }
 
-/** The longest that a Node.js timer waits: a longer one fires at once. */
+/** The longest delay of a Node.js timer: a longer one fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-/** Each has its own connections to every provider, and 60 MiB of memory. */
+/** Each worker has its own connections to every provider, and 60 MiB of memory. */
 const MAX_WORKERS = 64;
 
-/** The one table behind flags, variables, the configuration file, help and docs. */
+/** The source of flags, variables, configuration file, help and docs. */
 export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name]> } = {
   modules: {
     kind: path('dir'),
     default: 'modules.d',
     unit: null,
-    help: 'folder of descriptors, one module a file',
+    help: 'folder of descriptors, one module per file',
   },
   plugins: {
     kind: pluginList,
     default: null,
     unit: null,
-    help: 'folder of plugins, beside the ones that modgate ships',
+    help: 'folder of plugins, or an npm package such as @acme/x',
   },
   pluginIntegrity: {
     kind: choice('policy', INTEGRITY_POLICIES),
     default: 'warn',
     unit: null,
-    help: 'what to do with plugins whose files do not have their digests: off, warn or enforce',
+    help: 'what to do with plugins whose files do not have the expected digests: off, warn or enforce',
   },
   pluginDigests: {
     kind: path('file'),
@@ -148,13 +148,13 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     kind: path('dir'),
     default: '.modgate',
     unit: null,
-    help: 'folder for data that must last',
+    help: 'folder for persistent data',
   },
   store: {
     kind: storeUrl,
     default: null,
     unit: null,
-    help: 'where config values and the audit are kept; by default in a file of the state folder',
+    help: 'store of config values and the audit; by default a file in the state folder',
   },
   host: {
     kind: address,
@@ -166,7 +166,7 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     kind: integer(0, 65_535),
     default: '3000',
     unit: null,
-    help: 'port to listen on; 0 picks a free one',
+    help: 'port to listen on; 0 selects a free one',
   },
   env: {
     kind: choice('name', ENVIRONMENTS),
@@ -190,13 +190,13 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     kind: authenticatorList,
     default: null,
     unit: null,
-    help: 'names of the authenticators to ask, in this order; by default all that are configured',
+    help: 'chain of authenticators by name; by default all that are configured',
   },
   allowDevAuthAnywhere: {
     kind: onOff,
     default: 'false',
     unit: null,
-    help: 'accept dev tokens also beyond loopback: anybody who reaches the port is then anybody',
+    help: 'accept dev tokens from other machines: every client can then be any actor',
   },
   tlsCert: {
     kind: path('file'),
@@ -214,13 +214,13 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     kind: path('file'),
     default: null,
     unit: null,
-    help: 'authorities that vouch for certificates of callers, PEM',
+    help: 'authorities of client certificates, PEM',
   },
   tlsClients: {
     kind: path('file'),
     default: null,
     unit: null,
-    help: 'file of the actors that certificates of callers stand for; reloaded when it changes',
+    help: 'file that maps client certificates to actors; reloaded when it changes',
   },
   headTimeoutMs: {
     kind: integer(1, MAX_TIMER_MS),
@@ -232,7 +232,7 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     kind: integer(1, MAX_TIMER_MS),
     default: '10000',
     unit: 'ms',
-    help: 'time for which the body of a request may stand still',
+    help: 'longest pause within a request body',
   },
   requestTimeoutMs: {
     kind: integer(1, MAX_TIMER_MS),
@@ -244,25 +244,25 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     kind: integer(1, MAX_TIMER_MS),
     default: '60000',
     unit: 'ms',
-    help: 'time for which a caller may take nothing of an answer that waits for him',
+    help: 'longest pause of a client in reading a response',
   },
   idleTimeoutMs: {
     kind: integer(1, MAX_TIMER_MS),
     default: '65000',
     unit: 'ms',
-    help: 'time for which a connection is kept open between requests',
+    help: 'time to keep a connection open between requests',
   },
   maxHeaders: {
     kind: integer(1),
     default: '2048',
     unit: 'headers',
-    help: 'headers of a request; their size is at most 16 KiB anyway',
+    help: 'headers of a request; their size is limited to 16 KiB',
   },
   maxConnections: {
     kind: integer(1),
     default: '10000',
     unit: 'connections',
-    help: 'connections at a time; one more is closed at once',
+    help: 'connections at the same time; one more is closed at once',
   },
   maxRequestsPerConnection: {
     kind: integer(1),
@@ -274,19 +274,19 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     kind: rate,
     default: '0',
     unit: 'requests/s',
-    help: 'how often each actor may call; 0 is no limit',
+    help: 'limit for each actor; 0 is no limit',
   },
   actorBurst: {
     kind: integer(0, 1_000_000),
     default: '0',
     unit: 'requests',
-    help: 'requests of an actor that may come at once; 0 is as many as a second',
+    help: 'requests of an actor at once; 0 is as many as per second',
   },
   identityRotationHours: {
     kind: integer(1, 8784),
     default: '720',
     unit: 'hours',
-    help: 'time after which the key that signs modgate-identity is followed by a new one',
+    help: 'lifetime of a key that signs modgate-identity',
   },
   drainMs: {
     kind: integer(0, MAX_TIMER_MS),
@@ -298,55 +298,55 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     kind: integer(0, MAX_TIMER_MS),
     default: '0',
     unit: 'ms',
-    help: 'time to go on accepting after a SIGTERM, while /readyz says 503',
+    help: 'time to accept requests after a SIGTERM, while /readyz answers 503',
   },
   logLevel: {
     kind: choice('level', LOG_LEVELS),
     default: 'info',
     unit: null,
-    help: `least level that is logged: ${LOG_LEVELS.join(', ')}`,
+    help: `lowest level to log: ${LOG_LEVELS.join(', ')}`,
   },
   logSuccessSample: {
     kind: share,
     default: '1',
     unit: null,
-    help: 'share of answered requests that are logged; failures always are',
+    help: 'share of successful requests to log; failures are always logged',
   },
   statusFiles: {
     kind: choice('on|off', ['on', 'off']),
     default: 'on',
     unit: null,
-    help: 'whether to write what became of each descriptor to .status/ in the modules folder',
+    help: 'whether to write the state of each descriptor to .status/ in the modules folder',
   },
   keepCalls: {
     kind: integer(0, 1_000_000),
     default: '0',
     unit: 'calls',
-    help: 'calls kept in the store at most; with 0 only the last 10,000, in memory',
+    help: 'most calls kept in the store; with 0 only the last 10,000, in memory',
   },
   keepCallsHours: {
     kind: integer(1, 87_600),
     default: '168',
     unit: 'hours',
-    help: 'how long calls are kept in the store',
+    help: 'how long to keep calls in the store',
   },
   maxInFlight: {
     kind: integer(1),
     default: '4096',
     unit: 'requests',
-    help: 'forwarded requests at a time; one more is refused as overloaded',
+    help: 'forwarded requests at the same time; one more is rejected as overloaded',
   },
   shedDelayMs: {
     kind: integer(1, MAX_TIMER_MS),
     default: '250',
     unit: 'ms',
-    help: 'delay of the event loop past which forwarded requests are refused as overloaded',
+    help: 'event-loop delay above which forwarded requests are rejected as overloaded',
   },
   workers: {
     kind: workerCount(MAX_WORKERS),
     default: null,
     unit: null,
-    help: 'processes that serve together, auto: one a core; by default one without any beside it',
+    help: 'processes that share the port, auto: one per core; by default a single process',
   },
 };
 

@@ -21,7 +21,7 @@ const MODES: readonly (readonly [state: number, tokens: number, warnings: readon
   [0o755, 0o666, [STATE, TOKENS]],
 ];
 
-describe('files that others may look into', () => {
+describe('files that other users may read or change', () => {
   let folder: string;
 
   beforeEach(() => {
@@ -53,7 +53,7 @@ describe('files that others may look into', () => {
     expect(lines).to.deep.equal([]);
   });
 
-  it('are told of when the host starts', async () => {
+  it('are logged when the host starts', async () => {
     const tokens = join(folder, 'tokens.json');
     writeFileSync(tokens, '{"tokens":[]}');
     chmodSync(tokens, 0o666);

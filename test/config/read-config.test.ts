@@ -18,7 +18,7 @@ function read(flags: Flags = {}, environment: NodeJS.ProcessEnv = {}) {
   return readConfig(SETTING_NAMES, { flags, environment });
 }
 
-async function refusalOf(reading: Promise<ReadConfig<SettingName>>): Promise<string> {
+async function rejectionOf(reading: Promise<ReadConfig<SettingName>>): Promise<string> {
   const error: unknown = await reading.catch((reason) => reason);
   expect(error).to.be.instanceOf(ConfigError);
   return (error as ConfigError).message;
@@ -85,7 +85,7 @@ describe('the configuration', () => {
     expect(config).to.deep.equal(expected);
   });
 
-  it('cannot be changed once it is read', async () => {
+  it('is frozen', async () => {
     expect((await read()).config).to.be.frozen;
   });
 
@@ -108,9 +108,37 @@ describe('the configuration', () => {
     expect(settingKey('drainMs')).to.equal('drain-ms');
   });
 
-  it('takes an empty variable for an absent one', async () => {
+  it('treats an empty variable as absent', async () => {
     const { config } = await read({}, { MODGATE_PORT: '', MODGATE_TOKENS: '', MODGATE_CONFIG: '' });
     expect(config).to.include({ port: 3000, tokens: null });
+  });
+
+  it('reads modgate.yaml of the working directory by default', async () => {
+    const before = process.cwd();
+    writeFileSync(join(folder, 'modgate.yaml'), 'port: 9\n');
+    writeFileSync(file, 'port: 7\n');
+    process.chdir(folder);
+    try {
+      const { config, sources } = await read();
+      expect(config.port).to.equal(9);
+      expect(sources.port).to.equal('port in modgate.yaml:1:1');
+      expect((await read({ config: file })).config.port).to.equal(7);
+    } finally {
+      process.chdir(before);
+      rmSync(join(folder, 'modgate.yaml'));
+    }
+  });
+
+  it('reads a scalar of plugins as a folder, or as a package with a scope', async () => {
+    const folderOf = async (text: string) =>
+      (await readText(`plugins: "${text}"\n`)).config.plugins;
+    expect(await folderOf('mine')).to.deep.equal([{ kind: 'folder', path: join(folder, 'mine') }]);
+    const directories = [folder, resolve('.')];
+    expect(await folderOf('@acme/x')).to.deep.equal([
+      { kind: 'package', name: '@acme/x', directories },
+    ]);
+    const { config } = await read({ plugins: '@acme/x' });
+    expect(config.plugins?.[0]).to.include({ kind: 'package', name: '@acme/x' });
   });
 
   it('finds the file by its variable too', async () => {
@@ -123,7 +151,7 @@ describe('the configuration', () => {
     expect(config).to.include({ modules: join(folder, 'm'), tokens: '/t', state: resolve('s') });
   });
 
-  it('reads no more settings than a command asks for', async () => {
+  it('reads only the settings of the command', async () => {
     const { config } = await readConfig(['state'], {
       flags: {},
       environment: { MODGATE_PORT: 'x' },
@@ -150,12 +178,12 @@ describe('the configuration', () => {
     ['allowDevAuthAnywhere', '0', false],
   ];
   for (const [name, text, value] of ACCEPTED) {
-    it(`takes ${text} for ${settingVariable(name)}`, async () => {
+    it(`accepts ${text} for ${settingVariable(name)}`, async () => {
       expect((await read({}, { [settingVariable(name)]: text })).config[name]).to.equal(value);
     });
   }
 
-  const REFUSED: readonly (readonly [name: SettingName, text: string])[] = [
+  const REJECTED: readonly (readonly [name: SettingName, text: string])[] = [
     ['port', '65536'],
     ['port', '-1'],
     ['port', '3000.0'],
@@ -181,25 +209,25 @@ describe('the configuration', () => {
     ['allowDevAuthAnywhere', 'TRUE'],
     ['modules', 'a\0b'],
   ];
-  for (const [name, text] of REFUSED) {
-    it(`refuses ${JSON.stringify(text)} for ${settingVariable(name)}, and does not print it`, async () => {
-      const refusal = await refusalOf(read({}, { [settingVariable(name)]: text }));
+  for (const [name, text] of REJECTED) {
+    it(`rejects ${JSON.stringify(text)} for ${settingVariable(name)}, and does not print it`, async () => {
+      const rejection = await rejectionOf(read({}, { [settingVariable(name)]: text }));
       const opening = `${settingVariable(name)} must be `;
-      expect(refusal.startsWith(opening), refusal).to.equal(true);
-      if (text.length > 3) expect(refusal).not.to.include(text);
+      expect(rejection.startsWith(opening), rejection).to.equal(true);
+      if (text.length > 3) expect(rejection).not.to.include(text);
     });
   }
 
-  it('refuses an empty flag, which is no absent one', async () => {
+  it('rejects an empty flag', async () => {
     for (const name of ['modules', 'host', 'port', 'tokens', 'config']) {
       const opening = `${settingFlag(name)} must be `;
-      expect((await refusalOf(read({ [name]: '' }))).startsWith(opening)).to.equal(true);
+      expect((await rejectionOf(read({ [name]: '' }))).startsWith(opening)).to.equal(true);
     }
   });
 
   it('explains the variable that kubernetes sets for a service named modgate', async () => {
-    const refusal = await refusalOf(read({}, { MODGATE_PORT: 'tcp://10.0.0.1:3000' }));
-    expect(refusal).to.include('enableServiceLinks').and.not.to.include('10.0.0.1');
+    const rejection = await rejectionOf(read({}, { MODGATE_PORT: 'tcp://10.0.0.1:3000' }));
+    expect(rejection).to.include('enableServiceLinks').and.not.to.include('10.0.0.1');
   });
 
   const BAD_FILES: readonly (readonly [
@@ -245,12 +273,7 @@ describe('the configuration', () => {
       'port in :1:1',
       'must be a whole number from 0 to 65535, written as a number',
     ],
-    [
-      'a slip of the pen',
-      'port: 1\nprot: 2\n',
-      ':2:1',
-      "unknown key 'prot' (did you mean 'port'?)",
-    ],
+    ['a typing error', 'port: 1\nprot: 2\n', ':2:1', "unknown key 'prot' (did you mean 'port'?)"],
     [
       'a name in camelCase',
       'drainMs: 1\n',
@@ -261,22 +284,22 @@ describe('the configuration', () => {
     ['the same key twice', 'port: 1\nport: 2\n', ':2:1', 'this mapping has the same key twice'],
   ];
   for (const [title, text, place, rest] of BAD_FILES) {
-    it(`refuses a file with ${title}, and says where`, async () => {
-      const refusal = await refusalOf(readText(text));
-      expect(refusal)
+    it(`rejects a file with ${title}, with its place`, async () => {
+      const rejection = await rejectionOf(readText(text));
+      expect(rejection)
         .to.include(place.replace(':', `${file}:`))
         .and.to.include(rest);
     });
   }
 
-  it('judges a value of the file even when a flag overrides it', async () => {
-    expect(await refusalOf(readText('port: 99999\n', { port: '1' }))).to.include('port in ');
+  it('validates a value of the file even if a flag overrides it', async () => {
+    expect(await rejectionOf(readText('port: 99999\n', { port: '1' }))).to.include('port in ');
   });
 
-  it('refuses a file that is missing, broken, or no mapping', async () => {
+  it('rejects a file that is missing, malformed, or not a mapping', async () => {
     const missing = join(folder, 'missing.yaml');
-    expect(await refusalOf(read({ config: missing }))).to.equal(`${missing} does not exist`);
-    expect(await refusalOf(readText('port: [\n'))).to.match(/config\.yaml:\d+:\d+ /);
-    expect(await refusalOf(readText('- port\n'))).to.include('must be a mapping of settings');
+    expect(await rejectionOf(read({ config: missing }))).to.equal(`${missing} does not exist`);
+    expect(await rejectionOf(readText('port: [\n'))).to.match(/config\.yaml:\d+:\d+ /);
+    expect(await rejectionOf(readText('- port\n'))).to.include('must be a mapping of settings');
   });
 });

@@ -5,6 +5,7 @@ import { warnOfOpenPermissions } from '../../config/check-permissions.js';
 import type { ReadConfig } from '../../config/read-config.js';
 import { requireFolder } from '../../config/require-folder.js';
 import { type HostConfig, SETTING_NAMES } from '../../config/settings.js';
+import { findUnknownVariables } from '../../config/unknown-variables.js';
 import { ConfigError } from '../../errors.js';
 import { describeListenError } from '../../http/server/listen-error.js';
 import { type Logger, openLog } from '../../log/logger.js';
@@ -30,6 +31,9 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   await requireFolders(settings);
   const { logLevel, workers } = settings.config;
   const log = await openLog(logLevel, { isShared: workers !== null });
+  for (const { name, hint } of findUnknownVariables(context.environment)) {
+    log.warn({ variable: name, hint }, 'unknown variable');
+  }
   const stopped = waitForStop(context.exit);
   exitOnUncaughtError(log, context.exit);
   const hangUp: HangUp = { onHangUp: () => {} };

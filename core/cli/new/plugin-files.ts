@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../errors.js';
+import { readVersion } from '../../version.js';
 import type { NewFile } from './write-new-files.js';
 
 const TEMPLATE = fileURLToPath(new URL('./plugin-template', import.meta.url));
@@ -63,12 +64,11 @@ function fillIn(text: string, values: Readonly<Record<string, string>>): string 
 /** The versions with which modgate itself is built, so that a new plugin builds with them too. */
 function readRanges() {
   const own = createRequire(import.meta.url)('modgate/package.json') as {
-    readonly version: string;
     readonly dependencies: Readonly<Record<string, string>>;
     readonly devDependencies: Readonly<Record<string, string>>;
   };
   return {
-    modgateRange: `^${own.version}`,
+    modgateRange: `^${readVersion()}`,
     superstructRange: own.dependencies['superstruct'] ?? '*',
     typescriptRange: own.devDependencies['typescript'] ?? '*',
     nodeTypesRange: own.devDependencies['@types/node'] ?? '*',

@@ -1,0 +1,40 @@
+import { findNearestName } from '../document/suggest.js';
+import { SETTING_NAMES, settingVariable } from './settings.js';
+
+const PREFIX = 'MODGATE_';
+
+/** Variables that are not settings: of the store, of commands that call a host, and of child processes. */
+const OTHER_VARIABLES: readonly string[] = [
+  'MODGATE_CA',
+  'MODGATE_CONFIG',
+  'MODGATE_MODULE',
+  'MODGATE_OUTSIDE',
+  'MODGATE_SOCKET',
+  'MODGATE_STORE_KEY',
+  'MODGATE_TOKEN',
+  'MODGATE_URL',
+];
+
+/** Kubernetes sets these in every pod if a service is named modgate. */
+const SERVICE_LINK = /^MODGATE_(?:SERVICE_(?:HOST|PORT)|PORT_\d)/;
+
+export interface UnknownVariable {
+  readonly name: string;
+  /** `did you mean MODGATE_PORT?`, `null` if no name is near. */
+  readonly hint: string | null;
+}
+
+/** Variables that look like settings but have no effect. */
+export function findUnknownVariables(environment: NodeJS.ProcessEnv): UnknownVariable[] {
+  const known = [...SETTING_NAMES.map(settingVariable), ...OTHER_VARIABLES];
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(PREFIX) && !known.includes(name) && !SERVICE_LINK.test(name))
+    .map((name) => {
+      const nearest = findNearestName(name.slice(PREFIX.length), known.map(withoutPrefix));
+      return { name, hint: nearest === null ? null : `did you mean ${PREFIX}${nearest}?` };
+    });
+}
+
+function withoutPrefix(name: string): string {
+  return name.slice(PREFIX.length);
+}
