@@ -1,19 +1,20 @@
 import { define, type Struct } from 'superstruct';
 
-/** `env:NAME` or `file:PATH`; a path is relative to the descriptor (contract 6). */
-export const SECRET_REFERENCE = /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/;
+/** `env:NAME` or `file:PATH`; a path is relative to the descriptor. */
+export const SECRET_REFERENCE = /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[^\0\r\n]+)$/;
 
 /** The name of {@link secretReference}, by which the host finds secrets in a config. */
 export const SECRET_REFERENCE_TYPE = 'secret reference (env:NAME or file:PATH)';
 /** The name of {@link fileReference}, by which the host finds files in a config. */
 export const FILE_REFERENCE_TYPE = 'path of a file';
 
-/** The host sets it while it looks for the references of a config; shared by all copies of the contract. */
+/** The host sets it to find the references of a config; shared by all copies of the contract. */
 const LISTENER = Symbol.for('modgate.reference-listener');
 
 /**
- * Struct of a secret: `env:NAME` or `file:PATH`, never a value. The host resolves it before `open`
- * (one that cannot be resolved refuses the descriptor) and hands it out as `context.secret(reference)`.
+ * Struct of a secret: `env:NAME` or `file:PATH`, never a value. The host resolves it before `open` and
+ * rejects the descriptor if that fails; `context.secret(reference)` returns it. In a union with
+ * `string()` it must come first: the host finds a reference when this struct accepts it.
  */
 export function secretReference(): Struct<string, null> {
   return defineReference(
@@ -24,8 +25,8 @@ export function secretReference(): Struct<string, null> {
 
 /**
  * Struct of a file that the config names: a path relative to the descriptor, `file:PATH` or
- * `env:NAME` (the content is then the variable's). The host reads it before `open`, at most 4 MiB, and
- * hands it out as `context.file(reference)`; a change of the file reloads the module.
+ * `env:NAME` for the content of a variable. The host reads it before `open`, at most 4 MiB;
+ * `context.file(reference)` returns it. A change of the file reloads the module.
  */
 export function fileReference(): Struct<string, null> {
   return defineReference(

@@ -41,8 +41,9 @@ interface Resolved {
 }
 
 const ENV = 'env:';
-const HOST_PREFIX = 'MODGATE_';
 const FILE = 'file:';
+/** Variables of the host: a descriptor must not send the key of its store to a provider. */
+const HOST_VARIABLES = 'MODGATE_';
 
 /** The absolute paths of all files that a config refers to, readable or not. */
 export function listReferencedFiles(struct: AnyStruct, config: unknown, baseDir: string): string[] {
@@ -96,9 +97,8 @@ function readPath(reference: string): string {
 
 function readVariable(text: string, env: ReferencesInput['env']): Buffer {
   const name = text.slice(ENV.length);
-  // A descriptor must not be able to send the host's own secrets to a provider.
-  if (name.startsWith(HOST_PREFIX)) {
-    throw new UnresolvedReference(`the variable ${name}, which is reserved for the host`);
+  if (name.startsWith(HOST_VARIABLES)) {
+    throw new UnresolvedReference(`the variable ${name}, which belongs to the host`);
   }
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
   if (value === undefined) throw new UnresolvedReference(`the variable ${name}, which is not set`);
