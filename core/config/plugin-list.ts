@@ -22,7 +22,7 @@ const PATH = /^(?:\.{1,2}(?:\/|$)|\/)/;
 export const pluginList: SettingKind<readonly PluginSource[]> = {
   placeholder: 'dir',
   expected:
-    'the path of a folder, an npm package such as @acme/x, or in a file a list of folders (./plugins) and npm packages',
+    'a folder, an npm package such as @acme/x, or in a file a list of folders (./plugins) and packages',
   fileType: 'string',
   parse: (text, directory) => {
     if (text.startsWith('@') && PACKAGE_NAME.test(text)) return [createPackage(text, directory)];

@@ -1,23 +1,23 @@
-/** Who is told of an abort; an object, so that one that has a call to end needs no closure for it. */
+/** A listener for the abort; an object, so that a call needs no closure for it. */
 export interface AbortListener {
-  /** Called once, when it is aborted; `reason` says why by then. */
+  /** Called once, at the abort; `reason` is set by then. */
   handleEvent(): void;
 }
 
 /**
- * The part of an AbortSignal that is needed to heed it: every AbortSignal is one. The host's own are not
- * AbortSignals, since making one for each call costs more than the rest of its deadline.
+ * The part of an AbortSignal that a listener needs; every AbortSignal is one. The host does not use
+ * AbortSignals for calls, since creating one costs more than the rest of the deadline.
  */
 export interface Cancellation {
-  /** Whether it was aborted; never false again. */
+  /** Whether it was aborted. It never becomes false again. */
   readonly aborted: boolean;
-  /** Why; a ProviderFailure where the host aborted a call. `undefined` until then. */
+  /** The reason of the abort: a ProviderFailure if the host aborted a call. `undefined` before. */
   readonly reason: unknown;
   /**
-   * Not told of an abort that was before: look at `aborted` first. What throws keeps nobody else from
-   * being told.
+   * Adds a listener for a later abort: check `aborted` first. A listener that throws does not affect the
+   * others.
    */
   addEventListener(type: 'abort', listener: AbortListener): void;
-  /** To be called when the work has ended, so that nobody is kept for a call that is over. */
+  /** Call it when the work has ended, so that the listener can be released. */
   removeEventListener(type: 'abort', listener: AbortListener): void;
 }

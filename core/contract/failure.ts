@@ -1,12 +1,12 @@
 const FAILURE_BRAND = Symbol.for('modgate.provider-failure');
 
 /**
- * Why a provider gave no answer (contract 1.7).
+ * Why a provider call failed.
  * - `unavailable`: no connection, TLS refused, closed or reset before the status line
  * - `timeout`: the deadline passed
- * - `cancelled`: the caller has gone (`signal` was aborted without a deadline)
+ * - `cancelled`: the client closed the connection
  * - `overloaded`: a limit of the host
- * - `refused`: the transport denied us
+ * - `refused`: the transport denied the call
  * - `protocol`: cut short, too large, malformed
  */
 export const FAILURE_CODES = [
@@ -38,16 +38,16 @@ export interface FailureOptions extends ErrorOptions {
 }
 
 /**
- * The one error that an adapter throws from `invoke`, `manifest` and `check`. Any other error counts
- * as `protocol` and is logged as a fault of the adapter. The message goes to the log, never to a caller, and
- * must name no secret; neither must `cause`.
+ * The error that an adapter throws from `invoke`, `manifest` and `check`. Any other error counts as
+ * `protocol` and is logged as an error of the adapter. The message is logged and never sent to a client.
+ * Neither the message nor `cause` may contain a secret.
  */
 export class ProviderFailure extends Error {
-  /** The brand, known to every copy of the contract. */
+  /** The mark, shared by all copies of the contract. */
   readonly [FAILURE_BRAND] = true;
   /** Shown to the client; decides about retries and, with `phase`, about circuit breakers. */
   readonly failure: FailureCode;
-  /** The status that the provider had sent before it failed; `null` when it had sent none. */
+  /** The status that the provider had sent before the failure; `null` if it had sent none. */
   readonly status: number | null;
   /** How far the call had come. */
   readonly phase: FailurePhase;
@@ -62,7 +62,7 @@ export class ProviderFailure extends Error {
   }
 }
 
-/** Judges by brand, since a plugin may carry a copy of the contract of its own. */
+/** Checks the mark, not the class: a plugin may have its own copy of the contract. */
 export function isProviderFailure(error: unknown): error is ProviderFailure {
   return typeof error === 'object' && error !== null && FAILURE_BRAND in error;
 }

@@ -1,4 +1,4 @@
-/** All that an author of a plugin may import: `modgate/contract`. */
+/** Everything that a plugin may import from modgate: `modgate/contract`. */
 export * from './actor.js';
 export * from './adapter.js';
 export * from './authenticator.js';

@@ -1,17 +1,17 @@
 /**
- * Writes one JSON line. Fields first (`err` for an error), then a short lower-case message; secrets are never
- * passed. Never throws and does not wait for the disk.
+ * Writes one JSON line: fields (`err` for an error), then a short lower-case message. Never pass a secret.
+ * Does not throw and does not wait for the disk.
  */
 export type LogWrite = (fields: Readonly<Record<string, unknown>>, message: string) => void;
 
 /** The host's log, at its level (`--log-level`, default `info`). */
 export interface Log {
-  /** For those who write the plugin. */
+  /** For the author of the plugin. */
   readonly debug: LogWrite;
-  /** What ops may want to know. */
+  /** For operators. */
   readonly info: LogWrite;
-  /** Something is not as it should be, and goes on. */
+  /** Unexpected, but the work continues. */
   readonly warn: LogWrite;
-  /** Something failed that somebody has to mend. */
+  /** A failure that someone has to fix. */
   readonly error: LogWrite;
 }

@@ -1,64 +1,63 @@
 import type { Method } from './method.js';
 
 /**
- * The manifest as it stands in files and on the wire (contract 5): snake_case, `protocol:
- * modgate.manifest.v1`.
+ * The manifest in files and on the wire: snake_case, `protocol: modgate.manifest.v1`.
  */
 export interface Manifest {
-  /** The version of the manifest's format. */
+  /** The version of the format. */
   readonly protocol: 'modgate.manifest.v1';
-  /** The author's name for the module, such as `acme/crm`; what ops mount it as is their own. */
+  /** The author's name of the module, such as `acme/crm`; the descriptor may use another one. */
   readonly module_id: string;
-  /** The author's; shown, not interpreted. */
+  /** The author's version; shown, not interpreted. */
   readonly version?: string;
   /** One line for people. */
   readonly summary?: string;
   /** Every capability that a route, an entity, an action or a contribution names. */
   readonly capabilities: readonly string[];
-  /** May be empty. Their order says nothing (contract 1.3). */
+  /** May be empty. Their order has no meaning. */
   readonly http_routes: readonly ManifestRoute[];
-  /** What consoles can show and do. */
+  /** Data and actions for consoles. */
   readonly admin?: {
     readonly entities?: readonly AdminEntity[];
     readonly actions?: readonly AdminAction[];
   };
-  /** What ops can set; delivered to `delivery_path` as {@link ConfigField}s have it. */
+  /** What operators can set; delivered to `delivery_path`. */
   readonly config?: { readonly fields?: readonly ConfigField[]; readonly delivery_path?: string };
-  /** Places in the module's own pages where others may contribute. */
+  /** Places in the module's pages where other modules may contribute. */
   readonly console_slots?: readonly ConsoleSlot[];
-  /** What the module adds to the slots of others. */
+  /** What the module adds to slots of other modules. */
   readonly console_contributions?: readonly ConsoleContribution[];
 }
 
-/** A route that callers reach at `/modules/{module}/http{path}`. */
+/** A route at `/modules/{module}/http{path}`. */
 export interface ManifestRoute {
   /** Upper case; HEAD is served by GET. */
   readonly method: Method;
-  /** A template: `/contacts/{id}` (contract 1.3). */
+  /** A template: `/contacts/{id}`. */
   readonly path: string;
   /** A route without one answers 403 to everybody. */
   readonly capability?: string;
   /** One line for people. */
   readonly summary?: string;
-  /** How the host is to treat a call. */
+  /** How the host treats a call. */
   readonly operation?: RouteOperation;
 }
 
-/** What the author says of a route's calls. */
+/** Properties of the calls of a route. */
 export interface RouteOperation {
   /** For tools; not interpreted. */
   readonly operation_id?: string;
-  /** May only shorten the module's time-out. Milliseconds, at least 1; default the module's. */
+  /** Can only shorten the module's timeout. Milliseconds, at least 1; default the module's. */
   readonly timeout_ms?: number;
-  /** Whether a call that failed may be repeated (contract 9): always, with the caller's key, never. */
+  /** Whether a failed call may be repeated: always, with an idempotency key, or never. Default `none`. */
   readonly idempotency?: 'idempotent' | 'requires_key' | 'none';
-  /** For tools; bodies are not judged by it. */
+  /** For tools; the host does not validate request bodies. */
   readonly input_schema?: Readonly<Record<string, unknown>> | null;
-  /** For tools; answers are not judged by it. */
+  /** For tools; the host does not validate responses. */
   readonly output_schema?: Readonly<Record<string, unknown>> | null;
 }
 
-/** The type of a field that consoles show or ask for. */
+/** The type of a field that consoles show or request. */
 export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'json';
 
 /** Records that consoles can list. */
@@ -69,7 +68,7 @@ export interface AdminEntity {
   readonly label?: string;
   /** The permission of the console bridge that lists it. */
   readonly read_capability: string;
-  /** Where the http kinds ask: `GET …?limit=&cursor=`. */
+  /** Target of the kinds that use HTTP: `GET …?limit=&cursor=`. */
   readonly list_path?: string;
   /** The columns, in order. */
   readonly fields?: readonly {
@@ -80,7 +79,7 @@ export interface AdminEntity {
   }[];
 }
 
-/** Something that consoles can do. */
+/** An action that consoles can invoke. */
 export interface AdminAction {
   /** Unique among the actions. */
   readonly name: string;
@@ -88,13 +87,13 @@ export interface AdminAction {
   readonly label?: string;
   /** The permission of the console bridge that invokes it. */
   readonly capability: string;
-  /** Where the http kinds ask: `POST` with the input. */
+  /** Target of the kinds that use HTTP: `POST` with the input. */
   readonly invoke_path?: string;
   /** For the console. */
   readonly danger_level?: 'low' | 'medium' | 'high';
-  /** What the console asks first; the host does not enforce it (contract 4). */
+  /** What the console asks first; the host does not enforce it. */
   readonly confirmation?: { readonly message: string; readonly required_phrase?: string };
-  /** The host judges the input by it. Absent: any input, also none. */
+  /** The host validates the input by it. Absent: any input, or none. */
   readonly input_schema?: { readonly fields: readonly ActionInputField[] };
 }
 
@@ -104,15 +103,15 @@ export interface ActionInputField {
   readonly name: string;
   /** For people. */
   readonly label?: string;
-  /** What values it takes. */
+  /** The type of its values. */
   readonly type: FieldType;
   /** Default false. */
   readonly required?: boolean;
-  /** Whether `null` is a value. Default false. */
+  /** Whether the value may be `null`. Default false. */
   readonly nullable?: boolean;
 }
 
-/** What values a config field takes; `min` and `max` are inclusive, default none. */
+/** The type of a config field; `min` and `max` are inclusive, default none. */
 export type ConfigType =
   | { readonly kind: 'bool' }
   | { readonly kind: 'int'; readonly min?: number; readonly max?: number }
@@ -121,51 +120,51 @@ export type ConfigType =
   | { readonly kind: 'enum'; readonly values: readonly string[] }
   | { readonly kind: 'json' };
 
-/** Something that ops can set. Delivered under `service/key`. */
+/** A value that operators can set. Delivered as `service/key`. */
 export interface ConfigField {
-  /** Groups keys; with `key` unique in the module. */
+  /** Groups keys; unique in the module together with `key`. */
   readonly service: string;
   /** Within its service. */
   readonly key: string;
-  /** What values it takes. */
+  /** The type of its values. */
   readonly type: ConfigType;
-  /** Delivered until somebody writes another. */
+  /** Delivered until another value is written. */
   readonly default?: unknown;
   /** Whether the console bridge may write it. Default false. */
   readonly editable?: boolean;
-  /** Whether a new value waits until the module is opened anew. Default false. */
+  /** Whether a new value is delivered only when the module is opened again. Default false. */
   readonly restart_only?: boolean;
-  /** Whether the value is kept from everybody but the module. Default false. */
+  /** Whether only the module gets the value. Default false. */
   readonly sensitive?: boolean;
   /** For people. */
   readonly description?: string;
-  /** Made once, at random, as hex; has no default and is never editable. */
+  /** Generated once at random, as hex; the field has no default and is not editable. */
   readonly generated?: { readonly bytes: number };
 }
 
 /** A place in a console where modules may contribute. */
 export interface ConsoleSlot {
-  /** What contributions name as their target. */
+  /** The target of contributions. */
   readonly id: string;
-  /** Grows when what the slot hands over changes; a whole number, at least 0. */
+  /** Increases when the context of the slot changes; a whole number, at least 0. */
   readonly version: number;
   /** For people. */
   readonly label?: string;
 }
 
-/** What a module adds to a slot (contract 4, `contributions_resolve`). */
+/** What a module adds to a slot. */
 export interface ConsoleContribution {
   /** The id of a slot. */
   readonly target: string;
-  /** The slot's version; one that differs from a live slot is left out. Default any. */
+  /** The required version of the slot; for another version the contribution is left out. Default any. */
   readonly target_version?: number;
   /** For people. */
   readonly label: string;
-  /** The console's name for it. */
+  /** The console's name of an icon. */
   readonly icon?: string;
-  /** What the actor must hold to see it. Default nothing. */
+  /** The capabilities that an actor needs to see it. Default none. */
   readonly required_capabilities?: readonly string[];
-  /** What it does, its input bound from the slot's context by dotted path. */
+  /** What it invokes; its input is taken from the slot's context by dotted path. */
   readonly action: {
     readonly kind: 'admin_action';
     readonly module: string;

@@ -3,13 +3,13 @@ import type { AuthenticatorFactory } from './authenticator.js';
 
 /**
  * The default export of a plugin's entry. The entry is imported once, when a descriptor first names one of
- * its kinds or a host starts with one of its authenticators, and must end its import within 5 s; it is
- * never imported anew, a new version needs a restart.
- * It is rehearsed in a worker thread first, so it runs twice, and must do nothing but define things.
+ * its kinds or the host starts with one of its authenticators, and must end its import within 5 s. A new
+ * version needs a restart. The entry is first imported in a disposable worker thread, so it runs twice and
+ * must only define things.
  */
 export interface Plugin {
   /** Their kinds must be exactly those of `kinds` in `plugin.json`. Default: none. */
-  // Each adapter validates its own config: the host passes on only what that struct accepted.
+  // Each adapter validates its own config: the host only passes on what that struct accepted.
   // biome-ignore lint/suspicious/noExplicitAny: config types differ from adapter to adapter
   readonly adapters?: readonly ProviderAdapter<any>[];
   /** Their names must be exactly those of `authenticators` in `plugin.json`. Default: none. */

@@ -1,75 +1,74 @@
 import type { Invocation, Outcome } from './operation.js';
 
-/** One replica of a provider. Breaker and counts of the host belong to it. */
+/** One replica of a provider, with its own circuit breaker and metrics in the host. */
 export interface Endpoint {
   /**
-   * Unique in its provider, the same after a reload. Shown to ops in status and metrics: never with
-   * credentials in it.
+   * Unique in its provider, the same after a reload. Shown in status and metrics: it must not contain
+   * credentials.
    */
   readonly id: string;
-  /** Share of the calls relative to its siblings; a whole number, at least 1. */
+  /** Share of the calls relative to the other endpoints; a whole number, at least 1. */
   readonly weight: number;
 }
 
-/** How the host is to spread calls over {@link Provider.endpoints}, and to check them. */
+/** How the host distributes calls over {@link Provider.endpoints} and checks them. */
 export interface Balancing {
-  /** How an endpoint is picked for a call. */
+  /** How an endpoint is selected for a call. */
   readonly strategy: 'round_robin' | 'least_in_flight' | 'consistent_hash';
   /**
-   * The caller's header by which `consistent_hash` chooses, in lower case; a call without it goes to
-   * the endpoints in turn. `null` for the other strategies.
+   * The request header by which `consistent_hash` selects, in lower case; calls without it go to the
+   * endpoints in turn. `null` for the other strategies.
    */
   readonly hashHeader: string | null;
   /** `null`: {@link Provider.check} is not called at intervals. */
   readonly health: HealthChecks | null;
 }
 
-/** Active checks of each endpoint (contract 9). */
+/** Active checks of each endpoint. */
 export interface HealthChecks {
   /** From the start of one check to the start of the next. Milliseconds. */
   readonly intervalMs: number;
   /** When the signal of a check is aborted. Milliseconds. */
   readonly timeoutMs: number;
-  /** So many in a row that fail, and the endpoint is down: at least 1. */
+  /** Failed checks in a row after which the endpoint is down: at least 1. */
   readonly failures: number;
-  /** So many in a row that succeed, and it is up again: at least 1. */
+  /** Passed checks in a row after which it is up again: at least 1. */
   readonly successes: number;
 }
 
 /**
- * An opened provider. Methods run concurrently, in any order, any number of times; none is called after the
- * scope has closed, but calls may still be in flight when it closes: they then settle as `unavailable`.
- * None may block the event loop. All throw by rejecting; anything but a `ProviderFailure` is a fault of the
- * adapter.
+ * An opened provider. Methods run concurrently, in any order, any number of times. None is called after the
+ * scope has closed; calls in flight then settle as `unavailable`. No method may block the event loop. All
+ * fail by rejecting; anything but a `ProviderFailure` is an error of the adapter.
  *
  */
 export interface Provider {
   /**
-   * The manifest as parsed JSON, for `manifest: { from: provider }`; the host judges it. Called again with
-   * back-off (200 ms to 10 s) until it succeeds. The signal is aborted when the scope closes and at no
-   * deadline: the adapter sets one of its own. Comes only with `supports.manifest`.
-   * @throws ProviderFailure when the provider does not answer, or with what is no JSON.
+   * The manifest as parsed JSON, for `manifest: { from: provider }`; the host validates it. Called again
+   * with backoff (200 ms to 10 s) until it succeeds. The signal is aborted only when the scope closes: the
+   * adapter sets its own deadline. Used only with `supports.manifest`.
+   * @throws ProviderFailure if the provider does not respond, or not with JSON.
    *
    */
   manifest(signal: AbortSignal): Promise<unknown>;
   /**
-   * Resolves when the provider can serve. Called at the intervals that {@link Provider.balancing} asks for,
-   * for each endpoint, and never without them; the signal is aborted after `timeoutMs`.
-   * @throws ProviderFailure when it cannot.
+   * Resolves if the provider can serve. Called for each endpoint at the interval of
+   * {@link Provider.balancing}, and only with one; the signal is aborted after `timeoutMs`.
+   * @throws ProviderFailure if it cannot.
    *
    */
   check(signal: AbortSignal, endpoint?: string): Promise<void>;
   /**
-   * One attempt of one call; any status is an answer. Sent at most once.
-   * @throws ProviderFailure when there was no answer.
+   * One attempt of one call, sent at most once. A response with any status is a success.
+   * @throws ProviderFailure without a response.
    */
   invoke(invocation: Invocation): Promise<Outcome>;
   /**
-   * Replicas: the host picks one and names it in `invocation.endpoint`, also where there is only one. The
-   * same at each question. Absent or empty: there is nothing to pick from.
+   * The replicas, the same at each call. The host selects one and passes it as `invocation.endpoint`, also
+   * if there is only one. Absent or empty: there is nothing to select.
    *
    */
   endpoints?(): readonly Endpoint[];
-  /** Asked once, when the provider has been opened. Default: `round_robin` without checks. */
+  /** Called once, after the provider was opened. Default: `round_robin` without checks. */
   balancing?(): Balancing;
 }

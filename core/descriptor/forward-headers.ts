@@ -1,4 +1,4 @@
-/** Credentials, framing and routing of the host's own connection, and the hop-by-hop headers of RFC 9110, 7.6.1. */
+/** Credentials, framing and routing, and the hop-by-hop headers of RFC 9110, 7.6.1. */
 const DENIED_HEADERS = new Set([
   'authorization',
   'connection',

@@ -34,7 +34,7 @@ export function parseByStruct<T, S>(
   return { value: value as T, written, source };
 }
 
-/** Converts an InvalidFile to a ConfigError of one line with its first error; returns other errors as they are. */
+/** Converts an InvalidFile to a ConfigError with its first error; returns other errors unchanged. */
 export function assertValidFile(error: unknown): unknown {
   if (!(error instanceof InvalidFile)) return error;
   const [first, ...rest] = error.diagnostics.filter(({ severity }) => severity === 'error');

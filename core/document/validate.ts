@@ -77,9 +77,9 @@ class Walk {
     const members = new Members(value, path.length === 0);
     this.#visitMembers({ ...place, value }, members);
     if (members.status === 'not_valid') return members.result();
-    const refused = [...struct.refiner(members.value, context)];
-    if (refused.length === 0) return members.result();
-    this.#report(refused, path);
+    const unrefined = [...struct.refiner(members.value, context)];
+    if (unrefined.length === 0) return members.result();
+    this.#report(unrefined, path);
     return { status: 'not_refined', value: members.value, accepted: undefined };
   }
 

@@ -2,12 +2,12 @@ import type { Response } from 'node-fetch';
 import { MAX_TEXT_LENGTH, type TextFormat } from '../document/parse-document.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 
-/** A manifest that cannot be had now and may come later; whoever asked may ask again. */
+/** The manifest is not available now; the request may be repeated. */
 export class ManifestUnavailable extends Error {
   override readonly name = 'ManifestUnavailable';
 }
 
-/** In all, from the first packet to the last byte. */
+/** For the whole response. */
 const FETCH_TIMEOUT_MS = 5000;
 
 const JSON_TYPE = /^application\/(?:json|[^\s;]+\+json)$/;
@@ -20,14 +20,14 @@ export interface FetchedText {
 
 /**
  * Gets the text of a manifest: no redirects, no compression, at most 4 MiB.
- * @throws ManifestUnavailable for whatever is no answer that can be used.
+ * @throws ManifestUnavailable for any other response, and without one.
  */
 export async function fetchManifestText(
   url: string,
   signal: AbortSignal,
   timeoutMs: number = FETCH_TIMEOUT_MS,
 ): Promise<FetchedText> {
-  // Few manifests come from a URL: who has none starts sooner without it.
+  // Few manifests have a URL: the host starts faster without the library.
   const { default: fetch } = await import('node-fetch');
   const timeout = AbortSignal.timeout(timeoutMs);
   const end = new AbortController();
@@ -42,13 +42,13 @@ export async function fetchManifestText(
     assertUsableResponse(response);
     const format = detectFormat(response, url);
     const text = decodeUtf8(new Uint8Array(await response.arrayBuffer()));
-    if (text === null) throw unavailable('answered with something that is not UTF-8');
+    if (text === null) throw unavailable('answered with text that is not UTF-8');
     return { text, format };
   } catch (error) {
     if (error instanceof ManifestUnavailable) throw error;
     throw explainFetchError(error, timeout.aborted, timeoutMs);
   } finally {
-    // Frees the connection of an answer that was not read to its end.
+    // Releases the connection of a response that was not read to its end.
     end.abort();
   }
 }
@@ -64,7 +64,7 @@ function assertUsableResponse({ status, headers }: Response): void {
   }
 }
 
-/** By the content type; files behind plain file servers often have none that says more than text. */
+/** By the content type; file servers often send a generic one, so the path decides then. */
 function detectFormat(response: Response, url: string): TextFormat {
   const type = (response.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (JSON_TYPE.test(type ?? '')) return 'json';
@@ -78,7 +78,7 @@ function detectFormat(response: Response, url: string): TextFormat {
 
 function explainFetchError(error: unknown, isTimeout: boolean, timeoutMs: number): Error {
   if (isTimeout) return unavailable(`did not answer in full within ${timeoutMs} ms`, error);
-  // The FetchError of node-fetch, which is imported only when it is needed.
+  // The FetchError of node-fetch, which is not imported here.
   if (error instanceof Error && 'type' in error && error.type === 'max-size') {
     return unavailable('answered with more than 4 MiB', error);
   }

@@ -19,7 +19,7 @@ export { ManifestUnavailable } from './fetch-manifest.js';
 
 export interface ManifestInput {
   readonly descriptor: Descriptor;
-  /** The descriptor's file, and where its parts stand. */
+  /** The file of the descriptor, and the places of its parts. */
   readonly file: string;
   readonly locate: Locate;
   /** The folder of the descriptor. */
@@ -33,7 +33,7 @@ export interface LoadedManifest {
   readonly manifest: Manifest;
   readonly digest: string;
   readonly warnings: readonly Diagnostic[];
-  /** The files that were read, absolute. */
+  /** The files that were read, as absolute paths. */
   readonly files: readonly string[];
 }
 
@@ -43,15 +43,15 @@ interface Document extends DocumentSource {
 }
 
 /**
- * Reads the manifest from where its descriptor says.
- * @throws InvalidFile for one that is bad, missing as a file, or not the one that is pinned;
- * ManifestUnavailable for one that a URL or the provider may yet give.
+ * Loads the manifest from the source in the descriptor.
+ * @throws InvalidFile if it is invalid, a missing file, or has another digest than the descriptor requires.
+ * @throws ManifestUnavailable if a URL or the provider does not return it now.
  */
 export async function loadManifest(input: ManifestInput): Promise<LoadedManifest> {
   const { value, files = [], ...source } = await readDocument(input);
   const { manifest, warnings } = parseManifest(value, source);
   const digest = manifestDigest(manifest);
-  checkPin(digest, input);
+  assertPinned(digest, input);
   return { manifest, digest, warnings, files };
 }
 
@@ -83,8 +83,8 @@ async function readFile(written: string, input: ManifestInput): Promise<Document
     if (!(error instanceof FileError)) throw error;
     const hint = /^https?:/i.test(written) ? 'write { url: … } for a manifest behind a URL' : null;
     const message = `'manifest' names the file '${written}', which ${error.message}`;
-    const fault: Violation = { rule: error.code, message, hint, path: ['manifest'], at: 'value' };
-    throw createInvalidFile([fault], input);
+    const path = ['manifest'];
+    throw createInvalidFile([{ rule: error.code, message, hint, path, at: 'value' }], input);
   }
 }
 
@@ -107,7 +107,7 @@ async function requestManifest(input: ManifestInput): Promise<Document> {
   return { value: toPlainValue(value, file), file, locate: () => null };
 }
 
-/** What an adapter hands over may have loops, getters, a depth or a size that no file could have. */
+/** An adapter may return a value with cycles, getters, or a depth or size that no file can have. */
 function toPlainValue(value: unknown, file: string): unknown {
   let text: string | undefined;
   try {
@@ -122,22 +122,22 @@ function toPlainValue(value: unknown, file: string): unknown {
   return readStructuredText(file, text, 'json').value;
 }
 
-function checkPin(digest: string, input: ManifestInput): void {
+function assertPinned(digest: string, input: ManifestInput): void {
   const pin = input.descriptor.manifestDigest;
   if (pin === null || pin === digest) return;
-  const fault: Violation = {
+  const violation: Violation = {
     rule: 'digest-mismatch',
     message: "'manifest_digest' must be the digest of the manifest",
     hint: `the manifest that was read has ${digest}`,
     path: ['manifest_digest'],
     at: 'value',
   };
-  throw createInvalidFile([fault], input);
+  throw createInvalidFile([violation], input);
 }
 
 /**
- * A manifest that was kept from before; `null` when it is bad (the rules may have changed since) or not
- * the one that the descriptor pins.
+ * A stored manifest; `null` if it is invalid, since the rules may have changed, or has another digest than
+ * the descriptor requires.
  */
 export function parseStoredManifest(
   value: unknown,

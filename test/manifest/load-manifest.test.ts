@@ -236,7 +236,7 @@ describe('readManifest', () => {
       [
         'something that is not UTF-8',
         send(200, JSON_TYPE, Buffer.from([0x22, 0xff, 0x22])),
-        'answered with something that is not UTF-8',
+        'answered with text that is not UTF-8',
       ],
       [
         'a body that is cut short',
