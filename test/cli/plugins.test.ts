@@ -82,7 +82,7 @@ describe('modgate plugins', () => {
       const { code, stderr } = await place.run(['plugins', '--config', file]);
       expect([code, stderr]).to.deep.equal([
         2,
-        `modgate: plugins in ${file}:1:1 must be the path of a folder, or in a file a list of folders (./plugins) and npm packages\n`,
+        `modgate: plugins in ${file}:1:1 must be a folder, an npm package such as @acme/x, or in a file a list of folders (./plugins) and packages\n`,
       ]);
     }
   });
