@@ -1,13 +1,32 @@
-// Compiles into dist/ (or the folder given) from scratch; tsc emits code only, so plugin.json and the
-// templates of a new plugin are copied beside it. core/lib/wasm becomes WebAssembly. The JSON Schemas
-// are derived from the compiled structs.
+// Compiles into dist/ (or the given folder) from scratch: node tools/build.mjs [dist] [--if-changed]
+// With --if-changed it does nothing if no source has changed since the last build. tsc emits code only, so
+// plugin.json and the templates of a new plugin are copied. core/lib/wasm becomes WebAssembly. The JSON
+// Schemas are derived from the compiled structs.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import asc from 'assemblyscript/asc';
 
-const outDir = process.argv[2] ?? 'dist';
+const SOURCES = ['core', 'plugins', 'test', 'tools', 'package-lock.json', 'tsconfig.json'];
+
+const args = process.argv.slice(2);
+const outDir = args.find((arg) => !arg.startsWith('--')) ?? 'dist';
+const stampFile = join(outDir, '.sources');
+const stamp = digestSources();
+const isCurrent = existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
+if (args.includes('--if-changed') && isCurrent) process.exit(0);
+
+const { default: asc } = await import('assemblyscript/asc');
 rmSync(outDir, { recursive: true, force: true });
 
 const tsc = join(
@@ -18,7 +37,7 @@ const compiled = spawnSync(process.execPath, [tsc, '-p', '.', '--outDir', outDir
   stdio: 'inherit',
 });
 const { error } = await asc.main(
-  // No runtime: what stands there allocates nothing.
+  // No runtime: the code allocates nothing.
   [
     'core/lib/wasm/json-check.ts',
     '-o',
@@ -43,4 +62,19 @@ const isCompiled = error === null && compiled.status === 0;
 const schemas = isCompiled
   ? spawnSync(process.execPath, ['tools/write-schemas.mjs', outDir], { stdio: 'inherit' })
   : null;
+if (schemas?.status === 0) writeFileSync(stampFile, stamp);
 process.exit(schemas?.status ?? 1);
+
+/** Changes with the path, size or time of any source. */
+function digestSources() {
+  const hash = createHash('sha256');
+  for (const source of SOURCES) {
+    const isFolder = statSync(source).isDirectory();
+    const paths = isFolder ? readdirSync(source, { recursive: true }).toSorted() : [''];
+    for (const path of paths) {
+      const { size, mtimeMs } = statSync(join(source, path));
+      hash.update(`${source}/${path} ${size} ${mtimeMs}\n`);
+    }
+  }
+  return hash.digest('hex');
+}
