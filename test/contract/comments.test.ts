@@ -8,7 +8,7 @@ const DECLARATION =
   /^export (?:declare )?(?:abstract )?(?:const|class|function|interface|type) (\w+)/;
 const MEMBER = /^ {4}(?:readonly |static )?(?:\[?[\w.]+\]?\??(?:\(|:| =)|constructor\()/;
 
-/** The published entries: a name that is not exported from there is nobody's business. */
+/** The published entries; names that they do not export need no comment. */
 const ENTRIES = ['contract', 'testkit'];
 
 describe('the comments of the published interfaces', () => {

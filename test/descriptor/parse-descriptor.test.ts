@@ -16,7 +16,7 @@ function parse(text: string, file = 'crm.yaml', adapters = knownAdapters) {
 
 async function parseGood(name: string): Promise<ParsedDescriptor> {
   const vector = good.find((one) => one.name === name);
-  if (vector === undefined) expect.fail(`there is no vector '${name}'`);
+  if (vector === undefined) expect.fail(`there is no document '${name}'`);
   return parse(vector.text.join('\n'), vector.file);
 }
 
@@ -29,7 +29,7 @@ describe('parseDescriptor', () => {
   }
 
   for (const { name, file, text, findings } of bad) {
-    it(`refuses ${name}`, async () => {
+    it(`rejects ${name}`, async () => {
       const found = await diagnosticsOf(() => parse(text.join('\n'), file));
       expect(found.map(summarize)).to.deep.equal(findings);
       for (const finding of found) expect(finding).to.include({ file, severity: 'error' });
@@ -70,7 +70,7 @@ describe('parseDescriptor', () => {
     });
   });
 
-  it('takes over everything that is given', async () => {
+  it('keeps every given value', async () => {
     const { descriptor } = await parseGood('everything');
     expect(descriptor).to.deep.include({
       module: 'acme/crm',
@@ -96,12 +96,12 @@ describe('parseDescriptor', () => {
     });
   });
 
-  it('fills in the defaults of a probation that is asked for', async () => {
+  it('fills in the defaults of a given probation', async () => {
     const { descriptor } = await parseGood('a probation with its defaults');
     expect(descriptor.probation).to.deep.equal({ seconds: 30, maxErrorRate: 0.05, minCalls: 10 });
   });
 
-  it('tells the four sources of a manifest apart', async () => {
+  it('distinguishes the four sources of a manifest', async () => {
     const sources = await Promise.all(
       [
         'code in the process',
@@ -113,7 +113,7 @@ describe('parseDescriptor', () => {
     expect(sources).to.deep.equal(['file', 'inline', 'url', 'provider']);
   });
 
-  it('hands on the config with the defaults of its adapter', async () => {
+  it('returns the config with the defaults of its adapter', async () => {
     const config = object({ fast: defaulted(boolean(), true) });
     const adapters = createAdapters([{ kind: 'x', config, supports: { manifest: true } }]);
     const { descriptor } = await parse(

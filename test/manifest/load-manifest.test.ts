@@ -57,7 +57,7 @@ async function unavailability(work: Promise<unknown>): Promise<string> {
   return (error as Error).message;
 }
 
-describe('readManifest', () => {
+describe('loadManifest', () => {
   removeFoldersAfterEach();
 
   for (const [name, text] of [
@@ -76,7 +76,7 @@ describe('readManifest', () => {
     });
   }
 
-  it('places findings in the file of the manifest, named as written', async () => {
+  it('places diagnostics in the file of the manifest, named as written', async () => {
     const baseDir = createFolder({ 'm.json': '{\n  "protocol": "x"\n}' });
     const found = await diagnosticsOf(() => read('manifest: ./m.json', { baseDir }));
     expect(found.at(-1)).to.include({ file: './m.json', line: 2, rule: 'invalid-value' });
@@ -85,7 +85,7 @@ describe('readManifest', () => {
     expect(fault).to.include({ file: './m.json', line: 1, column: 2, rule: 'json-syntax' });
   });
 
-  it('refuses a descriptor that names a file which cannot be read', async () => {
+  it('rejects a descriptor that names a file which cannot be read', async () => {
     const baseDir = createFolder({ bad: Buffer.from([0xff]), 'folder/x': '' });
     const cases = [
       ['./m.json', 'file-missing', 'does not exist'],
@@ -105,7 +105,7 @@ describe('readManifest', () => {
     expect(finding?.hint).to.equal('write { url: … } for a manifest behind a URL');
   });
 
-  it('reads an inline manifest, and places findings in the descriptor', async () => {
+  it('reads an inline manifest, and places diagnostics in the descriptor', async () => {
     const inline = `manifest:\n  inline: ${JSON_TEXT}`;
     expect((await read(inline)).manifest).to.deep.equal(MANIFEST);
     const found = await diagnosticsOf(() => read(inline.replace('acme/crm', 'ACME')));
@@ -116,7 +116,7 @@ describe('readManifest', () => {
     });
   });
 
-  it('asks the provider', async () => {
+  it('requests the manifest of the provider', async () => {
     const askProvider = () => Promise.resolve(MANIFEST);
     const result = await read('manifest: { from: provider }', { askProvider });
     expect(result).to.deep.include({ manifest: MANIFEST, digest: DIGEST, files: [] });
@@ -125,7 +125,7 @@ describe('readManifest', () => {
     expect(finding).to.include({ file: 'provider of crm', line: null, column: null });
   });
 
-  it('waits for a provider that does not answer, and repeats none of its words', async () => {
+  it('reports a provider that does not answer, without its message', async () => {
     const failure = new ProviderFailure('unavailable', 'hunter2');
     const cases = [
       [failure, 'the provider gave no manifest (unavailable)'],
@@ -137,7 +137,7 @@ describe('readManifest', () => {
     }
   });
 
-  it('takes only the manifest that is pinned', async () => {
+  it('accepts only the manifest that is pinned', async () => {
     const inline = `manifest: { inline: ${JSON_TEXT} }`;
     expect((await read(`${inline}\nmanifest_digest: ${DIGEST}`)).digest).to.equal(DIGEST);
     const other = `sha256:${'0'.repeat(64)}`;
@@ -196,7 +196,7 @@ describe('readManifest', () => {
       });
     }
 
-    it('asks for JSON or YAML, not compressed', async () => {
+    it('requests JSON or YAML, not compressed', async () => {
       let seen: Record<string, unknown> = {};
       answer = (request, response) => {
         seen = request.headers;
@@ -253,7 +253,7 @@ describe('readManifest', () => {
       ],
     ];
     for (const [name, listener, message] of REFUSED) {
-      it(`refuses ${name}`, async () => {
+      it(`rejects ${name}`, async () => {
         answer = listener;
         const told = await unavailability(read(`manifest: { url: "${url}/m.json?key=CANARY" }`));
         expect(told).to.equal(`the manifest's URL ${message}`);
@@ -276,7 +276,7 @@ describe('readManifest', () => {
       });
     }
 
-    it('says so when nobody listens', async () => {
+    it('reports a port without a listener', async () => {
       const told = await unavailability(fetchManifestText('http://127.0.0.1:1', ignore));
       expect(told).to.equal("the manifest's URL could not be reached, or broke off");
     });
@@ -303,7 +303,7 @@ describe('readManifest', () => {
       expect(performance.now() - startedAt).to.be.lessThan(2000);
     });
 
-    it('names the URL in findings without its query', async () => {
+    it('names the URL in diagnostics without its query', async () => {
       answer = send(200, JSON_TYPE, '{\n"protocol": 1}');
       const found = await diagnosticsOf(() => read(`manifest: { url: "${url}/m?key=CANARY#x" }`));
       expect(new Set(found.map(({ file }) => file))).to.deep.equal(new Set([`${url}/m`]));

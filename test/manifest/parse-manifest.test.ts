@@ -38,7 +38,7 @@ function parseValue(value: unknown) {
 }
 
 describe('parseManifest', () => {
-  it('judges by a struct of the published type', () => {
+  it('validates by a struct of the published type', () => {
     expect(isSame).to.equal(true);
   });
 
@@ -51,7 +51,7 @@ describe('parseManifest', () => {
   }
 
   for (const { name, file, text, findings } of bad) {
-    it(`refuses ${name}`, async () => {
+    it(`rejects ${name}`, async () => {
       const found = await diagnosticsOf(() => parse(file, text.join('\n')));
       expect(found.map(summarize)).to.deep.equal(findings);
       for (const finding of found) expect(finding).to.include({ file, severity: 'error' });
@@ -66,7 +66,7 @@ describe('parseManifest', () => {
     expect(parseValue({ ...LEAST, version: undefined }).manifest).to.have.all.keys(LEAST);
   });
 
-  it('hands on a copy, so that nobody can change it later', () => {
+  it('returns a copy, which cannot be changed later', () => {
     const given = { ...LEAST, capabilities: ['a'] };
     const { manifest } = parseValue(given);
     given.capabilities.push('b');
@@ -116,7 +116,7 @@ describe('parseManifest', () => {
       ['a cycle', cycle, 'too-deep'],
     ];
     for (const [name, value, rule] of cases) {
-      it(`refuses ${name}`, async () => {
+      it(`rejects ${name}`, async () => {
         const found = await diagnosticsOf(() => parseValue(value));
         expect(found.map((finding) => finding.rule)).to.include(rule);
       });

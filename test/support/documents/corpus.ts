@@ -12,7 +12,7 @@ export interface GoodDocument {
 }
 
 export interface BadDocument extends GoodDocument {
-  /** Only the parser refuses it: a JSON Schema cannot say why. */
+  /** Rejected only by the parser: a JSON Schema cannot express the rule. */
   readonly semantic?: boolean;
   readonly findings: readonly ExpectedFinding[];
 }
