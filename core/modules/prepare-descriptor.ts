@@ -65,7 +65,7 @@ export async function prepareDescriptor(
   let module: string | null = null;
   let files: readonly string[] = [];
   try {
-    if ('finding' in entry) throw new InvalidFile([entry.finding]);
+    if ('diagnostic' in entry) throw new InvalidFile([entry.diagnostic]);
     const parsed = await parseDescriptor({ ...entry, adapters: context.plugins });
     const adapter = await context.plugins.adapter(parsed.descriptor.provider.kind);
     module = parsed.descriptor.module;
@@ -78,7 +78,7 @@ export async function prepareDescriptor(
 
 /** The name in a descriptor that is bad otherwise, so that ops see whose it is; `null` where there is none. */
 function readModuleName(entry: DirectoryFile): string | null {
-  if ('finding' in entry) return null;
+  if ('diagnostic' in entry) return null;
   try {
     const { value } = readStructuredText(entry.file, entry.text);
     const name = typeof value === 'object' && value !== null ? Reflect.get(value, 'module') : null;

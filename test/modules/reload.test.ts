@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { SETTLE_MS } from '../../core/watch/directory-scanner.js';
+import { SETTLE_MS } from '../../core/watch/settling.js';
 import { buildManifest, describeModule, toRoutes } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/reload-host.js';

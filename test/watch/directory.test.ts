@@ -19,7 +19,7 @@ async function rejectionOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 function ruleOf(entry: DirectoryFile | undefined): string | null {
-  return entry !== undefined && 'finding' in entry ? entry.finding.rule : null;
+  return entry !== undefined && 'diagnostic' in entry ? entry.diagnostic.rule : null;
 }
 
 describe('readDirectory', () => {
@@ -89,7 +89,7 @@ describe('readDirectory', () => {
     const { files } = await readDirectory(folder);
     expect(files.map(ruleOf)).to.deep.equal(['file-missing', 'file-unreadable', null]);
     expect(files[0]).to.deep.include({
-      finding: {
+      diagnostic: {
         rule: 'file-missing',
         severity: 'error',
         message: 'the file is a link that leads nowhere, or has just been removed',
