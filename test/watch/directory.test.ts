@@ -25,7 +25,7 @@ function ruleOf(entry: DirectoryFile | undefined): string | null {
 describe('readDirectory', () => {
   removeFoldersAfterEach();
 
-  it('reads what is a descriptor, sorted by name', async () => {
+  it('reads descriptors, sorted by name', async () => {
     const folder = createFolder({ 'b.yml': 'b', 'a.yaml': 'a', 'B.json': '{}', 'a-1.yaml': 'ä' });
     const { files, ignored } = await readDirectory(folder);
     expect(files).to.deep.equal([
@@ -37,7 +37,7 @@ describe('readDirectory', () => {
     expect(ignored).to.deep.equal([]);
   });
 
-  it('ignores everything else, and says why', async () => {
+  it('ignores everything else, with the reason', async () => {
     const folder = createFolder({
       '.hidden.yaml': '',
       'a.yaml~': '',
@@ -102,7 +102,7 @@ describe('readDirectory', () => {
     });
   });
 
-  it('takes 4 MiB and no more', async () => {
+  it('accepts at most 4 MiB', async () => {
     const folder = createFolder({
       'a.yaml': Buffer.alloc(FOUR_MIB, 'a'),
       'b.yaml': Buffer.alloc(FOUR_MIB + 1, 'a'),
