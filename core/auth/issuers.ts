@@ -52,9 +52,9 @@ export async function openIssuersAuthenticators(
       issuers: byName.size,
       introspection: introspection.length,
     }),
-    onReplaced: (previous) => void previous.close(),
     pollMs: options.pollMs,
   });
+  reloaded.onChange = (_current, previous) => void previous.close();
   const jwt: Authenticator = {
     name: 'jwt',
     authenticate: ({ scheme, token }) =>

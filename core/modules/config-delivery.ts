@@ -9,13 +9,13 @@ import { type CheckedOutcome, checkOutcome } from '../provider/outcome.js';
 const RETRY: BackoffBounds = { firstMs: 200, maxMs: 10_000 };
 
 export interface Configuration {
-  /** Grows by each write, from 0. */
+  /** Increases with each write, from 0. */
   readonly revision: number;
   /** Keyed `service/key`. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What became of an attempt; `refused`: any other would be in vain. */
+/** The result of an attempt; `refused`: the provider takes no configuration, so no other follows. */
 export type Delivered =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused' }
@@ -24,26 +24,26 @@ export type Delivered =
 export interface ConfigDeliveryOptions {
   /** Never throws. */
   readonly deliver: (configuration: Configuration, signal: AbortSignal) => Promise<Delivered>;
-  /** Called when the reason of failures changes; `null` when one was accepted again. */
-  readonly onTrouble: (reason: string | null, configuration: Configuration) => void;
+  /** Called when the reason of failures changes; `null` after a success. */
+  readonly onProblem: (reason: string | null, configuration: Configuration) => void;
 }
 
 interface PendingConfig {
   readonly configuration: Configuration;
-  /** To tell whether two are the same. */
+  /** For comparison. */
   readonly text: string;
 }
 
 /**
- * Brings configurations to one endpoint, one at a time and in order: what is under way ends before a later
- * one starts, of several that wait only the latest goes out, and that one until it is accepted.
+ * Delivers configurations to one endpoint, one at a time and in order. Of several that wait only the latest
+ * is delivered, with retries until it is accepted.
  */
 export class ConfigDelivery {
   readonly #options: ConfigDeliveryOptions;
   readonly #stopping = new AbortController();
   #wanted: PendingConfig | null = null;
   #accepted: string | null = null;
-  #trouble: string | null = null;
+  #problem: string | null = null;
   #isRunning = false;
   #wake: (() => void) | null = null;
 
@@ -51,17 +51,17 @@ export class ConfigDelivery {
     this.#options = options;
   }
 
-  /** One that is under way or was accepted last is not delivered twice. */
+  /** A configuration that is in delivery, or was accepted last, is not delivered again. */
   push(configuration: Configuration): void {
     const text = JSON.stringify(configuration);
     if (text === (this.#wanted?.text ?? this.#accepted)) return;
     this.#wanted = { configuration, text };
     this.#wake?.();
-    // Never throws.
+    // Never rejects.
     if (!this.#isRunning) void this.#run();
   }
 
-  /** Cuts what is under way; nothing is delivered any more. */
+  /** Cancels the delivery in progress; no other follows. */
   stop(): void {
     this.#stopping.abort();
     this.#wake?.();
@@ -71,17 +71,17 @@ export class ConfigDelivery {
     this.#isRunning = true;
     const { signal } = this.#stopping;
     for (let attempt = 1; this.#wanted !== null && !signal.aborted; attempt += 1) {
-      const parcel = this.#wanted;
-      const delivered = await this.#options.deliver(parcel.configuration, signal);
+      const pending = this.#wanted;
+      const delivered = await this.#options.deliver(pending.configuration, signal);
       if (signal.aborted) break;
       if (delivered.kind === 'refused') this.stop();
       else if (delivered.kind === 'failed') {
-        this.#report(delivered.reason, parcel);
-        if (this.#wanted === parcel) await this.#pause(backoffMs(attempt, RETRY));
+        this.#report(delivered.reason, pending);
+        if (this.#wanted === pending) await this.#wait(backoffMs(attempt, RETRY));
       } else {
-        this.#report(null, parcel);
-        this.#accepted = parcel.text;
-        if (this.#wanted === parcel) this.#wanted = null;
+        this.#report(null, pending);
+        this.#accepted = pending.text;
+        if (this.#wanted === pending) this.#wanted = null;
         attempt = 0;
       }
     }
@@ -89,13 +89,13 @@ export class ConfigDelivery {
   }
 
   #report(reason: string | null, { configuration }: PendingConfig): void {
-    if (reason === this.#trouble) return;
-    this.#trouble = reason;
-    this.#options.onTrouble(reason, configuration);
+    if (reason === this.#problem) return;
+    this.#problem = reason;
+    this.#options.onProblem(reason, configuration);
   }
 
-  /** Ends early when there is something new to deliver: the operator waits for that. */
-  async #pause(ms: number): Promise<void> {
+  /** Ends early when there is a new configuration to deliver. */
+  async #wait(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#wake = () => {
@@ -112,16 +112,16 @@ export interface ConfigTarget {
   readonly descriptor: Descriptor;
   /** The manifest's `delivery_path`. */
   readonly path: string | null;
-  /** `null` for a provider that names none. */
+  /** `null` for a provider without endpoints. */
   readonly endpoint: string | null;
-  /** Who answers for the provider's code; `null`: the host. */
+  /** Of the provider's code; `null` for the host's own. */
   readonly owner: ErrorOwner | null;
 }
 
 /**
- * One attempt to hand over a configuration, past the guard: nobody has called, so it must neither count as
- * a call nor open a breaker, fail a probation or pay for retries. The reason of a failure is made of codes
- * alone, since what an adapter says of it may hold a value.
+ * One attempt, past the provider client: no caller is involved, so it must neither count as a call nor affect
+ * the circuit breaker, a probation or the retry budget. The reason of a failure consists of codes only,
+ * because the message of an adapter may contain a value.
  */
 export async function deliverConfig(
   target: ConfigTarget,

@@ -3,7 +3,7 @@ import type { ConfigField, Manifest } from '../contract/index.js';
 import { explainMismatch } from '../manifest/config-rules.js';
 import type { StoredConfig } from '../store/store.js';
 
-/** How values are keyed on delivery and in the store. */
+/** The key of a value in a delivery and in the store. */
 export function fieldName({ service, key }: Pick<ConfigField, 'service' | 'key'>): string {
   return `${service}/${key}`;
 }
@@ -12,7 +12,7 @@ export function listConfigFields(manifest: Manifest): readonly ConfigField[] {
   return manifest.config?.fields ?? [];
 }
 
-/** A secret never leaves in clear through the bridge; one that is made is a secret too. */
+/** The bridge never returns a secret in clear text. Generated values are secrets too. */
 export function isSecret({ sensitive, generated }: ConfigField): boolean {
   return sensitive === true || generated !== undefined;
 }
@@ -23,9 +23,9 @@ export function listSecretNames(fields: readonly ConfigField[]): ReadonlySet<str
 }
 
 /**
- * What a field is worth: the stored value, else its default, else `undefined`. A stored value that the
- * manifest of today does not admit counts as none: the module must not be given what it does not expect.
- * One that does not decrypt leaves the field without any value: with a wrong secret a module is worse off.
+ * The value is the stored one, otherwise the default, otherwise `undefined`. A stored value that the current
+ * manifest does not allow is ignored. A value that cannot be decrypted leaves the field without any value,
+ * because a module is worse off with a wrong secret than with none.
  */
 export function readEffective(field: ConfigField, stored: StoredConfig): unknown {
   if (stored.unreadable.has(fieldName(field))) return undefined;
@@ -34,7 +34,7 @@ export function readEffective(field: ConfigField, stored: StoredConfig): unknown
   return field.default;
 }
 
-/** The fields whose stored value counts for nothing, each with the reason and without the value. */
+/** The fields whose stored value is ignored, each with the reason and without the value. */
 export function findUnusable(
   fields: readonly ConfigField[],
   stored: StoredConfig,

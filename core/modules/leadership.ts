@@ -1,12 +1,9 @@
-/**
- * Whether this process does what one process of the host does for all: where several serve together, one of
- * them leads, and another one when that has gone.
- */
+/** Of several processes of a host, one leads. When it exits, another one takes over. */
 export interface Leadership {
   readonly leads: boolean;
-  /** Called whenever `leads` changes; answers how to stop that. */
+  /** @param listener called when `leads` has changed. @returns a function that removes it. */
   onChange(listener: () => void): () => void;
 }
 
-/** A host that is one process. */
+/** For a host of one process. */
 export const SOLE_PROCESS: Leadership = { leads: true, onChange: () => () => {} };

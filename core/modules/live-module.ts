@@ -5,12 +5,12 @@ import { parseRouteTemplate } from '../lib/route-template.js';
 import type { ProviderClient } from '../provider/provider-client.js';
 import type { ModuleConfig } from './module-config.js';
 
-/** A route of a live module, with all that does not depend on the request worked out beforehand. */
+/** A route of a live module, with everything that does not depend on the request. */
 export interface LiveRoute {
   readonly method: Method;
   readonly declaredPath: string;
   readonly hasParams: boolean;
-  /** `null` answers 403 to everybody. */
+  /** `null`: every caller is denied (403). */
   readonly capability: string | null;
   readonly timeoutMs: number;
   readonly idempotency: 'idempotent' | 'requires_key' | 'none';
@@ -20,20 +20,20 @@ interface ModuleParts {
   readonly descriptor: Descriptor;
   readonly manifest: Manifest;
   readonly manifestDigest: string;
-  /** Of descriptor, manifest and named files together (contract 8). */
+  /** Of descriptor, manifest and named files together. */
   readonly configDigest: string;
   readonly client: ProviderClient;
   readonly config: ModuleConfig;
 }
 
-/** One version of one module that serves. Immutable but for what its guard counts. */
+/** One serving version of one module. Immutable, except for the counters of its client. */
 export interface LiveModule extends ModuleParts {
   /** The configured name. */
   readonly name: string;
   readonly routes: RouteTable<LiveRoute>;
 }
 
-/** One immutable snapshot of all live modules, by configured name; a request keeps the one it began with. */
+/** An immutable snapshot of all live modules, by configured name. A request keeps the one it began with. */
 export type Generation = ReadonlyMap<string, LiveModule>;
 
 export function createLiveModule(parts: ModuleParts): LiveModule {
@@ -64,7 +64,7 @@ function createLiveRoute(
   };
 }
 
-/** Where operations read the generation that is live now: once a request, then kept. */
+/** Where handlers read the current generation, once per request. */
 export interface GenerationSource {
   readonly current: Generation;
 }

@@ -3,7 +3,7 @@ import type { Descriptor } from '../descriptor/descriptor.js';
 import type { LiveModule } from './live-module.js';
 import type { ModuleVersion } from './module-version.js';
 
-/** The parts of a descriptor, as ops write them. */
+/** The parts of a descriptor by their names in the file. */
 const PARTS: Readonly<Record<keyof Descriptor, string>> = {
   module: 'module',
   enabled: 'enabled',
@@ -22,7 +22,7 @@ const PARTS: Readonly<Record<keyof Descriptor, string>> = {
   console: 'console',
 };
 
-/** What of a module is not as it was: parts of its descriptor, its manifest, the files it names. */
+/** The changed parts of a module: of its descriptor, its manifest, the files that it names. */
 export function listChanges(
   before: LiveModule | null,
   after: ModuleVersion,

@@ -18,13 +18,13 @@ export interface ModuleConfigOptions {
   readonly descriptor: Descriptor;
   readonly manifest: Manifest;
   readonly provider: Provider;
-  /** Whether the adapter's providers take `configure` at all. */
+  /** Whether the adapter's providers support `configure`. */
   readonly takesConfig: boolean;
-  /** Only who leads delivers: two could overtake each other. */
+  /** Only the leading process delivers, because two could overtake each other. */
   readonly leadership: Leadership;
   readonly store: Store;
   readonly log: Log;
-  /** Who answers for the provider's code; absent: nobody but the host. */
+  /** Of the provider's code; absent for the host's own. */
   readonly owner?: ErrorOwner | null;
   /** Ends the delivery. */
   readonly end: Cancellation;
@@ -33,21 +33,21 @@ export interface ModuleConfigOptions {
 const REREAD: BackoffBounds = { firstMs: 200, maxMs: 10_000 };
 
 /**
- * The configuration of one live version of a module: keeps what the version was opened with, and delivers
- * the effective values at the start and after each change until they are accepted. The latest revision
- * wins. A store or a provider that does not answer is asked again; neither holds up a call.
+ * The configuration of one live version of a module. Keeps the values that the version was opened with, and
+ * delivers the effective values at the start and after each change until they are accepted. The latest
+ * revision wins. Failures of the store or the provider are retried and never delay a call.
  */
 export class ModuleConfig {
   readonly #options: ModuleConfigOptions;
   readonly #fields: readonly ConfigField[];
-  /** Values of restart-only fields as they were when the version opened; `null` until they are known. */
+  /** The restart-only values when the version was opened; `null` until they are read. */
   #opened: ReadonlyMap<string, unknown> | null = null;
-  #couriers: readonly ConfigDelivery[] = [];
+  #deliveries: readonly ConfigDelivery[] = [];
   #isStale = false;
   #isReading = false;
   #failedReads = 0;
   #rereading: NodeJS.Timeout | undefined;
-  /** The fields of what was told last, by message. */
+  /** The log fields that were written last, by message. */
   readonly #reported = new Map<string, string>();
 
   constructor(options: ModuleConfigOptions) {
@@ -55,12 +55,12 @@ export class ModuleConfig {
     this.#fields = listConfigFields(options.manifest);
   }
 
-  /** Begins to deliver; answers at once. Does nothing for a module without config fields. */
+  /** Starts the delivery and returns at once. Does nothing for a module without config fields. */
   start(): void {
     if (this.#fields.length === 0) return;
     const { store, end, descriptor, leadership } = this.#options;
-    this.#couriers = this.#createCouriers();
-    const unfollow = leadership.onChange(() => this.#changeCouriers());
+    this.#deliveries = this.#createDeliveries();
+    const unfollow = leadership.onChange(() => this.#changeDeliveries());
     const unsubscribe = store.onConfigChange((module) => {
       if (module === null || module === descriptor.module) this.#refresh();
     });
@@ -68,26 +68,26 @@ export class ModuleConfig {
       unsubscribe();
       unfollow();
       clearTimeout(this.#rereading);
-      for (const courier of this.#couriers) courier.stop();
+      for (const delivery of this.#deliveries) delivery.stop();
     };
     end.addEventListener('abort', { handleEvent: stop });
     this.#refresh();
   }
 
-  /** Whether a field that takes effect at a restart has a value that the running version was not opened with. */
+  /** Whether a restart-only field has another value than the running version was opened with. */
   isPendingRestart(field: ConfigField, effective: unknown): boolean {
     if (!isFixedAtOpen(field) || this.#opened === null) return false;
     return !isSameJson(this.#opened.get(fieldName(field)), effective);
   }
 
-  #changeCouriers(): void {
-    for (const courier of this.#couriers) courier.stop();
-    this.#couriers = this.#createCouriers();
+  #changeDeliveries(): void {
+    for (const delivery of this.#deliveries) delivery.stop();
+    this.#deliveries = this.#createDeliveries();
     this.#refresh();
   }
 
-  /** Each endpoint is a process of its own that needs its configuration, whatever the others do. */
-  #createCouriers(): ConfigDelivery[] {
+  /** One per endpoint, because each endpoint is a process that needs its own delivery. */
+  #createDeliveries(): ConfigDelivery[] {
     const { provider, descriptor, manifest, takesConfig, leadership, log, owner } = this.#options;
     if (!takesConfig || !leadership.leads) return [];
     const path = manifest.config?.delivery_path ?? null;
@@ -97,10 +97,10 @@ export class ModuleConfig {
       const target = { provider, descriptor, path, endpoint, owner: owner ?? null };
       return new ConfigDelivery({
         deliver: (configuration, signal) => deliverConfig(target, configuration, signal),
-        onTrouble: (reason, { revision }) => {
+        onProblem: (reason, { revision }) => {
           const fields = { endpoint, revision, reason };
-          if (reason === null) log.info(fields, 'the configuration was taken');
-          else log.warn(fields, 'the configuration is not delivered yet');
+          if (reason === null) log.info(fields, 'configuration accepted');
+          else log.warn(fields, 'configuration not delivered yet');
         },
       });
     });
@@ -108,7 +108,7 @@ export class ModuleConfig {
 
   #refresh(): void {
     this.#isStale = true;
-    // Catches everything itself.
+    // Never rejects.
     if (!this.#isReading) void this.#follow();
   }
 
@@ -118,7 +118,7 @@ export class ModuleConfig {
     while (this.#isStale && !this.#options.end.aborted) {
       this.#isStale = false;
       try {
-        await this.#offer();
+        await this.#deliver();
         this.#failedReads = 0;
       } catch (error) {
         this.#rereadLater(error);
@@ -127,8 +127,8 @@ export class ModuleConfig {
     this.#isReading = false;
   }
 
-  /** @throws StoreUnavailable, also when all but a generated value was offered. */
-  async #offer(): Promise<void> {
+  /** @throws StoreUnavailable, also when everything but a generated value was delivered. */
+  async #deliver(): Promise<void> {
     const failure = await this.#ensureGenerated().then(() => null, toError);
     const { store, descriptor } = this.#options;
     const stored = await store.readConfig(descriptor.module, listSecretNames(this.#fields));
@@ -136,9 +136,9 @@ export class ModuleConfig {
     this.#reportUnusable(stored);
     const values = this.#listValues(stored, this.#opened);
     if (!this.#options.end.aborted) {
-      for (const courier of this.#couriers) courier.push({ revision: stored.revision, values });
+      for (const delivery of this.#deliveries) delivery.push({ revision: stored.revision, values });
     }
-    // The rest of the configuration does not wait for it.
+    // Only after the delivery: the other values do not depend on a generated one.
     if (failure !== null) throw failure;
   }
 
@@ -173,10 +173,10 @@ export class ModuleConfig {
   #rereadLater(error: unknown): void {
     const { store, log, end } = this.#options;
     if (!(error instanceof StoreUnavailable)) {
-      log.error({ err: error }, 'the configuration cannot be followed');
+      log.error({ err: error }, 'configuration cannot be read');
     } else if (store.unavailable === null) {
-      // Of a store that is away the store itself tells, once for all modules.
-      this.#report({ reason: error.message }, 'a part of the configuration is not delivered yet');
+      // The store itself logs that it is unavailable, once for all modules.
+      this.#report({ reason: error.message }, 'configuration partly not delivered yet');
     }
     if (end.aborted) return;
     this.#failedReads += 1;
@@ -186,11 +186,10 @@ export class ModuleConfig {
 
   #reportUnusable(stored: StoredConfig): void {
     const unusable = findUnusable(this.#fields, stored);
-    if (unusable.length > 0)
-      this.#report({ unusable }, 'stored values of the configuration are of no use');
+    if (unusable.length > 0) this.#report({ unusable }, 'stored configuration values ignored');
   }
 
-  /** Not again as long as it is the same; never with a value. */
+  /** Logs only what has changed, and never a value. */
   #report(fields: Readonly<Record<string, unknown>>, message: string): void {
     const text = JSON.stringify(fields);
     if (text === this.#reported.get(message)) return;
@@ -199,7 +198,7 @@ export class ModuleConfig {
   }
 }
 
-/** What was generated never changes: it may come later than the first reading, and is no reason to restart. */
+/** A generated value never changes. It may exist only after the first read, which requires no restart. */
 function isFixedAtOpen({ restart_only, generated }: ConfigField): boolean {
   return restart_only === true && generated === undefined;
 }

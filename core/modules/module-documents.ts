@@ -4,8 +4,9 @@ import { readStructuredText, type StructuredText } from '../document/parse-docum
 import { FileError, readTextFile } from '../document/read-file.js';
 
 /**
- * Reads a file of a module as it is now, by its path from the folder of descriptors; `null` for one that
- * is missing or bad.
+ * Reads a file of a module as it is now.
+ * @param file relative to the folder of descriptors
+ * @returns `null` for a file that is missing or invalid
  */
 export async function readModuleDocument(
   modulesDir: string,

@@ -1,10 +1,10 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { isolate } from '../isolation/isolate.js';
 import { mapConcurrently } from '../lib/promises.js';
 import { type DirectoryListing, UnreadableDirectory } from '../watch/directory.js';
 import { DirectoryScanner, type ScanResult } from '../watch/directory-scanner.js';
-import { DirectoryWatcher, type Look } from '../watch/directory-watcher.js';
+import { Watcher } from '../watch/watcher.js';
 import { ChangePublisher } from './change-publisher.js';
 import type { Generation, GenerationSource } from './live-module.js';
 import type { ModuleRecord } from './module-record.js';
@@ -30,9 +30,10 @@ export interface ModuleRegistryOptions
 /** Owns every module. Follows the folder of descriptors and applies what changed in it. */
 export class ModuleRegistry implements GenerationSource {
   readonly #log: Log;
+  readonly #modulesDir: string;
   readonly #context: SlotContext;
   readonly #scanner: DirectoryScanner;
-  readonly #watcher: DirectoryWatcher;
+  readonly #watcher: Watcher;
   readonly #publisher: ChangePublisher;
   readonly #statusSink: StatusSink | null;
   readonly #slots = new Map<string, ModuleSlot>();
@@ -49,10 +50,14 @@ export class ModuleRegistry implements GenerationSource {
   constructor(options: ModuleRegistryOptions) {
     const { modulesDir, log, statusSink, sharedProbation } = options;
     this.#log = log;
+    this.#modulesDir = modulesDir;
     this.#statusSink = statusSink;
     this.#holders = options.holders ?? new Map();
     this.#scanner = new DirectoryScanner(modulesDir);
-    this.#watcher = new DirectoryWatcher(modulesDir, (...where) => this.#look(...where));
+    this.#watcher = new Watcher({
+      check: (hints) => this.#check(hints),
+      onError: (error) => log.error({ err: error }, 'module scan failed'),
+    });
     const publishGeneration = () => this.#publishGeneration();
     this.#publisher = new ChangePublisher({ log, statusSink, publishGeneration });
     this.#context = {
@@ -107,6 +112,7 @@ export class ModuleRegistry implements GenerationSource {
     const firstAttempts = [...this.#slots.values()].map((slot) => slot.firstAttempt);
     await Promise.race([Promise.all(firstAttempts), delay(START_TIMEOUT_MS)]);
     this.#statusSink?.keepOnly(files);
+    this.#followFolders();
     this.#watcher.start();
   }
 
@@ -126,9 +132,9 @@ export class ModuleRegistry implements GenerationSource {
     await this.#statusSink?.flush();
   }
 
-  async #look(...where: Parameters<Look>): Promise<number | null> {
+  async #check(hints: ReadonlySet<string> | null): Promise<number | null> {
     try {
-      const result = await this.#scanner.scan(true, ...where);
+      const result = await this.#scanner.scan(true, hints);
       this.#reportDirectory(null);
       await this.#applyScan(result);
       return result.againAfterMs;
@@ -140,8 +146,11 @@ export class ModuleRegistry implements GenerationSource {
     }
   }
 
-  async #applyScan({ changed, removed, renamed, ignored }: ScanResult): Promise<void> {
+  async #applyScan({ changed, removed, renamed, unsettled, ignored }: ScanResult): Promise<void> {
     this.#ignored = ignored;
+    for (const file of unsettled) {
+      this.#log.warn({ file }, 'descriptor keeps changing; keeping the last good content');
+    }
     if (changed.length === 0 && removed.length === 0 && renamed.length === 0) return;
     for (const { from, to } of renamed) this.#rename(from, to);
     const read = await mapConcurrently(changed, MODULES_AT_ONCE, async (entry) => {
@@ -155,7 +164,13 @@ export class ModuleRegistry implements GenerationSource {
     });
     await this.#settle(read, removed);
     this.#countReloads(read, removed.length + renamed.length);
-    this.#watcher.follow([...this.#slots.values()].flatMap(({ source }) => source.files));
+    this.#followFolders();
+  }
+
+  /** The folder of descriptors, and those of the files that descriptors name. */
+  #followFolders(): void {
+    const named = [...this.#slots.values()].flatMap(({ source }) => source.files);
+    this.#watcher.follow([this.#modulesDir, ...named.map((file) => dirname(file))]);
   }
 
   /** Applies what changed, what was removed, and what had lost its name to one of those. */

@@ -17,7 +17,7 @@ export interface OwnFolderOptions {
 
 /**
  * A folder of regular files that the host alone writes. Symbolic links in the place of the folder or of a
- * file are never followed, so that whoever can write there cannot make the host change files elsewhere.
+ * file are never followed, so that a user who can write there cannot make the host change files elsewhere.
  */
 export class OwnFolder {
   readonly #path: string;

@@ -17,32 +17,32 @@ export interface DescriptorContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** A descriptor that is good, with all that can be known before its provider is opened. */
+/** A valid descriptor, with everything that is known before its provider is opened. */
 export interface PreparedDescriptor {
   readonly file: string;
-  /** As it was read. */
+  /** The text of the file. */
   readonly text: string;
-  /** The folder of the descriptor: what it names is relative to it. */
+  /** The folder of the descriptor. Paths in it are relative to this folder. */
   readonly baseDir: string;
   readonly descriptor: Descriptor;
   readonly locate: Locate;
   readonly adapter: ProviderAdapter;
   readonly references: References;
-  /** `null` when it is still to come, from a URL or the provider. */
+  /** `null` when it comes later, from a URL or from the provider. */
   readonly manifest: LoadedManifest | null;
   readonly warnings: readonly Diagnostic[];
   /** Every file that the descriptor names, absolute. */
   readonly files: readonly string[];
-  /** Changes with what the descriptor says and with the files it names, not with its layout. */
+  /** Changes with the values of the descriptor and the files that it names, not with its layout. */
   readonly inputDigest: string;
 }
 
-/** A descriptor that cannot be used; `cause` says why. */
+/** A descriptor that cannot be used; the reason is its `cause`. */
 export class UnpreparedDescriptor extends Error {
   override readonly name = 'UnpreparedDescriptor';
-  /** The module that it is for; `null` where that could not be read. */
+  /** The module that it configures; `null` where the name could not be read. */
   readonly module: string | null;
-  /** Files whose change may mend it, absolute. */
+  /** Files whose change may make it valid, absolute. */
   readonly files: readonly string[];
 
   constructor(cause: unknown, module: string | null, files: readonly string[]) {
@@ -53,9 +53,9 @@ export class UnpreparedDescriptor extends Error {
 }
 
 /**
- * Reads and judges everything that the descriptor says and names. `manifest` stands in for the one that
- * the descriptor names.
- * @throws UnpreparedDescriptor, whatever is wrong.
+ * Reads and validates a descriptor and the files that it names.
+ * @param manifest used instead of the one that the descriptor names
+ * @throws UnpreparedDescriptor for every error.
  */
 export async function prepareDescriptor(
   entry: DirectoryFile,
@@ -65,7 +65,7 @@ export async function prepareDescriptor(
   let module: string | null = null;
   let files: readonly string[] = [];
   try {
-    if ('finding' in entry) throw new InvalidFile([entry.finding]);
+    if ('diagnostic' in entry) throw new InvalidFile([entry.diagnostic]);
     const parsed = await parseDescriptor({ ...entry, adapters: context.plugins });
     const adapter = await context.plugins.adapter(parsed.descriptor.provider.kind);
     module = parsed.descriptor.module;
@@ -76,9 +76,9 @@ export async function prepareDescriptor(
   }
 }
 
-/** The name in a descriptor that is bad otherwise, so that ops see whose it is; `null` where there is none. */
+/** The module name in an invalid descriptor, for operators; `null` where there is none. */
 function readModuleName(entry: DirectoryFile): string | null {
-  if ('finding' in entry) return null;
+  if ('diagnostic' in entry) return null;
   try {
     const { value } = readStructuredText(entry.file, entry.text);
     const name = typeof value === 'object' && value !== null ? Reflect.get(value, 'module') : null;
@@ -104,13 +104,13 @@ async function completeDescriptor(
     env: context.environment,
     source: { file, locate, prefix: ['provider', 'config'] },
   });
-  const manifest = givenManifest ?? (await readManifestAtHand(descriptor, file, baseDir, locate));
+  const manifest = givenManifest ?? (await readLocalManifest(descriptor, file, baseDir, locate));
   return {
     file,
     text,
     baseDir,
     descriptor,
-    // Hardly ever asked again: the places of all that the text says are not worth what they weigh.
+    // Rarely used: to keep all positions would cost more memory than to parse the text again costs time.
     locate: (path, at) => readStructuredText(file, text).locate(path, at),
     adapter,
     references,
@@ -121,8 +121,8 @@ async function completeDescriptor(
   };
 }
 
-/** A manifest that is at hand is judged before anything is opened. */
-async function readManifestAtHand(
+/** Validates a local manifest before the provider is opened. */
+async function readLocalManifest(
   descriptor: Descriptor,
   file: string,
   baseDir: string,
@@ -130,7 +130,7 @@ async function readManifestAtHand(
 ): Promise<LoadedManifest | null> {
   const { kind } = descriptor.manifest;
   if (kind === 'url' || kind === 'provider') return null;
-  const askProvider = () => Promise.reject(new Error('the manifest is at hand'));
+  const askProvider = () => Promise.reject(new Error('the manifest is local'));
   const { signal } = new AbortController();
   return loadManifest({ descriptor, file, locate, baseDir, askProvider, signal });
 }
@@ -145,12 +145,12 @@ function listNamedFiles(
   return manifest.kind === 'file' ? [...files, resolve(baseDir, manifest.path)] : files;
 }
 
-/** Of a descriptor, its manifest and the files that it names together (contract 8). */
+/** Of a descriptor, its manifest and the files that it names together. */
 export function configDigestOf(inputDigest: string, manifestDigest: string): string {
   return digestParts([inputDigest, manifestDigest]);
 }
 
-/** Of a file's text: `sha256:` and what `sha256sum` prints. */
+/** Of a file's text: `sha256:` and the output of `sha256sum`. */
 export function digestText(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }

@@ -27,6 +27,30 @@ export async function findPlugins(sources: readonly PluginSource[]): Promise<Fou
   return found.flat().filter(({ folder }) => folders.size < folders.add(folder).size);
 }
 
+/**
+ * The folders whose events may report a new or changed plugin. Plugins lie one level below a folder, and a
+ * package may first have to be installed.
+ * @throws the error of `readdir` for a folder that cannot be read.
+ */
+export async function listWatchedFolders(sources: readonly PluginSource[]): Promise<string[]> {
+  const folders = await Promise.all(
+    sources.map(async (source) => {
+      if (source.kind === 'package') return listPackageFolders(source);
+      const entries = await readdir(source.path, { withFileTypes: true });
+      const plugins = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
+      return [source.path, ...plugins.map(({ name }) => join(source.path, name))];
+    }),
+  );
+  return [...new Set(folders.flat())];
+}
+
+function listPackageFolders({ name, directories }: PackageSource): string[] {
+  return directories.flatMap((directory) => {
+    const packages = join(resolve(directory), 'node_modules');
+    return [resolve(directory), packages, dirname(join(packages, name)), join(packages, name)];
+  });
+}
+
 async function listFolder(folder: string): Promise<FoundPlugin[]> {
   const origin = resolve(folder) === SHIPPED_PLUGINS ? 'shipped' : 'folder';
   const paths = (await readdir(folder)).toSorted().map((name) => join(folder, name));
@@ -34,10 +58,9 @@ async function listFolder(folder: string): Promise<FoundPlugin[]> {
   return paths.filter((_path, index) => isPlugin[index]).map((path) => ({ folder: path, origin }));
 }
 
-async function findPackage({
-  name,
-  directories,
-}: Extract<PluginSource, { kind: 'package' }>): Promise<FoundPlugin[]> {
+type PackageSource = Extract<PluginSource, { kind: 'package' }>;
+
+async function findPackage({ name, directories }: PackageSource): Promise<FoundPlugin[]> {
   for (const directory of directories) {
     for (const parent of listParents(resolve(directory))) {
       const folder = join(parent, 'node_modules', name);

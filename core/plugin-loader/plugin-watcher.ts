@@ -1,54 +1,79 @@
 import type { Log } from '../contract/index.js';
+import { Settling } from '../watch/settling.js';
+import { Watcher } from '../watch/watcher.js';
 import type { PluginRegistry } from './registry.js';
 
-/** As descriptors are looked for (design 4): a plugin that is dropped in is there soon after. */
-const POLL_MS = 2000;
+// Events report changes of a plugin; polls find the rest, such as changes on a network file system.
+const POLL_MS = 30_000;
 
-/** Looks for plugins now and then, and tells when there are others: what lacked one may have it now. */
+/** Follows the folders of plugins: descriptors that lack a plugin are loaded once it is installed. */
 export class PluginWatcher {
   readonly #plugins: PluginRegistry;
   readonly #log: Log;
   readonly #onChange: () => void;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #watcher: Watcher;
+  /** The last state of the folders that was used. */
+  #seen: string | null = null;
+  #settling: Settling | null = null;
   #isClosed = false;
-  #lastTrouble: string | null = null;
+  #lastProblem: string | null = null;
 
   constructor(plugins: PluginRegistry, log: Log, onChange: () => void) {
     this.#plugins = plugins;
     this.#log = log;
     this.#onChange = onChange;
+    this.#watcher = new Watcher({
+      check: () => this.#check(),
+      onError: (error) => this.#report(error),
+      pollMs: POLL_MS,
+    });
   }
 
   start(): void {
-    this.#timer = setTimeout(() => {
-      // Catches everything itself.
-      void this.scan(false).finally(() => {
-        if (!this.#isClosed) this.start();
-      });
-    }, POLL_MS).unref();
+    this.#watcher.start();
   }
 
-  /** @param force looks again at what was refused, too */
+  /** @param force also reads what was rejected and has not changed */
   async scan(force: boolean): Promise<void> {
     try {
       const hasChanged = await this.#plugins.refresh(force);
-      this.#report(null);
+      this.#lastProblem = null;
       if (hasChanged && !this.#isClosed) this.#onChange();
     } catch (error) {
-      // A folder that has vanished takes nothing with it: what was imported serves on.
-      this.#report(error instanceof Error ? error.message : 'not an error');
+      // A folder that has disappeared removes nothing: imported plugins stay.
+      this.#report(error);
     }
   }
 
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    // A check in progress has no effect any more.
+    void this.#watcher.close();
   }
 
-  #report(trouble: string | null): void {
-    if (trouble !== null && trouble !== this.#lastTrouble) {
-      this.#log.warn({ reason: trouble }, 'the plugins cannot be looked for');
+  async #check(): Promise<number | null> {
+    const startedAt = performance.now();
+    const { folders, stamp } = await this.#plugins.locate();
+    const endedAt = performance.now();
+    this.#watcher.follow(folders);
+    if (stamp === this.#seen) {
+      this.#settling = null;
+      return null;
     }
-    this.#lastTrouble = trouble;
+    this.#settling ??= new Settling(startedAt);
+    const isFirst = this.#seen === null;
+    if (!isFirst && !this.#settling.accepts(stamp, { startedAt, endedAt })) {
+      return this.#settling.remainingMs(endedAt);
+    }
+    this.#settling = null;
+    this.#seen = stamp;
+    await this.scan(false);
+    return null;
+  }
+
+  #report(error: unknown): void {
+    const problem = error instanceof Error ? error.message : 'not an error';
+    if (problem !== this.#lastProblem) this.#log.warn({ reason: problem }, 'plugin scan failed');
+    this.#lastProblem = problem;
   }
 }

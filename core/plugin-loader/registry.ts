@@ -1,8 +1,14 @@
+import { resolve } from 'node:path';
 import type { PluginSource } from '../config/plugin-list.js';
 import type { AuthenticatorFactory, Log, ProviderAdapter } from '../contract/index.js';
 import { suggestName } from '../document/suggest.js';
 import type { AdapterSource } from './adapter-source.js';
-import { type FoundPlugin, findPlugins } from './find-plugins.js';
+import {
+  type FoundPlugin,
+  findPlugins,
+  listWatchedFolders,
+  SHIPPED_PLUGINS,
+} from './find-plugins.js';
 import { PluginEntry, type PluginTrust, readStamp } from './plugin-entry.js';
 import { PluginError } from './plugin-error.js';
 import { isRejected } from './plugin-manifest.js';
@@ -27,6 +33,11 @@ export interface PluginRegistry extends AdapterSource {
    * @returns whether anything is different now.
    */
   refresh(force?: boolean): Promise<boolean>;
+  /**
+   * The folders in which plugins may appear or change, and a stamp that differs when one has.
+   * @throws the error of `readdir` for a folder that cannot be read.
+   */
+  locate(): Promise<{ readonly folders: readonly string[]; readonly stamp: string }>;
   /** Compares the files of all with their digests, without any of their code. */
   verify(): Promise<void>;
 }
@@ -102,6 +113,18 @@ class Registry implements PluginRegistry {
 
   async verify(): Promise<void> {
     await Promise.all(this.#entries.map((entry) => entry.verify()));
+  }
+
+  async locate() {
+    const sources = this.#sources.filter(
+      (source) => source.kind !== 'folder' || resolve(source.path) !== SHIPPED_PLUGINS,
+    );
+    const found = await findPlugins(sources);
+    const stamps = found.map(async (one) =>
+      'error' in one ? one.folder : `${one.folder}\n${await readStamp(one.folder)}`,
+    );
+    const folders = await listWatchedFolders(sources);
+    return { folders, stamp: (await Promise.all(stamps)).join('\n') };
   }
 
   /** One at a time: two would not agree on which entries there are. */

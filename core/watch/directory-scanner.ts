@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { FileError, readSmallFile } from '../document/read-file.js';
 import { mapConcurrently } from '../lib/promises.js';
 import {
   type DirectoryFile,
@@ -12,17 +14,15 @@ import {
   findDifferent,
   isMissing,
   isSame,
-  MISSING,
   readIdentity,
   takeFingerprint,
   UNREAD,
 } from './fingerprint.js';
+import { SETTLE_MS, Settling } from './settling.js';
 
-/** How long a file must have stood still before it is read: who writes it may be half-way through. */
-export const SETTLE_MS = 100;
-/** And how long one must have been gone: some editors remove a file before they write it anew. */
-const REMOVAL_SETTLE_MS = 300;
-// Enough to keep the thread pool busy, few enough to leave descriptors for callers.
+/** How long a file must be gone: some editors remove a file before they write it again. */
+export const REMOVAL_SETTLE_MS = 300;
+// Enough to keep the thread pool busy, few enough to leave file descriptors for connections.
 const FILES_AT_ONCE = 16;
 
 export interface ScanResult {
@@ -31,31 +31,32 @@ export interface ScanResult {
   readonly removed: readonly string[];
   /** The same file under another name. */
   readonly renamed: readonly { readonly from: string; readonly to: string }[];
+  /** Files that keep changing; each is listed once. */
+  readonly unsettled: readonly string[];
   readonly ignored: readonly IgnoredFile[];
-  /** When to look again for what has not settled; `null` when everything has. Milliseconds. */
+  /** When to scan again for what has not settled; `null` when everything has. Milliseconds. */
   readonly againAfterMs: number | null;
 }
 
 interface TrackedFile {
   /** Of the file itself and of those that it names. */
   paths: readonly string[];
-  /** In which those lie, in the same order. */
+  /** The folders of the paths, in the same order. */
   folders: readonly string[];
-  /** What they looked like when they were read. */
+  /** At the time of the last read. */
   fingerprint: Fingerprint;
-  /** A different look, not yet settled. */
-  candidate: { readonly fingerprint: Fingerprint; readonly since: number } | null;
+  /** Of the file itself, when it was last seen, also while it has not settled. */
+  identity: string | null;
+  /** While a change has not settled. */
+  settling: Settling | null;
 }
-
-/** The devices of folders, by their paths, in which no plain file changes without an event. */
-export type WatchableFolders = ReadonlyMap<string, number>;
 
 interface Clock {
   /** Milliseconds, never back. */
   now(): number;
 }
 
-/** Tells what changed in the folder of descriptors since it was last asked. */
+/** Finds what changed in the folder of descriptors since the last scan. */
 export class DirectoryScanner {
   readonly #directory: string;
   readonly #clock: Clock;
@@ -69,41 +70,31 @@ export class DirectoryScanner {
   }
 
   /**
-   * @param settle whether a change must have stood still; at start everything is taken as it is
-   * @param hints where something may have changed, absolute; `null`: anywhere
-   * @param telling beside the hints, look at whatever may have changed without one: these folders, by their devices, tell
-   * of each change of a plain file in them; `null`: look at the hints alone
-   * @throws UnreadableDirectory when the folder is not there or cannot be read: nothing counts as removed.
+   * @param settle whether a change must settle; at start every file is used as it is
+   * @param hints absolute paths that may have changed; `null`: check everything
+   * @throws UnreadableDirectory when the folder cannot be read: no file counts as removed.
    */
-  async scan(
-    settle: boolean,
-    hints: ReadonlySet<string> | null = null,
-    telling: WatchableFolders | null = null,
-  ): Promise<ScanResult> {
-    const { names, ignored, ways } = await this.#lister.list();
+  async scan(settle: boolean, hints: ReadonlySet<string> | null = null): Promise<ScanResult> {
+    const { names, ignored, links } = await this.#lister.list();
     const listedAt = this.#clock.now();
     const isAsTracked =
       this.#tracked.size === names.length && names.every((file) => this.#tracked.has(file));
     const renamed = isAsTracked ? [] : await this.#followRenames(names);
-    const observed = hints === null ? names : this.#listHinted(names, ways, hints, telling);
+    const observed = hints === null ? names : this.#listHinted(names, links, hints);
     const different = await this.#findDifferent(observed);
-    // A file that has become something else may be no descriptor any more.
+    // A file may have become a folder, for example.
     if (different.length > 0) this.#lister.forget();
-    const states = await mapConcurrently(different, FILES_AT_ONCE, async (file) => ({
-      file,
-      isChanged: await this.#observe(file, settle),
-    }));
-    const changed = states.filter(({ isChanged }) => isChanged).map(({ file }) => file);
-    const removed = isAsTracked ? [] : this.#observeMissing(new Set(names), listedAt, settle);
-    const read = await mapConcurrently(changed, FILES_AT_ONCE, (file) =>
-      readDirectoryFile(this.#directory, file),
+    const read = await mapConcurrently(different, FILES_AT_ONCE, (file) =>
+      this.#readSettled(file, settle ? SETTLE_MS : 0),
     );
+    const removed = isAsTracked ? [] : this.#findRemoved(new Set(names), listedAt, settle);
     return {
-      changed: read.filter((one) => !this.#wentMeanwhile(one)),
+      changed: read.flatMap((file) => file ?? []),
       removed,
       renamed,
+      unsettled: this.#takeUnsettled(),
       ignored,
-      againAfterMs: this.#nextLook(),
+      againAfterMs: this.#remainingMs(),
     };
   }
 
@@ -121,12 +112,11 @@ export class DirectoryScanner {
     for (const tracked of this.#tracked.values()) tracked.fingerprint = UNREAD;
   }
 
-  /** A file that went and one that came are one when they are the same to the file system. */
+  /** A missing file and a new one are the same file when they have the same inode. */
   async #followRenames(names: readonly string[]): Promise<ScanResult['renamed']> {
     const present = new Set(names);
     const missing = new Map<string | null, string>();
-    for (const [file, { fingerprint }] of this.#tracked) {
-      const identity = readIdentity(fingerprint);
+    for (const [file, { identity }] of this.#tracked) {
       if (identity !== null && !present.has(file)) missing.set(identity, file);
     }
     if (missing.size === 0) return [];
@@ -140,42 +130,40 @@ export class DirectoryScanner {
       if (from === undefined || tracked === undefined) continue;
       missing.delete(identity);
       this.#tracked.delete(from);
-      // Read again: that it says the same is found out by its digest.
       const places = placePaths([path, ...tracked.paths.slice(1)]);
-      this.#tracked.set(to, { ...tracked, ...places, candidate: null });
+      this.#tracked.set(to, { ...tracked, ...places, settling: null });
       renamed.push({ from, to });
     }
     return renamed;
   }
 
-  /** New ones, those that have not settled, those that a hint is about, and those that nobody tells of. */
+  /** New files, those that have not settled, and those that a hint is about. */
   #listHinted(
     names: readonly string[],
-    ways: ReadonlySet<string>,
+    links: ReadonlySet<string>,
     hints: ReadonlySet<string>,
-    telling: WatchableFolders | null,
   ): readonly string[] {
-    if ([...ways].some((name) => hints.has(join(this.#directory, name)))) return names;
+    if ([...links].some((name) => hints.has(join(this.#directory, name)))) return names;
     const folders = new Set([...hints].map((path) => dirname(path)));
     folders.delete(this.#directory);
-    const isHinted = (path: string) => hints.has(path);
-    const hasHint = (folder: string) => folders.has(folder);
     return names.filter((file) => {
       const tracked = this.#tracked.get(file);
-      if (tracked === undefined || tracked.candidate !== null) return true;
-      if (telling !== null && !isWatched(tracked, telling)) return true;
-      return tracked.paths.some(isHinted) || tracked.folders.some(hasHint);
+      if (tracked === undefined || tracked.settling !== null) return true;
+      return (
+        tracked.paths.some((path) => hints.has(path)) ||
+        tracked.folders.some((folder) => folders.has(folder))
+      );
     });
   }
 
-  /** Those that are new, or look different than when they were read; of the others nothing is left to settle. */
+  /** New files, and those that have changed since they were read. */
   async #findDifferent(files: readonly string[]): Promise<readonly string[]> {
     const tracked = files.map((file) => this.#track(file));
     const different = await findDifferent(tracked);
     return files.filter((_file, index) => {
       const one = tracked[index] as TrackedFile;
       if (different.has(one)) return true;
-      one.candidate = null;
+      one.settling = null;
       return false;
     });
   }
@@ -184,86 +172,92 @@ export class DirectoryScanner {
     const known = this.#tracked.get(file);
     if (known !== undefined) return known;
     const places = placePaths([join(this.#directory, file)]);
-    const tracked: TrackedFile = { ...places, fingerprint: UNREAD, candidate: null };
+    const tracked: TrackedFile = { ...places, fingerprint: UNREAD, identity: null, settling: null };
     this.#tracked.set(file, tracked);
     return tracked;
   }
 
-  async #observe(file: string, settle: boolean): Promise<boolean> {
+  /** `null` for a file that has not settled, or has not changed after all. */
+  async #readSettled(file: string, settleMs: number): Promise<DirectoryFile | null> {
     const tracked = this.#track(file);
-    // Stood still from the end of one look to the beginning of another, however long a look takes.
-    const askedAt = this.#clock.now();
+    const startedAt = this.#clock.now();
+    // Before the content, so that any later change shows as a different fingerprint.
     const fingerprint = await takeFingerprint(tracked.paths);
-    const look = { fingerprint, askedAt, seenAt: this.#clock.now() };
+    tracked.identity = readIdentity(fingerprint);
     if (isSame(fingerprint, tracked.fingerprint)) {
-      tracked.candidate = null;
-      return false;
+      tracked.settling = null;
+      return null;
     }
-    if (!hasSettled(tracked, look, settle ? SETTLE_MS : 0)) return false;
+    const read = await readDirectoryFile(this.#directory, file);
+    const content = await digestContent(read, tracked.paths.slice(1));
+    const endedAt = this.#clock.now();
+    tracked.settling ??= new Settling(startedAt);
+    const isSettled = tracked.settling.accepts(content, { startedAt, endedAt }, settleMs);
+    // Removed since the folder was listed: the next scan finds out whether it is gone or a broken link.
+    if (!isSettled || (isGone(read) && !isMissing(fingerprint))) return null;
+    tracked.settling = null;
     tracked.fingerprint = fingerprint;
-    return true;
+    return read;
   }
 
-  /** Removed between the look and the reading: the next look tells whether it is gone, or a link to nowhere. */
-  #wentMeanwhile(read: DirectoryFile): boolean {
-    const tracked = this.#tracked.get(read.file);
-    if (tracked === undefined || 'text' in read || read.finding.rule !== 'file-missing')
-      return false;
-    if (isMissing(tracked.fingerprint)) return false;
-    tracked.fingerprint = UNREAD;
-    tracked.candidate = { fingerprint: UNREAD, since: this.#clock.now() };
-    return true;
-  }
-
-  #observeMissing(names: ReadonlySet<string>, listedAt: number, settle: boolean): string[] {
+  #findRemoved(names: ReadonlySet<string>, listedAt: number, settle: boolean): string[] {
+    const times = { startedAt: listedAt, endedAt: listedAt };
     const removed: string[] = [];
-    const look = { fingerprint: MISSING, askedAt: listedAt, seenAt: listedAt };
+    // A new file may have the module of a removed one: both take effect together.
+    const hasUnsettledNew = [...this.#tracked].some(
+      ([file, { fingerprint, settling }]) =>
+        fingerprint === UNREAD && settling !== null && names.has(file),
+    );
     for (const [file, tracked] of this.#tracked) {
       if (names.has(file)) continue;
-      if (!hasSettled(tracked, look, settle ? REMOVAL_SETTLE_MS : 0)) continue;
+      tracked.settling ??= new Settling(listedAt);
+      if (!tracked.settling.accepts('removed', times, settle ? REMOVAL_SETTLE_MS : 0)) continue;
+      if (hasUnsettledNew && !tracked.settling.isOverdue(listedAt)) continue;
       this.#tracked.delete(file);
       removed.push(file);
     }
     return removed;
   }
 
-  #nextLook(): number | null {
+  #takeUnsettled(): string[] {
+    const now = this.#clock.now();
+    return [...this.#tracked]
+      .filter(([, { settling }]) => settling?.takeWarning(now))
+      .map(([file]) => file);
+  }
+
+  #remainingMs(): number | null {
     const now = this.#clock.now();
     let earliest: number | null = null;
-    for (const { candidate } of this.#tracked.values()) {
-      if (candidate === null) continue;
-      const settleMs = candidate.fingerprint === MISSING ? REMOVAL_SETTLE_MS : SETTLE_MS;
-      const left = Math.max(1, Math.ceil(candidate.since + settleMs - now));
+    for (const { settling } of this.#tracked.values()) {
+      if (settling === null) continue;
+      const left = settling.remainingMs(now);
       earliest = Math.min(earliest ?? left, left);
     }
     return earliest;
   }
 }
 
-interface Look {
-  readonly fingerprint: Fingerprint;
-  readonly askedAt: number;
-  readonly seenAt: number;
-}
-
-/** On another device than its folder a file is mounted there: it may be written to where nobody watches. */
-function isWatched({ folders, fingerprint }: TrackedFile, telling: WatchableFolders): boolean {
-  return folders.every((folder, index) => {
-    const look = fingerprint[index];
-    return look?.isPlain === true && telling.get(folder) === look.dev;
-  });
-}
-
 function placePaths(paths: readonly string[]): Pick<TrackedFile, 'paths' | 'folders'> {
   return { paths, folders: paths.map((path) => dirname(path)) };
 }
 
-function hasSettled(tracked: TrackedFile, look: Look, settleMs: number): boolean {
-  const { fingerprint, askedAt, seenAt } = look;
-  if (tracked.candidate === null || !isSame(tracked.candidate.fingerprint, fingerprint)) {
-    tracked.candidate = { fingerprint, since: seenAt };
-    if (settleMs > 0) return false;
-  } else if (askedAt - tracked.candidate.since < settleMs) return false;
-  tracked.candidate = null;
-  return true;
+/** Of the descriptor and of the files that it names. */
+async function digestContent(read: DirectoryFile, named: readonly string[]): Promise<string> {
+  const own = 'text' in read ? hash('sha256', read.text) : read.diagnostic.rule;
+  const others = await Promise.all(named.map(digestFile));
+  return [own, ...others].join();
+}
+
+async function digestFile(path: string): Promise<string> {
+  try {
+    return hash('sha256', await readSmallFile(path));
+  } catch (error) {
+    if (error instanceof FileError) return error.code;
+    throw error;
+  }
+}
+
+function isGone(read: DirectoryFile): boolean {
+  return 'diagnostic' in read && read.diagnostic.rule === 'file-missing';
 }

@@ -6,8 +6,8 @@ import { createFileDiagnostic, type Diagnostic } from '../document/diagnostic.js
 import { FileError, readTextFile } from '../document/read-file.js';
 
 /**
- * Lists a folder again and again. What kind the entries are of is asked anew only when there are others
- * than before, or one that may become something else and keep its name, as a folder or a link may.
+ * Lists a folder repeatedly. The types of the entries are read again only when the names have changed, or
+ * when an entry, such as a link, may change its type and keep its name.
  */
 export class DirectoryLister {
   readonly #directory: string;
@@ -30,19 +30,19 @@ export class DirectoryLister {
     return this.#last;
   }
 
-  /** Asks for all kinds at the next time. */
+  /** Reads all types again at the next call. */
   forget(): void {
     this.#last = null;
   }
 }
 
-/** A descriptor as it lies in the folder: its text, or why it has none. */
+/** A descriptor file: its text, or why it cannot be read. */
 export type DirectoryFile = {
-  /** The name within the folder. */
+  /** The name in the folder. */
   readonly file: string;
   /** Absolute if the folder was given so. */
   readonly path: string;
-} & ({ readonly text: string } | { readonly finding: Diagnostic });
+} & ({ readonly text: string } | { readonly diagnostic: Diagnostic });
 
 export interface IgnoredFile {
   readonly file: string;
@@ -50,7 +50,7 @@ export interface IgnoredFile {
 }
 
 export interface DirectoryListing {
-  /** In the order of their names, compared by code unit. */
+  /** Sorted by name, by code unit. */
   readonly files: readonly DirectoryFile[];
   readonly ignored: readonly IgnoredFile[];
 }
@@ -65,26 +65,26 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'is not a folder',
 };
 
-/** Contract 6: what editors and ops leave beside the real thing. */
+/** Left behind by editors, and by operators who switch a file off. */
 const IGNORED_ENDINGS = ['~', '.tmp', '.bak', '.swp', '.disabled'];
 const MANIFEST_NAME = /\.manifest\.(?:json|ya?ml)$/;
 const DESCRIPTOR_NAME = /\.(?:json|ya?ml)$/;
 
-/** The names of the descriptors in a folder, and what lies beside them. */
+/** The names of the descriptors in a folder, and of everything else in it. */
 export interface DirectoryNames {
-  /** In their order, compared by code unit. */
+  /** Sorted by code unit. */
   readonly names: readonly string[];
   readonly ignored: readonly IgnoredFile[];
-  /** Links and folders among what is ignored: descriptors may be reached through them. */
-  readonly ways: ReadonlySet<string>;
+  /** Ignored links and folders, through which descriptors may be reached. */
+  readonly links: ReadonlySet<string>;
   /**
-   * All that the folder holds, in its own order, if it is regular files and folders that are ignored by their names;
-   * `null` if there is more, which may become something else and keep its name.
+   * All names, in the order of the folder, if every entry is a regular file or a folder that is ignored by
+   * its name; otherwise `null`, because an entry may change its type and keep its name.
    */
   readonly plainEntries: readonly string[] | null;
 }
 
-/** @throws UnreadableDirectory; trouble with one file is told in its entry. */
+/** @throws UnreadableDirectory. A file that cannot be read has a diagnostic in its entry. */
 export async function readDirectory(directory: string): Promise<DirectoryListing> {
   const { names, ignored } = await listDirectory(directory);
   const files: DirectoryFile[] = [];
@@ -96,7 +96,7 @@ export async function readDirectory(directory: string): Promise<DirectoryListing
 export async function listDirectory(directory: string): Promise<DirectoryNames> {
   const names: string[] = [];
   const ignored: IgnoredFile[] = [];
-  const ways = new Set<string>();
+  const links = new Set<string>();
   const entries = await readEntries(directory, (path) => readdir(path, { withFileTypes: true }));
   const isPlain = (entry: Dirent) =>
     entry.isFile() || (entry.isDirectory() && classifyName(entry.name) !== null);
@@ -107,30 +107,30 @@ export async function listDirectory(directory: string): Promise<DirectoryNames> 
     if (reason === null) names.push(name);
     else {
       ignored.push({ file: name, reason });
-      if (!entry.isFile()) ways.add(name);
+      if (!entry.isFile()) links.add(name);
     }
   }
-  return { names, ignored, ways, plainEntries };
+  return { names, ignored, links, plainEntries };
 }
 
-/** All that the folder holds, in its own order. @throws UnreadableDirectory */
+/** All names, in the order of the folder. @throws UnreadableDirectory */
 export function listNames(directory: string): Promise<readonly string[]> {
   return readEntries(directory, (path) => readdir(path));
 }
 
-/** Never throws for a file that cannot be read: its entry says so. */
+/** Never rejects: a file that cannot be read has a diagnostic. */
 export async function readDirectoryFile(directory: string, file: string): Promise<DirectoryFile> {
   const path = join(directory, file);
   try {
     return { file, path, text: await readTextFile(path) };
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    // The name was listed a moment ago, so what is missing is what a link leads to.
+    // The name was listed a moment ago, so most likely the target of a link is missing.
     const message =
       error.code === 'file-missing'
         ? 'the file is a link that leads nowhere, or has just been removed'
         : `the file ${error.message}`;
-    return { file, path, finding: createFileDiagnostic(file, error.code, message) };
+    return { file, path, diagnostic: createFileDiagnostic(file, error.code, message) };
   }
 }
 
@@ -162,7 +162,7 @@ function classifyEntry(file: string, kind: Kind): string | null {
   return kind === 'other' ? 'is not a regular file' : null;
 }
 
-/** What an entry stands for, links followed; `unknown` for a link that leads nowhere. */
+/** The type of an entry, links followed; `unknown` for a broken link. */
 async function readKind(directory: string, entry: Dirent): Promise<Kind> {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'folder';

@@ -1,54 +1,43 @@
-import { lstat, type Stats, stat } from 'node:fs';
+import { type Stats, stat } from 'node:fs';
 
 // Enough to keep the thread pool busy, few enough to leave it to others too.
 const PATHS_AT_ONCE = 16;
 
-// Numbers, not big ones, which make twice the garbage: what they round off are fractions of a microsecond, and inodes
-// beyond 2^53.
-type StatFields = Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>;
+// Numbers, because big integers make twice the garbage. What they round off are fractions of a
+// microsecond, and inodes beyond 2^53.
+type PathFingerprint = Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>;
 
 /**
- * Differs whenever the file may: replaced, or written to. Links are followed, so that an edit behind one shows.
+ * Of several files, in their order; `null` where a path leads to no file. Differs whenever a file was
+ * replaced or written. Links are followed, so that an edit of their target shows.
  */
-interface PathFingerprint extends StatFields {
-  /** A regular file that can be reached by this path alone: neither a link, nor does it have another name. */
-  readonly isPlain: boolean;
-}
-
-/** Of a descriptor and of the files that it names, in this order; `null` where a path leads to nothing. */
 export type Fingerprint = readonly (PathFingerprint | null)[];
 
-/** Of a file that was not read yet: no file looks like that. */
+/** Of a file that was not read yet: no file has this fingerprint. */
 export const UNREAD: Fingerprint = [];
 /** Of a descriptor that is gone. */
 export const MISSING: Fingerprint = [null];
 
-/** Paths, and what they looked like when they were looked at last. */
+/** Paths, and the fingerprint at the time of the last read. */
 export interface Fingerprinted {
   readonly paths: readonly string[];
   readonly fingerprint: Fingerprint;
 }
 
 export function takeFingerprint(paths: readonly string[]): Promise<Fingerprint> {
-  return Promise.all(paths.map(readFingerprint));
-}
-
-function readFingerprint(path: string): Promise<PathFingerprint | null> {
-  if (isImpossible(path)) return Promise.resolve(null);
-  return new Promise((resolve) => {
-    lstat(path, (error, status) => {
-      if (error !== null) resolve(null);
-      else if (!status.isSymbolicLink()) resolve(describe(status, status.nlink === 1));
-      else {
-        stat(path, (missing, target) => resolve(missing === null ? describe(target, false) : null));
-      }
-    });
-  });
+  return Promise.all(
+    paths.map(
+      (path) =>
+        new Promise<PathFingerprint | null>((resolve) => {
+          statPath(path, (status) => resolve(status === null ? null : pickFields(status)));
+        }),
+    ),
+  );
 }
 
 /**
- * Those that look different than they did. Made for thousands that mostly do not, every two seconds:
- * one promise for all, and nothing is kept of a file that looks the same.
+ * Those whose fingerprint has changed. Optimized for thousands of files that mostly have not, every two
+ * seconds: one promise for all, and no garbage for an unchanged file.
  */
 export async function findDifferent<File extends Fingerprinted>(
   files: readonly File[],
@@ -60,7 +49,6 @@ export async function findDifferent<File extends Fingerprinted>(
     if (fingerprint === UNREAD) different.add(file);
     else
       paths.forEach((path, index) => {
-        if (isImpossible(path)) return;
         places.push({ file, path, known: fingerprint[index] });
       });
   }
@@ -70,18 +58,13 @@ export async function findDifferent<File extends Fingerprinted>(
   return different;
 }
 
-/** No file has such a path, and Node.js throws for it instead of calling back. */
-function isImpossible(path: string): boolean {
-  return path.includes('\0');
-}
-
 interface Place<File> {
   readonly file: File;
   readonly path: string;
   readonly known: PathFingerprint | null | undefined;
 }
 
-/** With callbacks: of ten thousand files the promises of the library would be half of the price. */
+/** With callbacks, because promises for ten thousand files would cost as much as the calls. */
 function statAll<File>(
   places: readonly Place<File>[],
   onStatus: (place: Place<File>, status: Stats | null) => void,
@@ -96,9 +79,9 @@ function statAll<File>(
         return;
       }
       underWay += 1;
-      stat(place.path, (error, status) => {
+      statPath(place.path, (status) => {
         underWay -= 1;
-        onStatus(place, error === null ? status : null);
+        onStatus(place, status);
         statNext();
       });
     };
@@ -106,25 +89,31 @@ function statAll<File>(
   });
 }
 
+function statPath(path: string, onStatus: (status: Stats | null) => void): void {
+  // No file has such a path, and `stat` throws for it instead of calling back.
+  if (path.includes('\0')) process.nextTick(onStatus, null);
+  else stat(path, (error, status) => onStatus(error === null ? status : null));
+}
+
 export function isSame(one: Fingerprint, other: Fingerprint): boolean {
   return one.length === other.length && one.every((path, index) => isSamePath(path, other[index]));
 }
 
-/** Whether the first of the fingerprinted paths led to nothing. */
+/** Whether the first path led to no file. */
 export function isMissing(fingerprint: Fingerprint): boolean {
   return fingerprint[0] === null;
 }
 
-/** Which file the first is, whatever it is called and says: the device and the inode; `null` where there is none. */
+/** Device and inode of the first path, which stay when the file is renamed; `null` for no file. */
 export function readIdentity([first]: Fingerprint): string | null {
   return first ? `${first.dev}:${first.ino}` : null;
 }
 
-function describe({ dev, ino, size, mtimeMs, ctimeMs }: Stats, isPlain: boolean): PathFingerprint {
-  return { dev, ino, size, mtimeMs, ctimeMs, isPlain };
+function pickFields({ dev, ino, size, mtimeMs, ctimeMs }: Stats): PathFingerprint {
+  return { dev, ino, size, mtimeMs, ctimeMs };
 }
 
-function isSamePath(one: StatFields | null | undefined, other: typeof one): boolean {
+function isSamePath(one: PathFingerprint | null | undefined, other: typeof one): boolean {
   if (!one || !other) return one === other;
   return (
     one.ino === other.ino &&

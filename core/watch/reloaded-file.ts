@@ -1,70 +1,222 @@
 import { hash } from 'node:crypto';
+import { dirname } from 'node:path';
 import type { Log } from '../contract/index.js';
-import { formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
-import { readFileText } from '../document/read-file.js';
-import { watchFile } from './file-watcher.js';
+import { createFileDiagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
+import { FileError, readSmallFile } from '../document/read-file.js';
+import { ConfigError } from '../errors.js';
+import { decodeUtf8 } from '../lib/decode-utf8.js';
+import { type Fingerprint, isSame, takeFingerprint } from './fingerprint.js';
+import { Settling } from './settling.js';
+import { Watcher } from './watcher.js';
 
-/** What a file says, kept up to date. */
+/** Together with the settle time less than two seconds. */
+export const FILE_POLL_MS = 1500;
+
+/** The content of files, kept up to date. */
 export interface ReloadedFile<T> {
   readonly current: T;
-  /** Ends the watch; what was read goes on being known. */
+  /** How often a changed content was accepted and rejected. */
+  readonly reloads: { readonly success: number; readonly failure: number };
+  /** Called after a new content has replaced another one. */
+  onChange: ((current: T, previous: T) => void) | null;
+  /** Ends the watch; `current` stays. */
   close(): Promise<void>;
 }
 
-export interface ReloadOptions<T> {
+interface CommonOptions<T> {
   readonly log: Log;
-  /** For log lines: `tokens file`. */
+  /** For log messages: `tokens file`. */
   readonly name: string;
-  /** @throws InvalidFile for a text that cannot be used. */
-  readonly parse: (file: string, text: string) => T | Promise<T>;
-  /** What the log says of a new content. */
+  /** Log fields for a new content. */
   readonly describe: (value: T) => Readonly<Record<string, unknown>>;
-  /** Called when a new content has taken the place of another. */
-  readonly onReplaced?: (previous: T) => void;
-  /** Between two looks at the file. Milliseconds, default 2000. */
+  /** Milliseconds between polls, default 1500. */
   readonly pollMs?: number | undefined;
 }
 
-/** Stands for the digest of a file that cannot be read. */
-const UNREADABLE = 'unreadable';
+export interface ReloadOptions<T> extends CommonOptions<T> {
+  /** @throws InvalidFile for a text that cannot be used. */
+  readonly parse: (file: string, text: string) => T | Promise<T>;
+}
+
+export interface ReloadFilesOptions<T> extends CommonOptions<T> {
+  /**
+   * @param contents in the order of the files
+   * @throws InvalidFile or ConfigError for contents that cannot be used.
+   */
+  readonly parse: (contents: readonly Buffer[]) => T | Promise<T>;
+}
 
 /**
- * Reads a file and follows its changes. A content that turns bad, or a file that vanishes, is logged once
- * and changes nothing: the last good one stays.
- * @throws InvalidFile when the file is bad, or missing, now.
+ * Reads a text file and follows its changes. A content that is invalid, or that never settles, is logged
+ * once, and the last good content stays.
+ * @throws InvalidFile when the file is invalid or missing now.
  */
-export async function openReloadedFile<T>(
+export function openReloadedFile<T>(
   file: string,
-  options: ReloadOptions<T>,
+  { parse, ...options }: ReloadOptions<T>,
 ): Promise<ReloadedFile<T>> {
-  const { log, name, parse, describe } = options;
-  const first = await readFileText(file);
-  let current = await parse(file, first);
-  let seen = hash('sha256', first);
-  const look = async () => {
-    let now = UNREADABLE;
-    try {
-      const text = await readFileText(file);
-      now = hash('sha256', text);
-      if (now === seen) return;
-      const previous = current;
-      current = await parse(file, text);
-      options.onReplaced?.(previous);
-      log.info({ file, ...describe(current) }, `the ${name} was read again`);
-    } catch (error) {
-      if (!(error instanceof InvalidFile)) throw error;
-      if (now === seen) return;
-      const reasons = error.diagnostics.map(formatDiagnostic);
-      log.error({ file, reasons }, `the ${name} is bad; the last good one is kept`);
-    } finally {
-      seen = now;
-    }
-  };
-  const watch = watchFile(file, look, options.pollMs);
-  return {
-    get current() {
-      return current;
+  return openReloadedFiles([file], {
+    ...options,
+    parse: ([content]) => {
+      const text = content === undefined ? null : decodeUtf8(content);
+      if (text === null) throw createUnusableFile(file, new FileError('invalid-utf8'));
+      return parse(file, text);
     },
-    close: () => watch.close(),
-  };
+  });
+}
+
+/**
+ * As {@link openReloadedFile}, for files that are used together.
+ * @throws InvalidFile or ConfigError when one of the files is invalid or missing now.
+ */
+export async function openReloadedFiles<T>(
+  files: readonly string[],
+  options: ReloadFilesOptions<T>,
+): Promise<ReloadedFile<T>> {
+  const fingerprint = await takeFingerprint(files);
+  const content = await readContent(files);
+  const current = await parseContent(content, options);
+  const opened = new Reloaded(files, options, { fingerprint, key: content.key, current });
+  opened.start();
+  return opened;
+}
+
+class Reloaded<T> implements ReloadedFile<T> {
+  readonly reloads = { success: 0, failure: 0 };
+  onChange: ReloadedFile<T>['onChange'] = null;
+  readonly #files: readonly string[];
+  readonly #options: ReloadFilesOptions<T>;
+  readonly #watcher: Watcher;
+  #current: T;
+  /** The key of the content that `current` was made of. */
+  #currentKey: string;
+  /** The key of the last content that was accepted or rejected. */
+  #seenKey: string;
+  #fingerprint: Fingerprint;
+  #settling: Settling | null = null;
+
+  constructor(
+    files: readonly string[],
+    options: ReloadFilesOptions<T>,
+    first: { readonly fingerprint: Fingerprint; readonly key: string; readonly current: T },
+  ) {
+    const { log, pollMs } = options;
+    this.#files = files;
+    this.#options = options;
+    this.#current = first.current;
+    this.#currentKey = first.key;
+    this.#seenKey = first.key;
+    this.#fingerprint = first.fingerprint;
+    this.#watcher = new Watcher({
+      check: (hints) => this.#check(hints),
+      onError: (error) => log.error({ err: error, file: files[0] }, 'file watch failed'),
+      pollMs: pollMs ?? FILE_POLL_MS,
+    });
+  }
+
+  get current(): T {
+    return this.#current;
+  }
+
+  start(): void {
+    this.#watcher.follow(this.#files.map((file) => dirname(file)));
+    this.#watcher.start();
+  }
+
+  close(): Promise<void> {
+    return this.#watcher.close();
+  }
+
+  async #check(hints: ReadonlySet<string> | null): Promise<number | null> {
+    const fingerprint = await takeFingerprint(this.#files);
+    // An event in the folder is mostly about another file. A poll reads the content in any case.
+    const isEvent = hints !== null && this.#settling === null;
+    if (isEvent && isSame(fingerprint, this.#fingerprint)) return null;
+    const startedAt = performance.now();
+    const content = await readContent(this.#files);
+    const endedAt = performance.now();
+    this.#fingerprint = fingerprint;
+    if (content.key === this.#seenKey) {
+      this.#settling = null;
+      return null;
+    }
+    this.#settling ??= new Settling(startedAt);
+    if (!this.#settling.accepts(content.key, { startedAt, endedAt })) {
+      if (this.#settling.takeWarning(endedAt)) this.#warnUnsettled();
+      return this.#settling.remainingMs(endedAt);
+    }
+    this.#settling = null;
+    this.#seenKey = content.key;
+    await this.#replace(content);
+    return null;
+  }
+
+  async #replace(content: Content): Promise<void> {
+    const { log, name, describe } = this.#options;
+    const file = this.#files[0];
+    if (content.key === this.#currentKey) {
+      log.info({ file, ...describe(this.#current) }, `${name} is valid again`);
+      return;
+    }
+    try {
+      const previous = this.#current;
+      this.#current = await parseContent(content, this.#options);
+      this.#currentKey = content.key;
+      this.reloads.success += 1;
+      this.onChange?.(this.#current, previous);
+      log.info({ file, ...describe(this.#current) }, `${name} reloaded`);
+    } catch (error) {
+      const reasons = listReasons(error);
+      if (reasons === null) throw error;
+      this.reloads.failure += 1;
+      log.error({ file, reasons }, `${name} is invalid; keeping the last good content`);
+    }
+  }
+
+  #warnUnsettled(): void {
+    const { log, name } = this.#options;
+    log.warn({ file: this.#files[0] }, `${name} keeps changing; keeping the last good content`);
+  }
+}
+
+interface Content {
+  /** Equal for equal contents. */
+  readonly key: string;
+  readonly buffers: readonly Buffer[];
+  /** Why a file cannot be read; `null` when all can. */
+  readonly error: InvalidFile | null;
+}
+
+async function readContent(files: readonly string[]): Promise<Content> {
+  const buffers: Buffer[] = [];
+  try {
+    for (const file of files) buffers.push(await readUsableFile(file));
+    return { key: buffers.map((bytes) => hash('sha256', bytes)).join(), buffers, error: null };
+  } catch (error) {
+    if (!(error instanceof InvalidFile)) throw error;
+    return { key: error.message, buffers, error };
+  }
+}
+
+async function readUsableFile(file: string): Promise<Buffer> {
+  try {
+    return await readSmallFile(file);
+  } catch (error) {
+    throw error instanceof FileError ? createUnusableFile(file, error) : error;
+  }
+}
+
+function createUnusableFile(file: string, { code, message }: FileError): InvalidFile {
+  return new InvalidFile([createFileDiagnostic(file, code, message)]);
+}
+
+async function parseContent<T>(content: Content, { parse }: ReloadFilesOptions<T>): Promise<T> {
+  if (content.error !== null) throw content.error;
+  return parse(content.buffers);
+}
+
+/** `null` for an error in this program. */
+function listReasons(error: unknown): readonly string[] | null {
+  if (error instanceof InvalidFile) return error.diagnostics.map(formatDiagnostic);
+  return error instanceof ConfigError ? [error.message] : null;
 }

@@ -386,7 +386,7 @@ describe('signed tokens', () => {
       writeFileSync(join(folder, 'keys.json'), '{"keys":[]}');
       await waitUntil(
         'a word about the bad file',
-        () => /file of issuer keys is bad/.test(host.output()),
+        () => /file of issuer keys is invalid/.test(host.output()),
         15_000,
       );
       const weak = (await createSigningKey('small')).jwk;
@@ -415,7 +415,7 @@ describe('signed tokens', () => {
     writeFileSync(issuersFile, 'issuers: [');
     await waitUntil(
       'a word about the bad file',
-      () => /issuers file is bad/.test(host.output()),
+      () => /issuers file is invalid/.test(host.output()),
       15_000,
     );
     expect((await get(moved)).status).to.equal(200);

@@ -75,7 +75,7 @@ describe('bad plugins beside good ones, under load', function () {
     mkdirSync(plugins);
     writePlugin(plugins, { name: 'good', entry: adapterSource('good') });
     provider = await startEchoProvider();
-    // A machine that is busy with the plugins' threads is not what is judged here.
+    // High limits, because the threads of the plugins keep the machine busy.
     const limits = { timeout_ms: 60_000 };
     host = await startHost({
       files: {
@@ -137,7 +137,7 @@ describe('bad plugins beside good ones, under load', function () {
   };
 
   for (const [index, [what, bad]] of CASES.entries()) {
-    it(`tells of ${what}`, async () => {
+    it(`reports ${what}`, async () => {
       const name = nameOf(index);
       await waitForModule(name, bad.module);
       if ('failure' in bad.module) {
@@ -163,11 +163,11 @@ describe('bad plugins beside good ones, under load', function () {
     });
   }
 
-  it('judges at least 20 ways', () => {
+  it('covers at least 20 kinds of bad plugins', () => {
     expect(CASES.length).to.be.at.least(20);
   });
 
-  it('has failed no request on the good modules meanwhile', async () => {
+  it('fails no request of the good modules meanwhile', async () => {
     await callers.stop();
     expect(callers.failures.slice(0, 3)).to.deep.equal([]);
     expect(callers.calls).to.be.at.least(100);

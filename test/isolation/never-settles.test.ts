@@ -9,7 +9,7 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 
 const DEADLINE_MS = 30_000;
 const PLACES = 3;
-/** Long enough for the calls to be seen in flight on a machine that is busy otherwise. */
+/** Long enough to see the calls in flight on a busy machine. */
 const TIMEOUT_MS = 3000;
 
 interface ModuleEntry {
@@ -60,7 +60,7 @@ describe('an adapter that ignores its signal and never settles', () => {
     return modules.find(({ name }) => name === 'hanging')?.counts.in_flight;
   };
 
-  it('fails each call at its time-out, and holds no more than its own places', async () => {
+  it('fails each call at its timeout, and occupies only its own concurrency', async () => {
     const held = Array.from({ length: PLACES }, () => ask('hanging'));
     await waitUntil('all places are taken', async () => (await inFlight()) === PLACES, DEADLINE_MS);
     expect(await ask('hanging')).to.equal('502 overloaded');
@@ -68,7 +68,7 @@ describe('an adapter that ignores its signal and never settles', () => {
     expect(await Promise.all(held)).to.deep.equal(Array(PLACES).fill('502 timeout'));
   });
 
-  it('gives its places back, though the adapter still holds the calls', async () => {
+  it('frees its concurrency although the adapter still holds the calls', async () => {
     await waitUntil('no place is taken', async () => (await inFlight()) === 0, DEADLINE_MS);
     expect(await ask('hanging')).to.equal('502 timeout');
   });

@@ -7,25 +7,25 @@ import { waitUntil } from '../support/http/wait-until.js';
 import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
-/** What the code of a module does, as the statements of `invoke`; none of it is awaited by anybody. */
-const STRAYS: Readonly<Record<string, string>> = {
+/** Statements of `invoke` whose errors nothing catches. */
+const UNCAUGHT: Readonly<Record<string, string>> = {
   'a timer that throws': `later(() => { throw new Error('stray'); });`,
   'an interval that throws for ever': `setInterval(() => { throw new Error('stray'); }, 5);`,
   'an immediate that throws': `setImmediate(() => { throw new Error('stray'); });`,
   'a tick that throws': `process.nextTick(() => { throw new Error('stray'); });`,
   'a microtask that throws': `queueMicrotask(() => { throw new Error('stray'); });`,
-  'a rejection that nobody handles': `void Promise.reject(new Error('stray'));`,
+  'an unhandled rejection': `void Promise.reject(new Error('stray'));`,
   'a rejection long after the answer': `void pause(50).then(() => { throw new Error('stray'); });`,
-  'an emitter whose error nobody hears': `later(() => new EventEmitter().emit('error', new Error('stray')));`,
-  'a socket whose error nobody hears': `net.connect(1, '127.0.0.1');`,
+  'an emitter without an error listener': `later(() => new EventEmitter().emit('error', new Error('stray')));`,
+  'a socket without an error listener': `net.connect(1, '127.0.0.1');`,
   'a listener of the signal that throws': `invocation.signal.addEventListener('abort', () => {
     throw new Error('stray');
   });
   await new Promise(() => {});`,
-  'something that is no error': `later(() => { throw null; });`,
+  'a thrown value that is not an error': `later(() => { throw null; });`,
   'process.exit': `process.exit(0);`,
 };
-const NAMES = Object.keys(STRAYS);
+const NAMES = Object.keys(UNCAUGHT);
 const DEADLINE_MS = 15_000;
 
 interface ModuleEntry {
@@ -35,7 +35,7 @@ interface ModuleEntry {
   readonly hint: string | null;
 }
 
-describe('errors that the code of a module leaves uncaught', () => {
+describe('uncaught errors in module code', () => {
   let plugins: string;
   let host: RunningHost;
   const moduleOf = (index: number) => `stray-${index}`;
@@ -46,10 +46,10 @@ describe('errors that the code of a module leaves uncaught', () => {
     writePlugin(plugins, { name: 'good', entry: adapterSource('good') });
     for (const [index, name] of NAMES.entries()) {
       const kind = moduleOf(index);
-      // Only the first version misbehaves: the one that is opened after it is to be seen to be well.
+      // Only the first version fails, so that the test sees the second one recover.
       const before = 'let opened = 0;';
       const open = 'opened += 1; const isFirst = opened === 1;';
-      const invoke = `if (isFirst) { ${STRAYS[name]} }`;
+      const invoke = `if (isFirst) { ${UNCAUGHT[name]} }`;
       writePlugin(plugins, { name: kind, entry: adapterSource(kind, { before, open, invoke }) });
       files[`${kind}.json`] = describeKind(kind, kind, { limits: { timeout_ms: 300 } });
     }
@@ -79,13 +79,13 @@ describe('errors that the code of a module leaves uncaught', () => {
     const entry = modules.find(({ name }) => name === module);
     return entry ?? expect.fail(`no module ${module}`);
   };
-  const straysOf = async (module: string): Promise<number> => {
+  const uncaughtErrorsOf = async (module: string): Promise<number> => {
     const { body } = await call(host, { target: '/metrics' });
     const line = new RegExp(`^modgate_stray_errors_total\\{module="${module}"\\} (\\d+)$`, 'm');
     return Number(line.exec(body.toString())?.[1] ?? Number.NaN);
   };
 
-  /** From the log: the state itself may be over before anybody has asked for it. */
+  /** From the log, because the state itself may be over before it is read. */
   const loggedState = async (module: string, state: string): Promise<Record<string, unknown>> => {
     let line: Record<string, unknown> | undefined;
     const look = () => {
@@ -97,7 +97,7 @@ describe('errors that the code of a module leaves uncaught', () => {
   };
 
   for (const [index, name] of NAMES.entries()) {
-    it(`faults the module alone for ${name}, and opens it again`, async () => {
+    it(`faults only the module for ${name}, and reopens it`, async () => {
       const module = moduleOf(index);
       expect((await entryOf(module)).state).to.equal('live');
       await ask(module);
@@ -113,8 +113,8 @@ describe('errors that the code of a module leaves uncaught', () => {
         DEADLINE_MS,
       );
       expect((await ask(module)).status).to.equal(200);
-      expect(await straysOf(module)).to.be.at.least(1);
-      expect(await straysOf('good')).to.equal(0);
+      expect(await uncaughtErrorsOf(module)).to.be.at.least(1);
+      expect(await uncaughtErrorsOf('good')).to.equal(0);
       const line = host
         .logs()
         .find((entry) => entry['module'] === module && entry['level'] === 'error');
@@ -123,7 +123,7 @@ describe('errors that the code of a module leaves uncaught', () => {
     });
   }
 
-  it('serves on, faulted, with a version that cannot be opened again', async () => {
+  it('keeps serving a faulted version that cannot be reopened', async () => {
     expect((await ask('once')).status).to.equal(200);
     await waitUntil(
       'the second version is refused',
@@ -134,7 +134,7 @@ describe('errors that the code of a module leaves uncaught', () => {
     expect((await ask('once')).status).to.equal(200);
   });
 
-  it('opens a faulted module at once when its file changes', async () => {
+  it('reopens a faulted module at once when its file changes', async () => {
     host.drop('once.json', describeKind('once', 'good'));
     await waitUntil(
       'the module is live',
@@ -145,12 +145,12 @@ describe('errors that the code of a module leaves uncaught', () => {
     expect((await ask('once')).status).to.equal(200);
   });
 
-  it('logs errors that never end once a second', async () => {
+  it('logs endless errors once a second', async () => {
     const module = moduleOf(NAMES.indexOf('an interval that throws for ever'));
-    await waitUntil('many errors', async () => (await straysOf(module)) > 50, DEADLINE_MS);
+    await waitUntil('many errors', async () => (await uncaughtErrorsOf(module)) > 50, DEADLINE_MS);
     const lines = host
       .logs()
       .filter((entry) => entry['module'] === module && entry['level'] === 'error');
-    expect(lines.length).to.be.within(1, (await straysOf(module)) / 5);
+    expect(lines.length).to.be.within(1, (await uncaughtErrorsOf(module)) / 5);
   });
 });

@@ -8,7 +8,7 @@ import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/r
 const MODULES = 10;
 const KILLS = 5;
 const NAMES = Array.from({ length: MODULES }, (_, index) => `m${index}`);
-/** The host looks, builds, swaps and writes within this time of a change. */
+/** The host reads, opens, swaps and writes within this time of a change. */
 const SPREAD_MS = 400;
 
 /** Long enough that writing takes its time. */
@@ -45,7 +45,7 @@ describe('kill -9 at any moment', () => {
       }
       await new Promise((resolve) => setTimeout(resolve, Math.random() * SPREAD_MS));
       process.kill(host.running.pid, 'SIGKILL');
-      // Whatever was served last is now all that there is.
+      // Only the last good versions are left.
       for (const name of NAMES) host.write(`${name}.json`, '{"module": ');
       await host.restart('SIGKILL');
       const states = new Set((await host.list()).map(({ state }) => state));
@@ -56,7 +56,7 @@ describe('kill -9 at any moment', () => {
       }
       const isServed = async (name: string) => (await host.get(name, `/v${version}`)) === 200;
       for (const name of NAMES) {
-        await waitUntil(`${name} is mended`, () => isServed(name), FOLLOW_MS);
+        await waitUntil(`${name} is fixed`, () => isServed(name), FOLLOW_MS);
       }
       await waitUntil('all are kept', () => NAMES.every(isKept(version)), FOLLOW_MS);
     }
@@ -74,7 +74,7 @@ describe('kill -9 at any moment', () => {
     return existsSync(path) && readFileSync(path, 'utf8').includes(`/v${version}"`);
   };
 
-  it('makes nothing of what a kill left half-written', async () => {
+  it('ignores files that a kill has left half-written', async () => {
     const folder = join(host.state, 'last-good');
     const path = join(folder, 'm0.json.json');
     const whole = readFileSync(path, 'utf8');

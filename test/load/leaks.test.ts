@@ -11,10 +11,10 @@ import { createProbe, type Probe } from '../support/reload/probed-process.js';
 import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/reload-host.js';
 
 const ROUNDS = 4;
-/** Far below what 200 versions hold (some 20 KiB each), far above what a heap gains by itself. */
+/** Far below the size of 200 versions (20 KiB each), far above normal heap growth. */
 const HEAP_TOLERANCE_BYTES = 1024 * 1024;
 
-describe('reload, over and over', () => {
+describe('repeated reloads', () => {
   let host: ReloadHost;
   let probe: Probe;
 
@@ -35,7 +35,7 @@ describe('reload, over and over', () => {
     probe?.remove();
   });
 
-  it('keeps no socket, timer, file or memory of versions that are gone', async function () {
+  it('keep no socket, timer, file or memory of closed versions', async function () {
     this.timeout(120_000);
     let version = 0;
     const reload = async () => {
@@ -43,7 +43,7 @@ describe('reload, over and over', () => {
       host.provider.reset();
       await reloadAll(host, MODULES_AT_ONCE, version);
     };
-    // What is compiled, cached and pooled once is no leak.
+    // Warm-up: what is compiled, cached and pooled once is no leak.
     await reload();
     await reload();
     const before = await probe.read(host.running.pid);
@@ -58,17 +58,17 @@ describe('reload, over and over', () => {
   });
 });
 
-/** What there is more of; sockets to callers come and go with the test's own calls. */
+/** The resources that have grown, with some tolerance for the test's own connections. */
 function listGrowth(before: ProbeFigures, after: ProbeFigures): string[] {
   const slack = MODULES_AT_ONCE / 5;
   const grown = Object.entries(after.resources).filter(
     ([name, count]) => count > (before.resources[name] ?? 0) + slack,
   );
-  const told = grown.map(([name, count]) => `${name}: ${before.resources[name] ?? 0} to ${count}`);
+  const lines = grown.map(([name, count]) => `${name}: ${before.resources[name] ?? 0} to ${count}`);
   if (after.descriptors > before.descriptors + slack) {
-    told.push(`descriptors: ${before.descriptors} to ${after.descriptors}`);
+    lines.push(`descriptors: ${before.descriptors} to ${after.descriptors}`);
   }
   const heap = after.heapBytes - before.heapBytes;
-  if (heap > HEAP_TOLERANCE_BYTES) told.push(`heap: ${heap} bytes more`);
-  return told;
+  if (heap > HEAP_TOLERANCE_BYTES) lines.push(`heap: ${heap} bytes more`);
+  return lines;
 }

@@ -14,7 +14,7 @@ describe('reload under load', () => {
   let host: ReloadHost;
 
   before(async () => {
-    // A machine that is busy otherwise is no fault of reloads: nothing is to be shed, nothing to time out.
+    // On a busy machine no request may be shed or time out.
     const limits = { timeout_ms: 60_000 };
     host = await startReloadHost(
       ({ url }) =>
@@ -27,7 +27,7 @@ describe('reload under load', () => {
 
   after(() => host?.close());
 
-  it('fails no request, neither of modules that change nor of others', async function () {
+  it('fails no request, neither of changing modules nor of others', async function () {
     this.timeout(90_000);
     const load = new ConstantLoad(host.running.url, NAMES, CONNECTIONS);
     const { done, versions } = await churn(host, CHANGED, CHURN_MS);

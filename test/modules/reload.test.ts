@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { SETTLE_MS } from '../../core/watch/directory-scanner.js';
+import { SETTLE_MS } from '../../core/watch/settling.js';
 import { buildManifest, describeModule, toRoutes } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/reload-host.js';
@@ -18,7 +18,7 @@ import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/r
 const ROUTES = toRoutes(['GET /items'], 'use');
 const MORE_ROUTES = toRoutes(['GET /items', 'GET /more'], 'use');
 
-/** Takes its time to open, as one that connects to something may. */
+/** Opens slowly, as a module that connects to something may. */
 const SLOW_MODULE = `await new Promise((resolve) => setTimeout(resolve, 1000));
 export default async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: 1 });
 `;
@@ -53,23 +53,23 @@ describe('reload', () => {
     await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
   });
 
-  it('keeps the very object of a module that did not change', async () => {
+  it('keeps the object of an unchanged module', async () => {
     await host.get('other', '/items');
     const before = await host.entry('other.json');
     host.write('crm.json', describeCrm(MORE_ROUTES));
-    // The same said in another way is no change either.
+    // Another layout of the same values is no change.
     host.write(
       'other.json',
       JSON.stringify(describeModule('other', host.provider.url, ROUTES), null, 4),
     );
     await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
     const after = await host.entry('other.json');
-    // Its text is another one, as its digest tells.
+    // Only the digest of the text differs.
     expect({ ...after, file_digest: before?.file_digest ?? null }).to.deep.equal(before);
     expect(after?.counts.calls).to.equal(1);
   });
 
-  it('keeps the object of a module whose file got another name', async () => {
+  it('keeps the object of a module whose file is renamed', async () => {
     await host.get('crm', '/items');
     host.rename('crm.json', 'renamed.json');
     await host.waitFor('renamed.json', 'live');
@@ -95,7 +95,7 @@ describe('reload', () => {
     await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
   });
 
-  it('mends a module when the file that it names is mended', async () => {
+  it('serves the new version once a file that it names is fixed', async () => {
     host.write('crm.json', { ...describeCrm(), manifest: './late.manifest.json' });
     const stale = await host.waitFor('crm.json', 'stale');
     expect(stale.reason).to.contain("names the file './late.manifest.json', which does not exist");
@@ -104,7 +104,7 @@ describe('reload', () => {
     expect((await host.entry('crm.json'))?.state).to.equal('live');
   });
 
-  it('serves the old version when the new one is bad, says why, and mends', async () => {
+  it('serves the old version when the new one is bad, with the reason, until the file is fixed', async () => {
     host.write('crm.json', '{"module": "crm", "provdier": {}}');
     const stale = await host.waitFor('crm.json', 'stale');
     expect(stale.reason).to.match(/crm\.json:1:\d+ .*provdier/);
@@ -115,7 +115,7 @@ describe('reload', () => {
     expect(await host.get('crm', '/more')).to.equal(200);
   });
 
-  it('reads no file that is still being written', async () => {
+  it('ignores a file that is still being written', async () => {
     let text: string;
     let index = 0;
     do {
@@ -129,7 +129,7 @@ describe('reload', () => {
     expect(lines().map((line) => line['state'])).to.deep.equal(['live']);
   });
 
-  /** Piece by piece, over several times the time to settle; false when the machine held it up too long. */
+  /** In pieces, over several settle times; `false` when the machine was too slow. */
   async function writeSteadily(name: string, text: string): Promise<boolean> {
     let lastAt = performance.now();
     for (let end = 0; end < text.length; end += 20) {
@@ -142,7 +142,7 @@ describe('reload', () => {
     return performance.now() - lastAt < SETTLE_MS * 0.8;
   }
 
-  it('takes a removal and a new file in its place for a change', async () => {
+  it('treats a removal and a new file in its place as a change', async () => {
     host.remove('crm.json');
     host.write('crm.json', describeCrm(MORE_ROUTES));
     const statuses = new Set<number>();
@@ -173,18 +173,18 @@ describe('reload', () => {
   it('follows an edit by another name of the file, which raises no event in the folder', async () => {
     const elsewhere = `${host.modules}.elsewhere.json`;
     linkSync(join(host.modules, 'crm.json'), elsewhere);
-    // The second name does raise one: what is looked at for that must be over.
+    // The second name itself raises an event: its check must be over.
     await new Promise((resolve) => setTimeout(resolve, 5 * SETTLE_MS));
     writeFileSync(elsewhere, JSON.stringify(describeCrm(MORE_ROUTES)));
     await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
     rmSync(elsewhere);
   });
 
-  it('serves on while the folder is gone, and follows it when it is back', async () => {
+  it('keeps serving while the folder is gone, and follows it when it is back', async () => {
     const away = `${host.modules}.away`;
     renameSync(host.modules, away);
     await waitUntil(
-      'a word in the log',
+      'a log line',
       () => logged('modules folder unavailable; serving the last loaded modules'),
       FOLLOW_MS,
     );
@@ -196,16 +196,16 @@ describe('reload', () => {
     await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
   });
 
-  it('does not bring back the folder by what it writes there', async () => {
+  it('does not create the folder again when it writes status files', async () => {
     const away = `${host.modules}.away`;
-    // The host has much to write when the folder goes.
+    // The host has many status files to write when the folder disappears.
     for (let index = 0; index < 50; index += 1) {
       host.write(`m${index}.json`, describeModule(`m${index}`, host.provider.url, ROUTES));
     }
     await waitUntil('live', async () => (await host.get('m0', '/items')) === 200, FOLLOW_MS);
     renameSync(host.modules, away);
     await waitUntil(
-      'a word in the log',
+      'a log line',
       () => logged('modules folder unavailable; serving the last loaded modules'),
       FOLLOW_MS,
     );
@@ -244,7 +244,7 @@ describe('reload', () => {
     expect(await host.get('m499', '/items')).to.equal(200);
   });
 
-  it('leaves a name with the file that has it, and hands it on when that goes', async () => {
+  it('leaves a name to the file that has it, until that file is removed', async () => {
     host.write('a-thief.json', describeCrm(MORE_ROUTES));
     const refused = await host.waitFor('a-thief.json', 'refused');
     expect(refused.reason).to.equal("module 'crm' is already configured by crm.json");
@@ -254,7 +254,7 @@ describe('reload', () => {
     expect(await host.get('crm', '/more')).to.equal(200);
   });
 
-  it('says that a module is live no sooner than it serves, while names move together', async () => {
+  it('reports a module as live only when it serves, while names move', async () => {
     host.write('local/slow.mjs', SLOW_MODULE);
     host.write('crm.json', describeModule('other', host.provider.url, MORE_ROUTES));
     host.write('other.json', {
@@ -291,7 +291,7 @@ describe('reload', () => {
   it('reads again at SIGHUP', async () => {
     host.running.logs();
     process.kill(host.running.pid, 'SIGHUP');
-    await waitUntil('a word in the log', () => logged('rescan'));
+    await waitUntil('a log line', () => logged('rescan'));
     expect(await host.get('crm', '/items')).to.equal(200);
   });
 
@@ -377,7 +377,7 @@ describe('reload', () => {
     const read = (file: string) =>
       JSON.parse(readFileSync(join(host.modules, '.status', `${file}.json`), 'utf8'));
 
-    it('tell beside the descriptors what became of each', async () => {
+    it('show the state of each descriptor', async () => {
       await waitUntil('a file', () => existsSync(join(host.modules, '.status', 'crm.json.json')));
       expect(read('crm.json')).to.include({ module: 'crm', state: 'live', reason: null });
       host.write('crm.json', '{"module": "crm", "provdier": {}}');
@@ -429,15 +429,15 @@ describe('reload', () => {
       expect(await host.get('crm', '/items')).to.equal(200);
     });
 
-    it('is forgotten with its file', async () => {
+    it('is removed with its file', async () => {
       host.remove('crm.json');
       await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, FOLLOW_MS);
-      await waitUntil('forgotten', () => keptText('crm.json') === '', FOLLOW_MS);
+      await waitUntil('removed', () => keptText('crm.json') === '', FOLLOW_MS);
       await host.restart('SIGTERM');
       expect((await host.list()).map(({ name }) => name)).to.deep.equal(['other']);
     });
 
-    it('is forgotten when its file went while no host ran', async () => {
+    it('is removed when its file disappeared while no host ran', async () => {
       await host.running.stop('SIGTERM');
       host.remove('crm.json');
       await host.restart('SIGTERM');
@@ -461,8 +461,8 @@ describe('reload', () => {
       await waitUntil('kept', () => keptText('asked.json').includes('/items'));
       host.provider.answer({ status: 503, body: '{}' });
       await host.restart('SIGKILL');
-      const isTold = async () => (await host.entry('asked.json'))?.reason != null;
-      await waitUntil('a reason', isTold, FOLLOW_MS);
+      const hasReason = async () => (await host.entry('asked.json'))?.reason != null;
+      await waitUntil('a reason', hasReason, FOLLOW_MS);
       const waiting = await host.entry('asked.json');
       expect(waiting?.state).to.equal('waiting');
       expect(waiting?.reason).to.contain('the provider gave no manifest');

@@ -141,7 +141,7 @@ describe('secrets', function () {
     const tokens = join(host.directory, 'tokens.json');
     const bad = { tokens: [{ id: 'a', sha256: secrets['value in a bad tokens file'] }] };
     writeFileSync(tokens, JSON.stringify(bad));
-    await waitUntil('the bad tokens file', () => host.output().includes('the tokens file is bad'));
+    await waitUntil('the bad tokens file', () => host.output().includes('tokens file is invalid'));
     await waitUntil('the bad descriptor', () => host.output().includes('bad.json'));
     for (const route of ROUTES) await get(route);
     await runCommands();

@@ -3,16 +3,17 @@ import {
   mkdirSync,
   renameSync,
   rmSync,
-  statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { DirectoryScanner, SETTLE_MS } from '../../core/watch/directory-scanner.js';
+import { DirectoryScanner, REMOVAL_SETTLE_MS } from '../../core/watch/directory-scanner.js';
+import { SETTLE_MS, UNSETTLED_MS } from '../../core/watch/settling.js';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 
-describe('DirectoryScanner', () => {
+describe('directory scanner', () => {
   let folder: string;
   let nowMs: number;
   let scanner: DirectoryScanner;
@@ -34,14 +35,14 @@ describe('DirectoryScanner', () => {
 
   removeFoldersAfterEach();
 
-  it('takes everything as it is when it is not to settle', async () => {
+  it('reads every file as it is when changes need not settle', async () => {
     write('a.yaml', 'one');
     const { changed, againAfterMs } = await scanner.scan(false);
     expect(changed.map(({ file }) => file)).to.deep.equal(['a.yaml']);
     expect(againAfterMs).to.equal(null);
   });
 
-  it('gives a file when it has stood still, and each state of it once', async () => {
+  it('returns a file once its content has settled, and each content once', async () => {
     write('a.yaml', 'one');
     expect(await changedAt(0)).to.deep.equal([]);
     write('a.yaml', 'one and more');
@@ -52,37 +53,67 @@ describe('DirectoryScanner', () => {
     expect(await changedAt(9 * SETTLE_MS)).to.deep.equal([]);
   });
 
-  it('counts from when it saw the file, not from when the look began', async () => {
+  it('measures the settle time from the end of a read', async () => {
     write('a.yaml', 'one');
     let calls = 0;
-    // A look that is held up for a second between its beginning and its end.
+    // A scan that takes a second.
     const clock = { now: () => (calls++ < 2 ? 0 : 1000) };
     const late = new DirectoryScanner(folder, clock);
     expect((await late.scan(true)).changed).to.deep.equal([]);
     expect((await late.scan(true)).changed).to.deep.equal([]);
   });
 
-  it('takes a removal that is made good in time for a change', async () => {
+  it('treats a removal as a change when the file is back in time', async () => {
     write('a.yaml', 'one');
     await scanner.scan(false);
     rmSync(join(folder, 'a.yaml'));
     expect(await removedAt(2000)).to.deep.equal([]);
-    expect(await removedAt(2299)).to.deep.equal([]);
+    expect(await removedAt(2000 + REMOVAL_SETTLE_MS - 1)).to.deep.equal([]);
     write('a.yaml', 'two');
-    expect(await changedAt(2400)).to.deep.equal([]);
-    expect(await changedAt(2500)).to.deep.equal(['two']);
+    expect(await changedAt(3000)).to.deep.equal([]);
+    expect(await changedAt(3000 + SETTLE_MS - 1)).to.deep.equal([]);
+    expect(await changedAt(3000 + SETTLE_MS)).to.deep.equal(['two']);
   });
 
-  it('tells a removal when the file has been gone for long enough', async () => {
+  it('reports a removal when the file has been gone for long enough', async () => {
     write('a.yaml', 'one');
     await scanner.scan(false);
     rmSync(join(folder, 'a.yaml'));
     expect(await removedAt(2000)).to.deep.equal([]);
-    expect(await removedAt(2300)).to.deep.equal(['a.yaml']);
-    expect(await removedAt(2600)).to.deep.equal([]);
+    expect(await removedAt(2000 + REMOVAL_SETTLE_MS - 1)).to.deep.equal([]);
+    expect(await removedAt(2000 + REMOVAL_SETTLE_MS)).to.deep.equal(['a.yaml']);
+    expect(await removedAt(9000)).to.deep.equal([]);
   });
 
-  it('tells a file that got another name at once', async () => {
+  it('reports a removal together with a new file that has not settled', async () => {
+    write('a.yaml', 'one');
+    await scanner.scan(false);
+    write('b.yaml', 'half');
+    rmSync(join(folder, 'a.yaml'));
+    expect(await removedAt(2000)).to.deep.equal([]);
+    write('b.yaml', 'whole');
+    nowMs = 2000 + REMOVAL_SETTLE_MS;
+    expect(await scanner.scan(true)).to.deep.include({ changed: [], removed: [] });
+    nowMs += SETTLE_MS;
+    const { changed, removed } = await scanner.scan(true);
+    expect(changed.map(({ file }) => file)).to.deep.equal(['b.yaml']);
+    expect(removed).to.deep.equal(['a.yaml']);
+  });
+
+  it('reports a removal in the end, although a new file never settles', async () => {
+    write('a.yaml', 'one');
+    await scanner.scan(false);
+    write('b.yaml', 'half');
+    rmSync(join(folder, 'a.yaml'));
+    for (let ms = 0; ms < UNSETTLED_MS; ms += SETTLE_MS) {
+      write('b.yaml', `half of ${ms}`);
+      expect(await removedAt(2000 + ms)).to.deep.equal([]);
+    }
+    write('b.yaml', 'another half');
+    expect(await removedAt(2000 + UNSETTLED_MS)).to.deep.equal(['a.yaml']);
+  });
+
+  it('reports a renamed file at once', async () => {
     write('a.yaml', 'one');
     await scanner.scan(false);
     renameSync(join(folder, 'a.yaml'), join(folder, 'b.yaml'));
@@ -93,7 +124,72 @@ describe('DirectoryScanner', () => {
     });
   });
 
-  describe('told where something may have changed', () => {
+  it('reports a renamed file that was replaced before and has not settled', async () => {
+    write('a.yaml', 'one');
+    await scanner.scan(false);
+    write('a.yaml.tmp', 'two');
+    renameSync(join(folder, 'a.yaml.tmp'), join(folder, 'a.yaml'));
+    expect(await changedAt(2000)).to.deep.equal([]);
+    renameSync(join(folder, 'a.yaml'), join(folder, 'b.yaml'));
+    nowMs = 2050;
+    const { renamed, removed } = await scanner.scan(true);
+    expect({ renamed, removed }).to.deep.equal({
+      renamed: [{ from: 'a.yaml', to: 'b.yaml' }],
+      removed: [],
+    });
+    expect(await changedAt(2050 + SETTLE_MS)).to.deep.equal(['two']);
+  });
+
+  it('returns a file whose content is the same, however often it is touched', async () => {
+    write('a.yaml', 'one');
+    await scanner.scan(false);
+    for (let ms = 0; ms < SETTLE_MS; ms += 50) {
+      utimesSync(join(folder, 'a.yaml'), ms, ms);
+      expect(await changedAt(2000 + ms)).to.deep.equal([]);
+    }
+    utimesSync(join(folder, 'a.yaml'), SETTLE_MS, SETTLE_MS);
+    expect(await changedAt(2000 + SETTLE_MS)).to.deep.equal(['one']);
+  });
+
+  it('never returns a file that keeps changing, and reports it once', async () => {
+    write('a.yaml', 'one');
+    await scanner.scan(false);
+    const unsettled: number[] = [];
+    for (let ms = 0; ms <= 2 * UNSETTLED_MS; ms += SETTLE_MS) {
+      write('a.yaml', `half of ${ms}`);
+      nowMs = 2000 + ms;
+      const result = await scanner.scan(true);
+      expect(result.changed).to.deep.equal([]);
+      if (result.unsettled.includes('a.yaml')) unsettled.push(ms);
+    }
+    expect(unsettled).to.deep.equal([UNSETTLED_MS]);
+    expect(await changedAt(nowMs + SETTLE_MS)).to.deep.equal([`half of ${2 * UNSETTLED_MS}`]);
+  });
+
+  it('waits until a file that a descriptor names has settled', async () => {
+    write('a.yaml', 'one');
+    const named = join(folder, 'a.manifest.json');
+    await scanner.scan(false);
+    await scanner.follow('a.yaml', [named]);
+    for (const [ms, text] of Object.entries(['{', '{}', '{}'])) {
+      writeFileSync(named, text);
+      expect(await changedAt(2000 + Number(ms) * SETTLE_MS)).to.deep.equal(
+        ms === '2' ? ['one'] : [],
+      );
+    }
+  });
+
+  it('treats a path with a NUL character as a missing file', async () => {
+    write('a.yaml', 'one');
+    await scanner.scan(false);
+    await scanner.follow('a.yaml', [join(folder, 'a\0b')]);
+    expect(await changedAt(2000)).to.deep.equal([]);
+    write('a.yaml', 'two');
+    await changedAt(3000);
+    expect(await changedAt(3000 + SETTLE_MS)).to.deep.equal(['two']);
+  });
+
+  describe('with hints', () => {
     const scanAt = async (ms: number, ...hints: string[]) => {
       nowMs = ms;
       const paths = new Set(hints.map((name) => join(folder, name)));
@@ -108,7 +204,7 @@ describe('DirectoryScanner', () => {
       await scanner.follow('b.yaml', [join(folder, 'files/b.manifest.json')]);
     });
 
-    it('looks there, and at what is new or has not settled', async () => {
+    it('checks the hinted files, new files, and those that have not settled', async () => {
       for (const name of ['a.yaml', 'b.yaml', 'new.yaml']) write(name, 'two!');
       await scanAt(2000, 'a.yaml');
       expect(await scanAt(2000 + SETTLE_MS)).to.deep.equal(['a.yaml', 'new.yaml']);
@@ -117,14 +213,14 @@ describe('DirectoryScanner', () => {
       expect(await scanAt(9000 + SETTLE_MS)).to.deep.equal(['b.yaml']);
     });
 
-    it('looks at whoever names something in the folder of the hint', async () => {
+    it('checks a descriptor that names a file in the folder of the hint', async () => {
       write('a.yaml', 'two!');
       write('files/b.manifest.json', 'two!');
       await scanAt(2000, 'files/..data');
       expect(await scanAt(2000 + SETTLE_MS)).to.deep.equal(['b.yaml']);
     });
 
-    it('looks everywhere when the hint is about a link', async () => {
+    it('checks everything when the hint is about a link', async () => {
       write('a.yaml', 'two!');
       write('b.yaml', 'two!');
       await scanAt(2000, '..data');
@@ -132,15 +228,14 @@ describe('DirectoryScanner', () => {
     });
   });
 
-  describe('beside the hints', () => {
-    /** A poll: without hints, where the folder tells of what happens to its plain files. */
-    const pollAt = async (ms: number, telling = new Map([[folder, statSync(folder).dev]])) => {
+  describe('without hints', () => {
+    const pollAt = async (ms: number) => {
       nowMs = ms;
-      return (await scanner.scan(true, new Set(), telling)).changed.map(({ file }) => file);
+      return (await scanner.scan(true)).changed.map(({ file }) => file);
     };
-    const pollTwice = async (...telling: Map<string, number>[]) => {
-      await pollAt(2000, ...telling);
-      return pollAt(2000 + SETTLE_MS, ...telling);
+    const pollTwice = async () => {
+      await pollAt(2000);
+      return pollAt(2000 + SETTLE_MS);
     };
 
     beforeEach(async () => {
@@ -156,44 +251,30 @@ describe('DirectoryScanner', () => {
       expect(await pollAt(1000 + SETTLE_MS)).to.deep.equal([]);
     });
 
-    it('looks at no plain file of a folder that tells', async () => {
+    it('checks plain files, targets of links, files with a second name, and named files', async () => {
       write('plain.yaml', 'two!');
-      expect(await pollTwice()).to.deep.equal([]);
-      expect((await scanner.scan(false)).changed.map(({ file }) => file)).to.deep.equal([
-        'plain.yaml',
-      ]);
-    });
-
-    it('looks at all of a folder that does not, or whose files are mounted', async () => {
-      write('plain.yaml', 'two!');
-      expect(await pollTwice(new Map())).to.deep.equal(['plain.yaml']);
-      write('plain.yaml', 'three');
-      expect(await pollTwice(new Map([[folder, -1]]))).to.deep.equal(['plain.yaml']);
-    });
-
-    it('looks behind links, at what has a second name, and at what a descriptor names elsewhere', async () => {
       write('other/linked.yaml', 'two!');
       write('other/second.yaml', 'two!');
       write('other/named.json', 'one');
-      expect(await pollTwice()).to.deep.equal(['link.yaml', 'named.yaml', 'second-name.yaml']);
-    });
-
-    it('finds what comes and goes', async () => {
-      write('new.yaml', 'one');
-      rmSync(join(folder, 'plain.yaml'));
-      expect(await pollTwice()).to.deep.equal(['new.yaml']);
-      nowMs = 2300;
-      expect((await scanner.scan(true, new Set(), new Map())).removed).to.deep.equal([
-        'plain.yaml',
+      expect(await pollTwice()).to.deep.equal([
+        ...['link.yaml', 'named.yaml', 'plain.yaml', 'second-name.yaml'],
       ]);
     });
 
-    it('finds what has become something else and kept its name', async () => {
+    it('finds new and removed files', async () => {
+      write('new.yaml', 'one');
+      rmSync(join(folder, 'plain.yaml'));
+      expect(await pollTwice()).to.deep.equal(['new.yaml']);
+      nowMs = 2000 + REMOVAL_SETTLE_MS;
+      expect((await scanner.scan(true)).removed).to.deep.equal(['plain.yaml']);
+    });
+
+    it('finds an entry that has changed its type and kept its name', async () => {
       rmSync(join(folder, 'plain.yaml'));
       mkdirSync(join(folder, 'plain.yaml'));
-      await pollAt(2000, new Map());
-      nowMs = 2300;
-      const gone = await scanner.scan(true, new Set(), new Map());
+      await pollAt(2000);
+      nowMs = 2000 + REMOVAL_SETTLE_MS;
+      const gone = await scanner.scan(true);
       expect(gone.removed).to.deep.equal(['plain.yaml']);
       expect(gone.ignored).to.deep.include({ file: 'plain.yaml', reason: 'is a sub-folder' });
       rmSync(join(folder, 'plain.yaml'), { recursive: true });

@@ -19,13 +19,13 @@ async function rejectionOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 function ruleOf(entry: DirectoryFile | undefined): string | null {
-  return entry !== undefined && 'finding' in entry ? entry.finding.rule : null;
+  return entry !== undefined && 'diagnostic' in entry ? entry.diagnostic.rule : null;
 }
 
 describe('readDirectory', () => {
   removeFoldersAfterEach();
 
-  it('reads what is a descriptor, sorted by name', async () => {
+  it('reads descriptors, sorted by name', async () => {
     const folder = createFolder({ 'b.yml': 'b', 'a.yaml': 'a', 'B.json': '{}', 'a-1.yaml': 'ä' });
     const { files, ignored } = await readDirectory(folder);
     expect(files).to.deep.equal([
@@ -37,7 +37,7 @@ describe('readDirectory', () => {
     expect(ignored).to.deep.equal([]);
   });
 
-  it('ignores everything else, and says why', async () => {
+  it('ignores everything else, with the reason', async () => {
     const folder = createFolder({
       '.hidden.yaml': '',
       'a.yaml~': '',
@@ -89,7 +89,7 @@ describe('readDirectory', () => {
     const { files } = await readDirectory(folder);
     expect(files.map(ruleOf)).to.deep.equal(['file-missing', 'file-unreadable', null]);
     expect(files[0]).to.deep.include({
-      finding: {
+      diagnostic: {
         rule: 'file-missing',
         severity: 'error',
         message: 'the file is a link that leads nowhere, or has just been removed',
@@ -102,7 +102,7 @@ describe('readDirectory', () => {
     });
   });
 
-  it('takes 4 MiB and no more', async () => {
+  it('accepts at most 4 MiB', async () => {
     const folder = createFolder({
       'a.yaml': Buffer.alloc(FOUR_MIB, 'a'),
       'b.yaml': Buffer.alloc(FOUR_MIB + 1, 'a'),

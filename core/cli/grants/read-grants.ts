@@ -21,7 +21,7 @@ export async function readGrants(
   context: DescriptorContext,
 ): Promise<GrantsReport> {
   const entry = await findDescriptor(module, folder, context);
-  if ('finding' in entry) throw new InvalidFile([entry.finding]);
+  if ('diagnostic' in entry) throw new InvalidFile([entry.diagnostic]);
   const parsed = await parseDescriptor({ ...entry, adapters: context.plugins });
   const manifest = await readManifestAtHand(parsed, entry);
   return reportGrants(parsed.descriptor, manifest, describeFile(folder, entry.file));

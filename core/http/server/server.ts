@@ -3,7 +3,7 @@ import https from 'node:https';
 import net, { type Socket } from 'node:net';
 import type { HostConfig } from '../../config/settings.js';
 import type { TlsPair } from '../tls/key-pair.js';
-import type { ReloadedPair } from '../tls/reloaded-pair.js';
+import type { ReloadedPair } from '../tls/open-tls.js';
 import { closeWithdrawnClients } from '../tls/withdrawn-ca.js';
 import { answerConnect, answerParserError, type RejectionObserver } from './parser-errors.js';
 import { serializeRequests } from './pipelining.js';
@@ -84,11 +84,19 @@ function createSecure(limits: ServerLimits, tls: ReloadedPair): Server {
     // A caller without a certificate may have a token; one with a bad certificate is refused later.
     rejectUnauthorized: false,
   });
-  tls.onChange = (pair) => server.setSecureContext(describeContext(pair));
-  closeWithdrawnClients(server, tls);
+  const onClientCaChange = closeWithdrawnClients(server, tls);
+  tls.onChange = (pair, previous) => {
+    server.setSecureContext(describeContext(pair));
+    if (!isSameClientCa(pair, previous)) onClientCaChange();
+  };
   // Node's own listener would answer a failed handshake in plain HTTP.
   server.removeAllListeners('tlsClientError');
   return server;
+}
+
+function isSameClientCa(one: TlsPair, other: TlsPair): boolean {
+  if (one.ca === null || other.ca === null) return one.ca === other.ca;
+  return one.ca.equals(other.ca);
 }
 
 /** The authorities of callers are those of the configuration, never those of the system. */

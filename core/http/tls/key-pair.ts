@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { FileError, readSmallFile } from '../../document/read-file.js';
 import { ConfigError } from '../../errors.js';
 
 export interface TlsFiles {
@@ -23,11 +22,15 @@ export interface TlsPair {
 
 const OTHERS_MAY_READ = 0o077;
 
-/** @throws ConfigError that names the file and what was expected, never its content. */
-export async function readTlsPair(files: TlsFiles): Promise<TlsPair> {
-  const cert = await readFile(files.cert);
-  const key = await readFile(files.key);
-  const ca = files.clientCa === null ? null : await readFile(files.clientCa);
+/**
+ * @param contents of the certificate, the key and the client CA, as {@link listTlsFiles} lists them
+ * @throws ConfigError that names the file and what was expected, never its content.
+ */
+export async function parseTlsPair(
+  files: TlsFiles,
+  [cert, key, ca = null]: readonly (Buffer | null)[],
+): Promise<TlsPair> {
+  if (!cert || !key) throw new Error('a certificate and a key are required');
   const certificate = parseCertificate(files.cert, cert);
   if (!certificate.checkPrivateKey(parseKey(files.key, key))) {
     throw new ConfigError(`${files.key} must be the key of the certificate in ${files.cert}`);
@@ -43,13 +46,8 @@ export async function readTlsPair(files: TlsFiles): Promise<TlsPair> {
   return { cert, key, ca, certificate, isKeyExposed: (mode & OTHERS_MAY_READ) !== 0 };
 }
 
-async function readFile(file: string): Promise<Buffer> {
-  try {
-    return await readSmallFile(file);
-  } catch (error) {
-    if (!(error instanceof FileError)) throw error;
-    throw new ConfigError(`${file} ${error.message}`, { cause: error });
-  }
+export function listTlsFiles({ cert, key, clientCa }: TlsFiles): readonly string[] {
+  return clientCa === null ? [cert, key] : [cert, key, clientCa];
 }
 
 function parseCertificate(file: string, bytes: Buffer): X509Certificate {

@@ -2,10 +2,16 @@ import type { HostConfig } from '../../config/settings.js';
 import type { Log } from '../../contract/index.js';
 import { assertValidFile } from '../../document/parse-file.js';
 import { ConfigError } from '../../errors.js';
-import { openReloadedFile } from '../../watch/reloaded-file.js';
+import {
+  openReloadedFile,
+  openReloadedFiles,
+  type ReloadedFile,
+} from '../../watch/reloaded-file.js';
 import { type CertificateTable, parseCertificateFile } from './certificate-file.js';
 import { ClientCertificates } from './client-certificates.js';
-import { openReloadedPair, type ReloadedPair } from './reloaded-pair.js';
+import { listTlsFiles, parseTlsPair, type TlsFiles, type TlsPair } from './key-pair.js';
+
+export type ReloadedPair = ReloadedFile<TlsPair>;
 
 export interface OpenTls {
   /** `null`: plain HTTP. */
@@ -28,7 +34,7 @@ export async function openTls(config: TlsConfig, log: Log): Promise<OpenTls> {
     return { pair: null, certificates: null, close: async () => {} };
   }
   const known = clients === null ? null : await openClients(clients, log);
-  const pair = await openReloadedPair({ cert, key, clientCa }, log);
+  const pair = await openPair({ cert, key, clientCa }, log);
   return {
     pair,
     certificates: known === null ? null : new ClientCertificates(() => known.current),
@@ -46,6 +52,29 @@ function requireBoth(
   const missing = settings.find(([, value]) => value === null);
   if (given[0] === undefined || missing === undefined) return;
   throw new ConfigError(`${given[0][0]} requires ${missing[0]}`);
+}
+
+/** Follows the files together: a new pair is used once both are written and match. */
+async function openPair(files: TlsFiles, log: Log): Promise<ReloadedPair> {
+  try {
+    return await openReloadedFiles(listTlsFiles(files), {
+      log,
+      name: 'certificate',
+      parse: async (contents) => {
+        const pair = await parseTlsPair(files, contents);
+        reportExposure(files, pair, log);
+        return pair;
+      },
+      describe: ({ certificate }) => ({ valid_to: certificate.validTo }),
+    });
+  } catch (error) {
+    throw assertValidFile(error);
+  }
+}
+
+function reportExposure({ key }: TlsFiles, { isKeyExposed }: TlsPair, log: Log): void {
+  if (!isKeyExposed) return;
+  log.warn({ file: key }, 'private key readable by other users: chmod 600');
 }
 
 async function openClients(file: string, log: Log) {

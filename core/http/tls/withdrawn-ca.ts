@@ -1,20 +1,23 @@
 import type { Server } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import type { ReloadedPair } from './reloaded-pair.js';
+import type { ReloadedPair } from './open-tls.js';
 
 /** For requests in flight; then connections that the previous client CA vouched for are closed. */
 const GRACE_MS = 1000;
 
-/** Closes connections with a client certificate when the client CA changes: it may have been withdrawn. */
-export function closeWithdrawnClients(server: Server, tls: ReloadedPair): void {
-  if (tls.current.ca === null) return;
+/**
+ * Tracks connections with a client certificate.
+ * @returns a function that closes them, to be called when the client CA changes: it may have been withdrawn
+ */
+export function closeWithdrawnClients(server: Server, tls: ReloadedPair): () => void {
+  if (tls.current.ca === null) return () => {};
   const clients = new Set<TLSSocket>();
   server.on('secureConnection', (socket: TLSSocket) => {
     if (!socket.authorized) return;
     clients.add(socket);
     socket.once('close', () => clients.delete(socket));
   });
-  tls.onClientCaChange = () => {
+  return () => {
     const withdrawn = [...clients];
     const destroy = () => {
       for (const socket of withdrawn) socket.destroy();

@@ -137,7 +137,7 @@ describe('certificates of callers', () => {
     host.write('clients.json', '{"clients":[{"id":"x"}]}');
     await waitUntil(
       'a word',
-      () => /file of client certificates is bad/.test(host.output()),
+      () => /file of client certificates is invalid/.test(host.output()),
       15_000,
     );
     expect(await statusOf(caller)).to.equal(200);

@@ -1,0 +1,61 @@
+/** A changed file takes effect when two reads, this far apart, returned the same content. */
+export const SETTLE_MS = 200;
+/** A file that keeps changing for this long is reported. */
+export const UNSETTLED_MS = 5000;
+/** Between two reads, so that a file that is due does not keep the host busy. */
+const MIN_DELAY_MS = 20;
+
+interface Candidate {
+  readonly content: string;
+  readonly seenAt: number;
+  readonly settleMs: number;
+}
+
+/** When a read began and ended, on a clock that never goes back. Milliseconds. */
+export interface ReadTimes {
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** A changed file that is not used yet, because its author may not have written all of it. */
+export class Settling {
+  readonly #changingSince: number;
+  #candidate: Candidate | null = null;
+  #isReported = false;
+
+  constructor(changingSince: number) {
+    this.#changingSince = changingSince;
+  }
+
+  /**
+   * @param content what was read, or a digest of it
+   * @returns whether the content was the same at least `settleMs` ago; however long a read takes, that is
+   * the time from the end of one read to the start of another
+   */
+  accepts(content: string, { startedAt, endedAt }: ReadTimes, settleMs = SETTLE_MS): boolean {
+    if (settleMs === 0) return true;
+    const candidate = this.#candidate;
+    if (candidate?.content === content) return startedAt - candidate.seenAt >= settleMs;
+    this.#candidate = { content, seenAt: endedAt, settleMs };
+    return false;
+  }
+
+  /** When to read again. Milliseconds from `now`. */
+  remainingMs(now: number): number {
+    if (this.#candidate === null) return 0;
+    const { seenAt, settleMs } = this.#candidate;
+    return Math.max(MIN_DELAY_MS, Math.ceil(seenAt + settleMs - now));
+  }
+
+  /** Whether the file has kept changing for too long. */
+  isOverdue(now: number): boolean {
+    return now - this.#changingSince >= UNSETTLED_MS;
+  }
+
+  /** `true` once, when the file is overdue. */
+  takeWarning(now: number): boolean {
+    if (this.#isReported || !this.isOverdue(now)) return false;
+    this.#isReported = true;
+    return true;
+  }
+}

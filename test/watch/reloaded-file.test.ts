@@ -1,0 +1,121 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createFileDiagnostic, InvalidFile } from '../../core/document/diagnostic.js';
+import {
+  openReloadedFile,
+  openReloadedFiles,
+  type ReloadedFile,
+} from '../../core/watch/reloaded-file.js';
+import { UNSETTLED_MS } from '../../core/watch/settling.js';
+import { createRecordedLog, type RecordedLine } from '../support/auth/recorded-log.js';
+import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+import { waitUntil } from '../support/http/wait-until.js';
+
+const DEADLINE_MS = 15_000;
+
+describe('reloaded file', () => {
+  let file: string;
+  let lines: RecordedLine[];
+  let opened: ReloadedFile<string> | null;
+  const logged = (pattern: RegExp) => lines.filter(({ message }) => pattern.test(message)).length;
+  const parse = (name: string, text: string) => {
+    if (text.startsWith('good')) return text;
+    throw new InvalidFile([createFileDiagnostic(name, 'test', 'must be good')]);
+  };
+  const open = async () => {
+    const recorded = createRecordedLog();
+    lines = recorded.lines;
+    const describe = () => ({});
+    opened = await openReloadedFile(file, {
+      ...{ log: recorded.log, name: 'tokens file', parse, describe, pollMs: 50 },
+    });
+    return opened;
+  };
+
+  beforeEach(() => {
+    file = join(createFolder({ file: 'good one' }), 'file');
+    opened = null;
+  });
+
+  afterEach(() => opened?.close());
+  removeFoldersAfterEach();
+
+  it('uses a changed content once it has settled', async () => {
+    const reloaded = await open();
+    const changes: string[][] = [];
+    reloaded.onChange = (current, previous) => changes.push([previous, current]);
+    writeFileSync(file, 'good two');
+    await waitUntil('the change', () => reloaded.current === 'good two', DEADLINE_MS);
+    expect(changes).to.deep.equal([['good one', 'good two']]);
+    await waitUntil('a log line', () => logged(/^tokens file reloaded$/) === 1, DEADLINE_MS);
+    expect(reloaded.reloads).to.deep.equal({ success: 1, failure: 0 });
+  });
+
+  it('keeps the last good content, and logs an invalid one once', async () => {
+    const reloaded = await open();
+    writeFileSync(file, 'bad');
+    await waitUntil('a log line', () => logged(/is invalid; keeping/) === 1, DEADLINE_MS);
+    rmSync(file);
+    await waitUntil('another log line', () => logged(/is invalid; keeping/) === 2, DEADLINE_MS);
+    expect(reloaded.current).to.equal('good one');
+    expect(reloaded.reloads).to.deep.equal({ success: 0, failure: 2 });
+    writeFileSync(file, 'good one');
+    await waitUntil('the old content', () => logged(/is valid again/) === 1, DEADLINE_MS);
+    expect(reloaded.reloads).to.deep.equal({ success: 0, failure: 2 });
+  });
+
+  it('keeps the last good content of a file that never settles, with a warning', async function () {
+    this.timeout(60_000);
+    const reloaded = await open();
+    const seen = new Set<string>();
+    reloaded.onChange = (current) => seen.add(current);
+    let writes = 0;
+    const writer = setInterval(() => {
+      writes += 1;
+      writeFileSync(file, `good half ${writes}`);
+    }, 20);
+    try {
+      const warned = () => logged(/^tokens file keeps changing; keeping the last good content$/);
+      await waitUntil('a warning', () => warned() === 1, UNSETTLED_MS + DEADLINE_MS);
+      expect([...seen]).to.deep.equal([]);
+      expect(reloaded.current).to.equal('good one');
+    } finally {
+      clearInterval(writer);
+    }
+    const last = `good half ${writes}`;
+    await waitUntil('the last content', () => reloaded.current === last, DEADLINE_MS);
+    expect([...seen]).to.deep.equal([last]);
+  });
+
+  it('follows a file that is replaced by a rename', async () => {
+    const reloaded = await open();
+    writeFileSync(`${file}.new`, 'good two');
+    renameSync(`${file}.new`, file);
+    await waitUntil('the change', () => reloaded.current === 'good two', DEADLINE_MS);
+  });
+
+  it('reads several files as one content', async () => {
+    const second = join(createFolder({ second: 'a' }), 'second');
+    const { log } = createRecordedLog();
+    const reloaded = await openReloadedFiles([file, second], {
+      ...{ log, name: 'pair', describe: () => ({}), pollMs: 50 },
+      parse: (contents) => contents.map(String).join('+'),
+    });
+    opened = reloaded;
+    expect(reloaded.current).to.equal('good one+a');
+    writeFileSync(second, 'b');
+    await waitUntil('the change', () => reloaded.current === 'good one+b', DEADLINE_MS);
+  });
+
+  it('rejects a file that is invalid or missing when it is opened', async () => {
+    for (const prepare of [() => writeFileSync(file, 'bad'), () => rmSync(file)]) {
+      prepare();
+      const error = await open().then(
+        () => null,
+        (reason: unknown) => reason,
+      );
+      expect(error).to.be.instanceOf(InvalidFile);
+    }
+  });
+});
