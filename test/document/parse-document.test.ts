@@ -264,7 +264,7 @@ describe('parseStructuredText', () => {
     });
     const startedAt = process.cpuUsage();
     expectViolation(lines.join('\n'), 'yaml', 'too-many-aliases');
-    expect(performance.now() - startedAt).to.be.lessThan(1000);
+    expect(cpuMsSince(startedAt)).to.be.lessThan(1000);
   });
 
   it('allows 100 levels and no more', () => {
@@ -289,7 +289,7 @@ describe('parseStructuredText', () => {
     it(`rejects a tower of ${name} at once`, () => {
       const startedAt = process.cpuUsage();
       expectViolation(text, 'yaml', 'too-deep');
-      expect(performance.now() - startedAt).to.be.lessThan(2000);
+      expect(cpuMsSince(startedAt)).to.be.lessThan(2000);
     });
   }
 
