@@ -5,7 +5,7 @@ import { Metrics } from './metrics/metrics.js';
 import type { ObservedHost } from './metrics/module-metrics.js';
 import type { Tracing } from './tracing/request-span.js';
 
-/** What the host tells of itself. */
+/** Metrics, call records and traces of the host. */
 export interface Observability {
   readonly metrics: Metrics;
   readonly calls: RecentCallBuffer;
@@ -13,25 +13,25 @@ export interface Observability {
   close(): Promise<void>;
 }
 
-/** @param archive `null` where no calls are kept in the store */
+/** @param stored `null` where calls are not stored */
 export function createObservability(
   host: ObservedHost,
   tracing: Tracing | null,
-  archive: StoredCalls | null = null,
+  stored: StoredCalls | null = null,
 ): Observability {
   const metrics = new Metrics(host);
   const calls = new RecentCallBuffer();
   return {
     metrics,
     calls,
-    observe: (ended) => {
-      metrics.count(ended);
-      calls.add(ended);
-      archive?.add(ended);
-      ended.trace.span?.end(ended.status);
+    observe: (completed) => {
+      metrics.count(completed);
+      calls.add(completed);
+      stored?.add(completed);
+      completed.trace.span?.end(completed.status);
     },
     close: async () => {
-      await Promise.all([tracing?.close(), archive?.close()]);
+      await Promise.all([tracing?.close(), stored?.close()]);
     },
   };
 }

@@ -123,17 +123,17 @@ describe('authenticators of plugins', function () {
     const ask = (token: string) =>
       call(host, { target: '/modules/good/http/x', as: token, deadlineMs: 15_000 });
 
-    it('knows whom the plugin knows, and whom the host knows', async () => {
+    it('accept the credentials of the plugin and of the host', async () => {
       expect((await ask('good')).status).to.equal(200);
       expect((await ask(TOKEN)).status).to.equal(200);
     });
 
-    it('answers 401 to whom nobody knows', async () => {
+    it('responds with 401 when no authenticator accepts the credentials', async () => {
       expectProblem(await ask('nobody'), 401);
     });
 
     for (const token of ['throw', 'reject', 'undefined', 'kind', 'id', 'scopes', 'scope', 'hang']) {
-      it(`answers 503 when the plugin can say nothing: ${token}`, async () => {
+      it(`responds with 503 when the plugin fails: ${token}`, async () => {
         const answer = await ask(token);
         expectProblem(answer, 503);
         expect(headerValue(answer.headers, 'retry-after')).to.equal('1');
@@ -142,14 +142,14 @@ describe('authenticators of plugins', function () {
       });
     }
 
-    it('logs why, with the name of the authenticator', async () => {
+    it('logs the reason with the name of the authenticator', async () => {
       const find = () => host.logs().find(({ msg }) => msg === 'authenticator failed');
       await waitUntil('the line', () => find() !== undefined);
       expect(find()?.['authenticator']).to.equal('acme-ldap');
       expect(find()).to.have.property('err');
     });
 
-    it('lives on when the plugin leaves an error uncaught', async () => {
+    it('survives an uncaught error of the plugin', async () => {
       expectProblem(await ask('stray'), 401);
       expect((await ask('good')).status).to.equal(200);
       const left = () =>
@@ -207,7 +207,7 @@ describe('authenticators of plugins', function () {
     ],
   };
   for (const [what, [lines, message]] of Object.entries(REFUSED)) {
-    it(`keeps the host from starting: ${what}`, async () => {
+    it(`prevents a start with ${what}`, async () => {
       const config = writeConfig('refused.yaml', ...lines);
       const args = ['serve', '--config', config, '--modules', folder, '--port', '0'];
       const spawned = spawnModgate([...args, '--state', join(folder, 'state')], {

@@ -51,7 +51,7 @@ describe('modgate-identity over NATS', () => {
     await service?.close();
   });
 
-  it('tells the provider who calls, in a token that the published keys verify', async () => {
+  it('identifies the caller in a token that the published keys verify', async () => {
     const target = '/modules/crm/http/items';
     const as = 'dev-service:billing:crm.read';
     await waitUntil('an answer', async () => (await call(host, { target, as })).status === 200);
