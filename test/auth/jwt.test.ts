@@ -23,7 +23,7 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 
 const TARGET = '/modules/crm/http/items';
 const OTHER_ISSUER = 'https://other.example';
-/** Has never told its keys. */
+/** Its keys are never available. */
 const SILENT_ISSUER = 'https://silent.example';
 const HOUR = 3600;
 
@@ -169,9 +169,9 @@ describe('signed tokens', () => {
     }
   });
 
-  describe('answer 401', () => {
+  describe('get a 401', () => {
     const withHeader = (header: object) => () => signToken(key, {}, header);
-    // Made when the test runs: what is told of the time must not be old by then.
+    // Created when the test runs, so that times are current.
     const withClaims = (claims: () => object) => () => signToken(key, claims());
     const unsigned = (header: unknown, payload: unknown = createClaims(), signature = '') =>
       `${encode(header)}.${encode(payload)}.${signature}`;
@@ -206,7 +206,7 @@ describe('signed tokens', () => {
       'to an algorithm that the issuer does not use': async () =>
         signToken({ ...(await createSigningKey('first', 'PS256')) }),
       "to the issuer's name over a key of another issuer": () => signToken(curve),
-      'to a key of nobody': () => signToken(stranger),
+      'to an unknown key': () => signToken(stranger),
       'to a changed payload': async () => {
         const [head, , signature] = (await signToken(key)).split('.');
         return `${head}.${encode(createClaims({ sub: 'root' }))}.${signature}`;
@@ -226,7 +226,7 @@ describe('signed tokens', () => {
       'to a jwk beside a good key': withHeader({ jwk: {} }),
       'to a critical header': () =>
         signRaw('{"alg":"RS256","kid":"first","crit":["exp"]}', JSON.stringify(createClaims())),
-      'to a payload that is not encoded': () =>
+      'to an unencoded payload': () =>
         signRaw('{"alg":"RS256","kid":"first","b64":false}', JSON.stringify(createClaims())),
       'to a token within a token': withHeader({ cty: 'JWT' }),
       'to a logout token': withHeader({ typ: 'logout+jwt' }),
@@ -319,15 +319,15 @@ describe('signed tokens', () => {
 
     for (const [title, respond] of [
       ['is down', (response) => response.destroy()],
-      ['answers 500', (response) => response.writeHead(500).end()],
+      ['responds with 500', (response) => response.writeHead(500).end()],
       [
         'redirects',
         (response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
       ],
-      ['answers with no JSON', (response) => response.end('<html>')],
-      ['answers with no keys', (response) => response.end('{"keys":[]}')],
+      ['responds without JSON', (response) => response.end('<html>')],
+      ['responds without keys', (response) => response.end('{"keys":[]}')],
       [
-        'answers without end',
+        'sends an endless response',
         (response) => {
           response.write(`{"keys":[],"x":"${'x'.repeat(300_000)}"`);
         },
@@ -338,7 +338,7 @@ describe('signed tokens', () => {
         try {
           const before = issuer.asked;
           await waitUntil(
-            'a question to the issuer',
+            'a request to the issuer',
             async () => {
               const unknown = await signToken(
                 stranger,
@@ -385,7 +385,7 @@ describe('signed tokens', () => {
       expect((await get(before)).status, 'a key that is gone').to.equal(401);
       writeFileSync(join(folder, 'keys.json'), '{"keys":[]}');
       await waitUntil(
-        'a word about the bad file',
+        'the log line',
         () => /file of issuer keys is bad/.test(host.output()),
         15_000,
       );
@@ -413,11 +413,7 @@ describe('signed tokens', () => {
     const moved = await signToken(key, { aud: 'another' });
     expect((await get(moved)).status).to.equal(200);
     writeFileSync(issuersFile, 'issuers: [');
-    await waitUntil(
-      'a word about the bad file',
-      () => /issuers file is bad/.test(host.output()),
-      15_000,
-    );
+    await waitUntil('the log line', () => /issuers file is bad/.test(host.output()), 15_000);
     expect((await get(moved)).status).to.equal(200);
     writeFileSync(issuersFile, JSON.stringify(describeIssuers()));
     await waitUntil('the old audience', async () => (await get(token)).status === 200, 15_000);

@@ -103,14 +103,14 @@ describe('an OpenID provider', () => {
     const before = openId.introspections;
     const token = await openId.requestToken(JWT_AUDIENCE, 'crm.read');
     expectProblem(await get(`${token.slice(0, -6)}AAAAAA`), 401);
-    expect(openId.introspections, 'a signed token is judged by its keys alone').to.equal(before);
+    expect(openId.introspections, 'a signed token is verified by its keys only').to.equal(before);
   });
 
   it('authenticates a client with an opaque token, with one request for many calls', async () => {
     const token = await openId.requestToken(OPAQUE_AUDIENCE, 'crm.read');
     const before = openId.introspections;
-    const answers = await Promise.all(Array.from({ length: 10 }, () => get(token)));
-    expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => get(token)));
+    expect(responses.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
     expect(openId.introspections).to.equal(before + 1);
     provider.reset();
     await expectActor(token);
@@ -125,7 +125,7 @@ describe('an OpenID provider', () => {
 
   it('is not requested repeatedly for an unknown token', async () => {
     const before = openId.introspections;
-    for (let index = 0; index < 5; index += 1) expectProblem(await get('nobody-knows'), 401);
+    for (let index = 0; index < 5; index += 1) expectProblem(await get('unknown-token'), 401);
     expect(openId.introspections).to.equal(before + 1);
   });
 

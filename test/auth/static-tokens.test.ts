@@ -213,7 +213,7 @@ describe('tokens authenticator', () => {
   it('keeps the last good file when the next one is invalid, and logs it once without a value', async () => {
     const authenticate = await open(write(fileOf(entry())));
     const file = write(`{"tokens":[\n  {"id":"secret id"}\n]}`);
-    await waitUntil('the bad file is told', () => lines.length > 0);
+    await waitUntil('the log line', () => lines.length > 0);
     expect(lines[0]?.level).to.equal('error');
     const text = JSON.stringify(lines[0]?.fields);
     expect(text).to.include(`${file}:2:`).and.to.include("missing key 'kind'");
@@ -238,7 +238,7 @@ describe('tokens authenticator', () => {
     const file = write(fileOf(entry()));
     const authenticate = await open(file);
     rmSync(file);
-    await waitUntil('the loss is told', () => lines.length > 0);
+    await waitUntil('the log line', () => lines.length > 0);
     expect(JSON.stringify(lines[0]?.fields)).to.include('does not exist');
     expect(authenticate(TOKEN)?.id).to.equal('billing');
   });

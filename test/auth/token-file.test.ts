@@ -48,7 +48,7 @@ describe('dev tokens beside a tokens file', () => {
       ['dev-system:root', 200],
       ['service-token', 200],
       ['expired-token', 401],
-      ['nobody', 401],
+      ['unknown', 401],
     ] as const) {
       expect((await call(setup.host, { target: TARGET, as })).status, as).to.equal(status);
     }

@@ -77,7 +77,7 @@ describe('identity keys over time', () => {
   it('survive a restart', async () => {
     const before = signer(await prepare());
     const keys = await open();
-    expect(published(keys), 'published before anybody asks to sign').to.deep.equal([before]);
+    expect(published(keys), 'published before the first signature').to.deep.equal([before]);
     expect(signer(keys)).to.equal(before);
   });
 
@@ -95,7 +95,7 @@ describe('identity keys over time', () => {
 
   it('are in memory where the folder is not writable', async () => {
     writeFileSync(join(stateDir, 'file'), '');
-    // Below a file there can be no folder, whoever asks.
+    // A folder cannot be created below a file, not even by root.
     const keys = await IdentityKeys.open({
       stateDir: join(stateDir, 'nowhere'),
       log,

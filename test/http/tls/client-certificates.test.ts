@@ -82,7 +82,7 @@ describe('client certificates', () => {
   it('are overridden by a token, valid or not', async () => {
     know({ id: 'first', ...READER, common_name: 'caller' });
     await expectStatus(caller, 200);
-    expect(await statusOf({ ...caller, token: 'nobody' })).to.equal(401);
+    expect(await statusOf({ ...caller, token: 'unknown' })).to.equal(401);
     expect(await statusOf({ ...caller, token: 'dev-service:lacking' })).to.equal(403);
   });
 
@@ -136,7 +136,7 @@ describe('client certificates', () => {
   it('are reloaded with their file, keeping the last good version', async () => {
     host.write('clients.json', '{"clients":[{"id":"x"}]}');
     await waitUntil(
-      'a word',
+      'the log line',
       () => /file of client certificates is bad/.test(host.output()),
       15_000,
     );
@@ -146,9 +146,9 @@ describe('client certificates', () => {
 
 describe('certificate of a long-lived connection', () => {
   it('is accepted until it expires', () => {
-    const judge = (validTo: number) => {
+    const verify = (validTo: number) => {
       const certificates = new ClientCertificates(() => new Map([['common_name:a', ACTOR]]));
-      // What of a connection is read: nobody can wait for a certificate to end.
+      // A fake socket with the properties that are read: the test cannot wait for an expiry.
       const socket = Object.assign(Object.create(TLSSocket.prototype), {
         authorized: true,
         getPeerCertificate: () => ({
@@ -160,7 +160,7 @@ describe('certificate of a long-lived connection', () => {
       });
       return certificates.verify(socket);
     };
-    expect(judge(Date.now() + 60_000)).to.equal(ACTOR);
-    expect(judge(Date.now() - 60_000)).to.equal('rejected');
+    expect(verify(Date.now() + 60_000)).to.equal(ACTOR);
+    expect(verify(Date.now() - 60_000)).to.equal('rejected');
   });
 });

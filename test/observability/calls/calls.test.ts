@@ -81,7 +81,7 @@ describe('GET /calls', () => {
     await request('nowhere', '/modules/nope/http/x?secret=1');
     setup.provider.answer({ status: 503 });
     await request('failed');
-    const [failed, nowhere, nobody] = (await list('?limit=3')).calls;
+    const [failed, nowhere, anonymous] = (await list('?limit=3')).calls;
     expect(failed).to.include({
       status: 502,
       failure: 'status',
@@ -90,7 +90,7 @@ describe('GET /calls', () => {
     });
     const none = { module: null, route: null, attempts: 0, endpoint: null, provider_ms: null };
     expect(nowhere).to.include({ ...none, status: 404, actor: 'system:root', failure: null });
-    expect(nobody).to.include({ ...none, status: 401, actor: null });
+    expect(anonymous).to.include({ ...none, status: 401, actor: null });
     expect(JSON.stringify((await list()).calls)).to.not.include('secret');
   });
 
@@ -217,9 +217,9 @@ describe('GET /calls', () => {
       Password: '[redacted]',
       deep: [{ api_key: '[redacted]', 'x-auth': '[redacted]' }],
     });
-    const answer = String(shown['response_body']);
-    expect(answer).to.match(/^\{"access_token":"\[redacted\]","text":"ä+…$/);
-    expect(Buffer.byteLength(answer)).to.be.within(195, 203);
+    const captured = String(shown['response_body']);
+    expect(captured).to.match(/^\{"access_token":"\[redacted\]","text":"ä+…$/);
+    expect(Buffer.byteLength(captured)).to.be.within(195, 203);
   });
 
   it('captures the response of a failed provider, and no body where there is none', async () => {

@@ -9,7 +9,7 @@ import { createEnded } from '../../support/observability/completed.js';
 const MS_PER_HOUR = 3_600_000;
 const QUERY = { module: null, status: null, since: null, limit: 1000, cursor: null };
 
-/** A store that can be away, or refuse. */
+/** A store that can be unavailable or reject calls. */
 function createStore() {
   const store = {
     batches: [] as (readonly StoredCall[])[],

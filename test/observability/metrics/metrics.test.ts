@@ -350,12 +350,12 @@ describe('GET /metrics', () => {
       const url = host.url.replace('0.0.0.0', '127.0.0.1');
       const ask = (as: string | null) => call(host, { target: '/metrics', as });
       expectProblem(await ask(null), 401, 'unauthorized');
-      const refused = expectProblem(
+      const rejected = expectProblem(
         await ask('dev-service:a:modgate.calls.read'),
         403,
         'forbidden',
       );
-      expect(refused.errors).to.deep.equal([{ field: 'scope', reason: 'modgate.metrics.read' }]);
+      expect(rejected.errors).to.deep.equal([{ field: 'scope', reason: 'modgate.metrics.read' }]);
       expect((await ask('dev-system:root')).status).to.equal(200);
       const authorization = 'Bearer dev-service:a:modgate.metrics.read';
       expect((await scrape({ url }, { authorization })).names).to.include('modgate_requests_total');

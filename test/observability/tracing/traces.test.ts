@@ -193,7 +193,7 @@ for (const { protocol, type } of ENCODINGS) {
     });
 
     it('record requests that were rejected before the provider call', async () => {
-      const [unmatched, nobody] = [newTrace(), newTrace()];
+      const [unmatched, anonymous] = [newTrace(), newTrace()];
       await call(host, {
         target: '/modules/shop/http/hunter3',
         headers: [traceparent(unmatched)],
@@ -206,11 +206,11 @@ for (const { protocol, type } of ENCODINGS) {
         method: 'PROPFIND',
         as: null,
         target: '/modules/shop/http/items/1',
-        headers: [traceparent(nobody)],
+        headers: [traceparent(anonymous)],
       });
-      const { server: refused } = await waitForTrace(receiver, nobody, 1);
-      expect(refused.name).to.equal('HTTP');
-      expect(refused.attributes).to.include({
+      const { server: rejected } = await waitForTrace(receiver, anonymous, 1);
+      expect(rejected.name).to.equal('HTTP');
+      expect(rejected.attributes).to.include({
         'http.request.method': '_OTHER',
         'http.request.method_original': 'PROPFIND',
         'http.response.status_code': 401,
