@@ -5,16 +5,16 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/** One key of this host, as it is kept. */
+/** One key of this host, as stored. */
 export interface KeptKey {
   readonly kid: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
-  /** Private. */
+  /** The private key. */
   readonly jwk: JsonWebKey;
 }
 
-/** What providers verify with. */
+/** Providers verify tokens with it. */
 export interface PublicKey {
   readonly kty: string;
   readonly crv: string;
@@ -26,19 +26,19 @@ export interface PublicKey {
 
 export async function createKey(createdAt: number): Promise<KeptKey> {
   const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  // Imported when it is needed, which is once a rotation: it costs every start otherwise.
+  // Imported here, once per rotation, to keep it out of every start.
   const { calculateJwkThumbprint } = await import('jose');
-  // Of the public members alone (RFC 7638).
+  // Only the public members (RFC 7638).
   const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x: String(jwk.x) });
   return { kid, createdAt, jwk };
 }
 
-/** Member by member: whatever else a kept key holds stays here. */
+/** Copies public members by name, so that nothing else can leak. */
 export function publishKey({ kid, jwk }: KeptKey): PublicKey {
   return { kty: 'OKP', crv: 'Ed25519', x: String(jwk.x), kid, alg: 'EdDSA', use: 'sig' };
 }
 
-/** @throws Error for what is no key. */
+/** @throws Error for an invalid key. */
 export function readPrivateKey({ jwk }: KeptKey): KeyObject {
   return createPrivateKey({ key: jwk, format: 'jwk' });
 }

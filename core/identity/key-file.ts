@@ -23,8 +23,8 @@ export interface KeyFile {
 }
 
 /**
- * `null` when there is none yet.
- * @throws Error that tells nothing of what is in it.
+ * `null` when there is no file yet.
+ * @throws Error without any of its content.
  */
 export async function readKeyFile(path: string): Promise<KeyFile | null> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -51,9 +51,9 @@ function parseKeys(text: string): KeptKey[] | null {
 }
 
 /**
- * Written beside and renamed, readable by its owner alone: a crash leaves the one before or this one.
- * @param isFirst leaves a file alone that has come meanwhile
- * @returns the keys that the file then holds
+ * Replaces the file atomically; only its owner can read it.
+ * @param isFirst does not replace a file that was created meanwhile
+ * @returns the keys in the file
  */
 export async function writeKeyFile(
   path: string,

@@ -4,13 +4,13 @@ import type { KeptKey } from './identity-key.js';
 export interface RotationTimes {
   /** From one key to the next. */
   readonly periodMs: number;
-  /** A new key is published for so long before it signs: providers keep what they have read. */
+  /** How long a new key is published before it signs: providers cache key sets. */
   readonly aheadMs: number;
-  /** An old key stays published for so long after it has signed for the last time. */
+  /** How long an old key stays published after it signed last. */
   readonly overlapMs: number;
 }
 
-/** The newest that has been published for long enough, else the oldest: the first key signs at once. */
+/** The newest key that has been published long enough, otherwise the oldest: the first key signs at once. */
 export function chooseSigningKey(
   keys: readonly KeptKey[],
   { aheadMs }: RotationTimes,
@@ -20,7 +20,7 @@ export function chooseSigningKey(
   return later.findLast(({ createdAt }) => createdAt + aheadMs <= now) ?? first;
 }
 
-/** Whether it is time to make the key that is to follow. */
+/** Whether it is time to create the next key. */
 export function needsNewKey(
   keys: readonly KeptKey[],
   { periodMs, aheadMs }: RotationTimes,
@@ -30,7 +30,7 @@ export function needsNewKey(
   return newest === undefined || newest.createdAt + periodMs - aheadMs <= now;
 }
 
-/** Without those whose follower has signed for the time of the overlap. */
+/** Removes keys whose successor has been signing for longer than the overlap. */
 export function dropRetired(
   keys: readonly KeptKey[],
   { aheadMs, overlapMs }: RotationTimes,
@@ -38,8 +38,8 @@ export function dropRetired(
 ): readonly KeptKey[] {
   const sorted = sortByAge(keys);
   return sorted.filter((_, index) => {
-    const follower = sorted[index + 1];
-    return follower === undefined || now < follower.createdAt + aheadMs + overlapMs;
+    const successor = sorted[index + 1];
+    return successor === undefined || now < successor.createdAt + aheadMs + overlapMs;
   });
 }
 

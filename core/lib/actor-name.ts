@@ -3,8 +3,8 @@ import type { Actor } from '../contract/index.js';
 const names = new WeakMap<Actor, string>();
 
 /**
- * `service:crm-sync`, as logs, records, limits and providers know an actor. Kept with it: a record that
- * holds a string of its own for each call holds ten thousand of them.
+ * `service:crm-sync`, for logs, records, limits and providers. Cached per actor, so that ten thousand call
+ * records share one string.
  */
 export function nameActor(actor: Actor): string {
   let name = names.get(actor);

@@ -2,7 +2,7 @@ const HASHES = 2 ** 32;
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
-/** FNV-1a (Fowler, Noll, Vo) over the code units, 32 bits. It spreads; it withstands nobody. */
+/** FNV-1a (Fowler, Noll, Vo) over the code units, 32 bits. Not collision-resistant. */
 export function hashText(text: string): number {
   let hash = FNV_OFFSET;
   for (let at = 0; at < text.length; at += 1) {
@@ -11,7 +11,7 @@ export function hashText(text: string): number {
   return hash;
 }
 
-/** Two hashes as one number between 0 and 1, neither included. Mixed by the finaliser of MurmurHash3. */
+/** Mixes two hashes with the finalizer of MurmurHash3 to a number between 0 and 1, both exclusive. */
 export function mixHashes(one: number, other: number): number {
   let hash = one ^ other;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

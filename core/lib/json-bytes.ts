@@ -1,13 +1,13 @@
 const JSON_MEDIA_TYPE = /^application\/(?:json|[!#$%&'*+.^_`|~0-9a-z-]+\+json)[ \t]*(?:;|$)/i;
 
-/** `application/json` or `application/*+json`; parameters are ignored (contract 1.5). */
+/** `application/json` or `application/*+json`; parameters are ignored. */
 export function isJsonMediaType(contentType: string): boolean {
   return contentType === 'application/json' || JSON_MEDIA_TYPE.test(contentType);
 }
 
 /**
- * The value of JSON bytes that are known to be UTF-8; `undefined` when they are not JSON. A byte-order
- * mark is not JSON.
+ * Parses bytes that are known to be UTF-8; `undefined` when they are not JSON. A byte-order mark is not
+ * JSON.
  */
 export function parseJson(bytes: Buffer): unknown {
   try {

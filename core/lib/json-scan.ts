@@ -5,7 +5,7 @@ const COLON = 0x3a;
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** How deep arrays and objects stand in each other, in bytes that are known to be JSON. */
+/** The nesting depth of arrays and objects, in bytes that are known to be JSON. */
 export function measureDepth(json: Uint8Array): number {
   let depth = 0;
   let deepest = 0;
@@ -20,14 +20,14 @@ export function measureDepth(json: Uint8Array): number {
 }
 
 /**
- * The bytes of each member of an object, as they stand, by decoded name; the last of two with one name, as
- * JSON.parse has it. The bytes must be known to be a JSON object.
+ * The unchanged bytes of each member of an object, by decoded name; of duplicates the last, like JSON.parse.
+ * The bytes must be known to be a JSON object.
  */
 export function sliceMembers(json: Buffer): Map<string, Buffer> {
   return new Map(listMembers(json));
 }
 
-/** The same of every member, in the order of the bytes. */
+/** All members in order, including duplicates. */
 export function listMembers(json: Buffer): (readonly [name: string, value: Buffer])[] {
   const members: (readonly [name: string, value: Buffer])[] = [];
   let depth = 0;
@@ -52,7 +52,7 @@ export function listMembers(json: Buffer): (readonly [name: string, value: Buffe
   return members;
 }
 
-/** The index of the quote that ends the string. */
+/** The index of the closing quote. */
 function skipString(json: Uint8Array, start: number): number {
   let index = start + 1;
   while (index < json.length && json[index] !== QUOTE) index += json[index] === BACKSLASH ? 2 : 1;

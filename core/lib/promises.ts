@@ -1,6 +1,6 @@
 /**
- * @param createError makes what is thrown when the work is not done in time; the work itself goes on
- * unheard
+ * Rejects when the work is not done in time. The work continues; its outcome is then ignored.
+ * @param createError of the rejection
  */
 export async function withTimeout<T>(
   work: T | Promise<T>,
@@ -18,13 +18,13 @@ export async function withTimeout<T>(
   }
 }
 
-/** Resolves when the work has ended, well or badly, or when the time is over. */
+/** Resolves when the work has settled or the time is over. */
 export async function settleWithin(work: Promise<unknown>, timeoutMs: number): Promise<void> {
-  // The caller asked for the end alone.
+  // Callers are interested in the end only.
   await withTimeout(work, timeoutMs).catch(() => {});
 }
 
-/** Maps in order, `limit` at a time. The first rejection rejects; what is under way goes on unheard. */
+/** Maps in order, `limit` at a time. The first rejection rejects; running work continues and is ignored. */
 export async function mapConcurrently<T, R>(
   items: readonly T[],
   limit: number,

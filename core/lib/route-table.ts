@@ -12,18 +12,17 @@ export interface RouteMatch<T> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** A table of few routes is mostly nodes, of which most are leaves: what a node does not need it does not have. */
+/** Most nodes are leaves: a map is only created where there are children. */
 interface Node<T> {
   literals: Map<string, Node<T>> | null;
   param: Node<T> | null;
-  /** Entries whose rest parameter starts here, one a method. */
+  /** Entries whose rest parameter starts here, one per method. */
   rests: readonly TableEntry<T>[];
-  /** Entries that end here, one a method. */
+  /** Entries that end here, one per method. */
   ends: readonly TableEntry<T>[];
 }
 
 const NONE: readonly never[] = [];
-/** Of a route that has none. */
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze(Object.create(null));
 
 /** Thrown by {@link RouteTable.add} for two routes with one method and one shape. */
@@ -33,14 +32,14 @@ export class RouteConflict extends Error {
 
 /**
  * A trie over decoded segments. Precedence is a property of the templates, not of their order: segment
- * by segment from the left, literal before parameter before rest, with backtracking (contract 1.3).
+ * by segment from the left, literal before parameter before rest, with backtracking.
  */
 export class RouteTable<T> {
   readonly #root: Node<T> = createNode();
-  /** Routes without any parameter, found by one lookup: nothing can come before a literal match. */
+  /** Routes without parameters, found by one lookup: a literal match always wins. */
   readonly #literal = new Map<string, RouteMatch<T>>();
 
-  /** @throws RouteConflict when method and shape are taken. */
+  /** @throws RouteConflict when another route has the same method and shape. */
   add(entry: TableEntry<T>): void {
     let node = this.#root;
     for (const segment of entry.template.segments) {
@@ -72,7 +71,7 @@ export class RouteTable<T> {
     return entry && { value: entry.value, params: readParams(entry.template, decoded) };
   }
 
-  /** Every route that matches, the winner first: what `explain` shows. */
+  /** Every route that matches, the winner first, for `explain`. */
   matchAll(method: string, decoded: readonly string[]): RouteMatch<T>[] {
     const found: TableEntry<T>[] = [];
     collect(this.#root, method, decoded, 0, found);

@@ -1,6 +1,5 @@
 import { canBeSegment, isDotSegment } from './path-segment.js';
 
-/** One segment of a template (contract 1.3). */
 export type TemplateSegment =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'param'; readonly name: string }
@@ -12,7 +11,7 @@ export interface RouteTemplate {
   readonly segments: readonly TemplateSegment[];
 }
 
-/** Thrown by {@link parseRouteTemplate}; the message reads on after `route '<template>' `. */
+/** Thrown by {@link parseRouteTemplate}; the message continues `route '<template>' `. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
 }
@@ -20,7 +19,7 @@ export class TemplateError extends Error {
 const PARAM = /^\{([A-Za-z0-9_-]+)(\.\.\.)?\}$/;
 /**
  * Parses `/literal/{param}/{rest...}`.
- * @throws TemplateError for anything that contract 1.3 does not allow.
+ * @throws TemplateError for an invalid template.
  */
 export function parseRouteTemplate(text: string): RouteTemplate {
   if (!text.startsWith('/')) throw new TemplateError('must start with a slash');

@@ -1,21 +1,21 @@
 export interface BucketLimits {
-  /** What flows in, a second; above 0. */
+  /** Tokens added per second; above 0. */
   readonly perSecond: number;
-  /** What a bucket holds at most, and at first; at least 1. */
+  /** Capacity and initial content of a bucket; at least 1. */
   readonly burst: number;
 }
 
 interface Bucket {
   tokens: number;
-  /** Milliseconds. */
+  /** Last update, in milliseconds. */
   at: number;
 }
 
 const MS_PER_SECOND = 1000;
 
 /**
- * Token buckets by key: each take costs one token. Bounded: past `maxKeys` the bucket that was made first
- * makes room, and whoever it was for starts anew with a full one.
+ * Token buckets by key: a bucket refills at `perSecond` and holds at most `burst`. Beyond `maxKeys` the oldest
+ * bucket is removed; its key starts again with a full one.
  */
 export class TokenBuckets {
   readonly #limits: BucketLimits;
@@ -33,13 +33,13 @@ export class TokenBuckets {
     return this.#buckets.size;
   }
 
-  /** Takes a token: 0, or in how many milliseconds there will be one. */
+  /** Takes a token. @returns 0, or the milliseconds until there is one */
   take(key: string): number {
     const { perSecond, burst } = this.#limits;
     const now = this.#now();
     const bucket = this.#buckets.get(key) ?? this.#add(key, now);
-    const inflow = ((now - bucket.at) / MS_PER_SECOND) * perSecond;
-    bucket.tokens = Math.min(burst, bucket.tokens + inflow);
+    const refill = ((now - bucket.at) / MS_PER_SECOND) * perSecond;
+    bucket.tokens = Math.min(burst, bucket.tokens + refill);
     bucket.at = now;
     if (bucket.tokens >= 1) {
       bucket.tokens -= 1;
@@ -49,19 +49,19 @@ export class TokenBuckets {
   }
 
   #add(key: string, now: number): Bucket {
-    if (this.#buckets.size >= this.#maxKeys) this.#makeRoom();
+    if (this.#buckets.size >= this.#maxKeys) this.#removeOldest();
     const bucket = { tokens: this.#limits.burst, at: now };
     this.#buckets.set(key, bucket);
     return bucket;
   }
 
-  #makeRoom(): void {
+  #removeOldest(): void {
     const oldest = this.#buckets.keys().next().value;
     if (oldest !== undefined) this.#buckets.delete(oldest);
   }
 }
 
-/** `null` for a rate of 0, which is no limit; a burst of 0 is what comes in a second. */
+/** `null` for a rate of 0, which means no limit; a burst of 0 stands for the tokens of one second. */
 export function createBucketLimits(perSecond: number, burst: number): BucketLimits | null {
   if (perSecond === 0) return null;
   return { perSecond, burst: burst === 0 ? Math.max(1, Math.ceil(perSecond)) : burst };

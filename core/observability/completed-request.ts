@@ -2,36 +2,35 @@ import type { Actor } from '../contract/index.js';
 import { nameActor } from '../lib/actor-name.js';
 import type { RequestTrace } from '../operations/request.js';
 
-/** A request that has been decided: what the log line, the metrics and the call records get of it. */
+/** The data of a request for the log line, the metrics and the call records. */
 export interface CompletedRequest {
   readonly requestId: string;
   readonly correlationId: string;
-  /** `null` where none was established. */
+  /** `null` for an unauthenticated request. */
   readonly actor: Actor | null;
   readonly trace: RequestTrace;
-  /** As on the request line. */
+  /** As in the request line. */
   readonly method: string;
-  /** 499 when the caller had gone before there was an answer. */
+  /** 499 when the client closed the connection before the response. */
   readonly status: number;
   /** Of the body. */
   readonly bytesOut: number;
   readonly durationMs: number;
 }
 
-/** Told once of each request, before the last byte of its answer leaves. */
-export type RequestObserver = (ended: CompletedRequest) => void;
+/** Called once per request, before its response is complete. */
+export type RequestObserver = (completed: CompletedRequest) => void;
 
-/** `service:crm-sync`; `null` where none was established. */
+/** `service:crm-sync`; `null` for an unauthenticated request. */
 export function describeActor(actor: Actor | null): string | null {
   return actor === null ? null : nameActor(actor);
 }
 
-/** Microseconds are as fine as the clock is true. */
+/** To microseconds, the resolution of the clock. */
 export function roundMs(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 
-/** The same of what may never have been: `null` stays so. */
 export function roundMsOrNull(ms: number | null): number | null {
   return ms === null ? null : roundMs(ms);
 }

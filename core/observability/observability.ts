@@ -4,28 +4,28 @@ import type { RequestObserver } from './completed-request.js';
 import { Metrics } from './metrics/metrics.js';
 import type { ObservedHost } from './metrics/module-metrics.js';
 
-/** What the host tells of itself. */
+/** Metrics, call records and traces of the host. */
 export interface Observability {
   readonly metrics: Metrics;
   readonly calls: RecentCallBuffer;
   readonly observe: RequestObserver;
 }
 
-/** @param archive `null` where no calls are kept in the store */
+/** @param stored `null` where calls are not stored */
 export function createObservability(
   host: ObservedHost,
-  archive: StoredCalls | null = null,
+  stored: StoredCalls | null = null,
 ): Observability {
   const metrics = new Metrics(host);
   const calls = new RecentCallBuffer();
   return {
     metrics,
     calls,
-    observe: (ended) => {
-      metrics.count(ended);
-      calls.add(ended);
-      archive?.add(ended);
-      ended.trace.span?.end(ended.status);
+    observe: (completed) => {
+      metrics.count(completed);
+      calls.add(completed);
+      stored?.add(completed);
+      completed.trace.span?.end(completed.status);
     },
   };
 }

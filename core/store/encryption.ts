@@ -29,8 +29,8 @@ export function encrypt(
 }
 
 /**
- * Reads a secret. With a key set it must be encrypted: whoever can write to the database could otherwise
- * replace it.
+ * Reads a secret. With a key set it must be encrypted: write access to the database must not be enough
+ * to replace it.
  * @throws StoreUnavailable for clear text although there is a key, for an unknown key, and for ciphertext
  * that was changed or moved.
  */

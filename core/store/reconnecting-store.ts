@@ -55,7 +55,7 @@ const ENDS_CONNECTION: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>([
   'disk_failed',
   'cannot_open',
   'unreachable',
-  'refused',
+  'denied',
 ]);
 
 /** A store over a database that may be unavailable: it is reopened with backoff. */

@@ -12,7 +12,7 @@ const REASONS = {
   disk_failed: 'the disk of the store failed',
   newer_schema: 'the store was written by a newer modgate',
   unreachable: 'the database server does not respond',
-  refused: 'the database server denies access: check the user, the database and its permissions',
+  denied: 'the database server denies access: check the user, the database and its permissions',
   unknown_key: 'a value is encrypted with an unknown key',
   not_encrypted: 'a sensitive value is not encrypted: run modgate encrypt-store',
   unreadable: 'a value does not decrypt',

@@ -24,7 +24,7 @@ async function refusalOf(flags: Readonly<Record<string, unknown>>): Promise<stri
   return (error as ConfigError).message;
 }
 
-describe('the chain of authenticators', () => {
+describe('authenticators', () => {
   let folder = '';
   let tokens = '';
 
@@ -40,31 +40,31 @@ describe('the chain of authenticators', () => {
 
   after(() => rmSync(folder, { recursive: true }));
 
-  it('holds dev tokens in development', async () => {
+  it('contain dev tokens in development', async () => {
     const { chain, hasDevTokens, close } = await open({ env: 'development' });
     expect(chain.map(({ name }) => name)).to.deep.equal(['dev']);
     expect(hasDevTokens).to.equal(true);
     await close();
   });
 
-  it('holds tokens, and never dev tokens, in production', async () => {
+  it('contain tokens, and never dev tokens, in production', async () => {
     const { chain, hasDevTokens, close } = await open({ tokens });
     expect(chain.map(({ name }) => name)).to.deep.equal(['tokens']);
     expect(hasDevTokens).to.equal(false);
     await close();
   });
 
-  it('asks dev tokens first when there are both', async () => {
+  it('try dev tokens first when there are both', async () => {
     const { chain, close } = await open({ env: 'development', tokens });
     expect(chain.map(({ name }) => name)).to.deep.equal(['dev', 'tokens']);
     await close();
   });
 
-  it('refuses production without an authenticator, and says what to configure', async () => {
+  it('reject production without an authenticator, with a hint', async () => {
     expect(await refusalOf({})).to.match(/no authenticator is configured.*--tokens FILE/);
   });
 
-  it('refuses a tokens file that is missing or bad', async () => {
+  it('reject a missing or invalid tokens file', async () => {
     expect(await refusalOf({ tokens: join(folder, 'no') })).to.equal(
       `${join(folder, 'no')} does not exist`,
     );
@@ -76,12 +76,12 @@ describe('the chain of authenticators', () => {
   });
 
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'gate.example', '127.1']) {
-    it(`refuses dev tokens on ${host}, and names the flag that allows it`, async () => {
+    it(`reject dev tokens on ${host}, naming the flag that allows it`, async () => {
       const refusal = await refusalOf({ env: 'development', host });
       expect(refusal).to.include('--allow-dev-auth-anywhere');
     });
 
-    it(`allows dev tokens on ${host} when it is told to`, async () => {
+    it(`allow dev tokens on ${host} with the flag`, async () => {
       const { hasDevTokens, close } = await open({
         env: 'development',
         host,
@@ -92,7 +92,7 @@ describe('the chain of authenticators', () => {
     });
   }
 
-  it('listens anywhere in production', async () => {
+  it('allow any address in production', async () => {
     const { close } = await open({ tokens, host: '0.0.0.0' });
     await close();
   });

@@ -24,7 +24,7 @@ describe('dev tokens', () => {
       [`dev-service:${'i'.repeat(128)}`, `service:${'i'.repeat(128)}`, []],
     ];
   for (const [token, actor, scopes] of ACCEPTED) {
-    it(`takes ${token.slice(0, 60)}`, () => {
+    it(`accepts ${token.slice(0, 60)}`, () => {
       const found = authenticate(token);
       expect(found && `${found.kind}:${found.id}`).to.equal(actor);
       expect([...(found?.scopes ?? [])]).to.deep.equal(scopes);
@@ -54,17 +54,17 @@ describe('dev tokens', () => {
     'more than 8 KiB': `dev-service:a:${'x'.repeat(8 * 1024)}`,
   };
   for (const [title, token] of Object.entries(REFUSED)) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(authenticate(token)).to.equal(null);
     });
   }
 
-  it('refuses another scheme than bearer', () => {
+  it('rejects another scheme than bearer', () => {
     expect(authenticate('dev-system:cron', 'basic')).to.equal(null);
     expect(authenticate('dev-system:cron', '')).to.equal(null);
   });
 
-  it('gives back the id and the scopes that a token was made of', () => {
+  it('returns the id and the scopes of a token', () => {
     const id = stringMatching(/^[A-Za-z0-9._@-]{1,40}$/);
     const scopes = array(stringMatching(/^[!-+\--~]{1,20}$/), { minLength: 1, maxLength: 8 });
     assert(

@@ -27,14 +27,14 @@ async function refusalOf(value: unknown): Promise<string> {
   return (error as InvalidFile).diagnostics.map(formatDiagnostic).join('\n');
 }
 
-describe('the issuers file', () => {
+describe('issuers file', () => {
   it('may name an issuer in a few lines', async () => {
     const { issuers } = await parse({ issuers: [GOOD] });
     expect(issuers).to.deep.equal([GOOD]);
   });
 
   for (const url of ['http://localhost:1/jwks', 'http://127.0.0.1/jwks', 'http://[::1]:8/jwks']) {
-    it(`may fetch keys in the clear from ${url}`, async () => {
+    it(`may fetch keys without TLS from ${url}`, async () => {
       expect((await parse({ issuers: [{ ...GOOD, jwks: { url } }] })).issuers).to.have.length(1);
     });
   }
@@ -69,7 +69,7 @@ describe('the issuers file', () => {
     expect(await refusalOf({ issuers: [GOOD, GOOD] })).to.match(/the same issuer/);
   });
 
-  it('takes secrets by reference only, and never prints them', async () => {
+  it('accepts secrets by reference only and never prints them', async () => {
     const file = await parse({ introspection: [ASKED] });
     expect(file.secret('env:SECRET').reveal()).to.equal('a-canary');
     expect(JSON.stringify(file)).not.to.include('a-canary');
@@ -81,7 +81,7 @@ describe('the issuers file', () => {
     expect(await refusalOf({ introspection: [missing] })).to.match(/NOT_THERE, which is not set/);
   });
 
-  it('must not keep answers for more than 60 s', async () => {
+  it('must not cache results for more than 60 s', async () => {
     const long = { ...ASKED, cache_seconds: 61 };
     expect(await refusalOf({ introspection: [long] })).to.match(/from 0 to 60/);
   });

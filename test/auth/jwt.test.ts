@@ -23,7 +23,7 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 
 const TARGET = '/modules/crm/http/items';
 const OTHER_ISSUER = 'https://other.example';
-/** Has never told its keys. */
+/** Its keys are never available. */
 const SILENT_ISSUER = 'https://silent.example';
 const HOUR = 3600;
 
@@ -118,14 +118,14 @@ describe('signed tokens', () => {
     rmSync(folder, { recursive: true });
   });
 
-  describe('that are good', () => {
-    it('let their caller in, again and again', async () => {
+  describe('that are valid', () => {
+    it('authenticate their caller repeatedly', async () => {
       const token = await signToken(key);
       expect(await actorOf(token)).to.equal('service:billing');
       expect(await actorOf(token)).to.equal('service:billing');
     });
 
-    it('of another issuer have its keys, algorithms and mapping', async () => {
+    it('of another issuer use its keys, algorithms and mapping', async () => {
       const token = await signToken(curve, { iss: OTHER_ISSUER, client_id: 'shop', sub: 'x' });
       expect(await actorOf(token)).to.equal('service:other.shop');
     });
@@ -150,14 +150,14 @@ describe('signed tokens', () => {
       });
     }
 
-    it('have the kind that a claim stands for', async () => {
+    it('have the kind that a claim maps to', async () => {
       const root = await signToken(key, { client: { type: 'root' }, scope: '' });
       expect(await actorOf(root)).to.equal('system:billing');
       const human = await signToken(key, { client: { type: 'human' } });
       expectProblem(await get(human), 403);
     });
 
-    it('have the scopes that ops allow their issuer, and no more', async () => {
+    it('have only the scopes that are allowed for their issuer', async () => {
       const claims = { iss: OTHER_ISSUER, client_id: 'shop', scope: 'crm.write console.admin' };
       expectProblem(await get(await signToken(curve, claims)), 403);
     });
@@ -169,9 +169,9 @@ describe('signed tokens', () => {
     }
   });
 
-  describe('answer 401', () => {
+  describe('get a 401', () => {
     const withHeader = (header: object) => () => signToken(key, {}, header);
-    // Made when the test runs: what is told of the time must not be old by then.
+    // Created when the test runs, so that times are current.
     const withClaims = (claims: () => object) => () => signToken(key, claims());
     const unsigned = (header: unknown, payload: unknown = createClaims(), signature = '') =>
       `${encode(header)}.${encode(payload)}.${signature}`;
@@ -206,7 +206,7 @@ describe('signed tokens', () => {
       'to an algorithm that the issuer does not use': async () =>
         signToken({ ...(await createSigningKey('first', 'PS256')) }),
       "to the issuer's name over a key of another issuer": () => signToken(curve),
-      'to a key of nobody': () => signToken(stranger),
+      'to an unknown key': () => signToken(stranger),
       'to a changed payload': async () => {
         const [head, , signature] = (await signToken(key)).split('.');
         return `${head}.${encode(createClaims({ sub: 'root' }))}.${signature}`;
@@ -226,7 +226,7 @@ describe('signed tokens', () => {
       'to a jwk beside a good key': withHeader({ jwk: {} }),
       'to a critical header': () =>
         signRaw('{"alg":"RS256","kid":"first","crit":["exp"]}', JSON.stringify(createClaims())),
-      'to a payload that is not encoded': () =>
+      'to an unencoded payload': () =>
         signRaw('{"alg":"RS256","kid":"first","b64":false}', JSON.stringify(createClaims())),
       'to a token within a token': withHeader({ cty: 'JWT' }),
       'to a logout token': withHeader({ typ: 'logout+jwt' }),
@@ -288,12 +288,12 @@ describe('signed tokens', () => {
       });
     }
 
-    it('to a good token under another scheme', async () => {
+    it('to a valid token under another scheme', async () => {
       const headers: [string, string][] = [['authorization', `DPoP ${await signToken(key)}`]];
       expectProblem(await call(host, { target: TARGET, as: null, headers }), 401);
     });
 
-    it('once a token that was let in has expired', async () => {
+    it('when an accepted token has expired', async () => {
       const token = await signToken(key, { exp: now() });
       expect((await get(token)).status).to.equal(200);
       await waitUntil('the end of the skew', async () => (await get(token)).status === 401, 15_000);
@@ -301,7 +301,7 @@ describe('signed tokens', () => {
   });
 
   describe('have keys', () => {
-    it('that are asked for anew when a token names another, but not for each such token', async () => {
+    it('that are requested again when a token names an unknown one, but not for each such token', async () => {
       const next = await createSigningKey('second');
       issuer.publish([key, next]);
       const token = await signToken(next);
@@ -319,15 +319,15 @@ describe('signed tokens', () => {
 
     for (const [title, respond] of [
       ['is down', (response) => response.destroy()],
-      ['answers 500', (response) => response.writeHead(500).end()],
+      ['responds with 500', (response) => response.writeHead(500).end()],
       [
         'redirects',
         (response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
       ],
-      ['answers with no JSON', (response) => response.end('<html>')],
-      ['answers with no keys', (response) => response.end('{"keys":[]}')],
+      ['responds without JSON', (response) => response.end('<html>')],
+      ['responds without keys', (response) => response.end('{"keys":[]}')],
       [
-        'answers without end',
+        'sends an endless response',
         (response) => {
           response.write(`{"keys":[],"x":"${'x'.repeat(300_000)}"`);
         },
@@ -338,7 +338,7 @@ describe('signed tokens', () => {
         try {
           const before = issuer.asked;
           await waitUntil(
-            'a question to the issuer',
+            'a request to the issuer',
             async () => {
               const unknown = await signToken(
                 stranger,
@@ -357,7 +357,7 @@ describe('signed tokens', () => {
       });
     }
 
-    it('or none as long as the issuer has told none: nobody is let in, or told that the token is bad', async () => {
+    it('or none while the issuer is unavailable: tokens are neither accepted nor rejected', async () => {
       expectProblem(await get(await signToken(key, { iss: SILENT_ISSUER })), 503);
       expect(provider.requests).to.have.length(0);
     });
@@ -375,7 +375,7 @@ describe('signed tokens', () => {
       ]);
     });
 
-    it('that change with their file', async () => {
+    it('that are reloaded with their file', async () => {
       const next = await createSigningKey('curve-2', 'ES256');
       const claims = { iss: OTHER_ISSUER, client_id: 'shop' };
       const [before, after] = [await signToken(curve, claims), await signToken(next, claims)];
@@ -403,7 +403,7 @@ describe('signed tokens', () => {
     });
   });
 
-  it('follow the issuers file, and keep the last good one', async () => {
+  it('are checked against the reloaded issuers file, keeping the last good version', async () => {
     const token = await signToken(key);
     expect((await get(token)).status).to.equal(200);
     const changed = describeIssuers();
@@ -423,7 +423,7 @@ describe('signed tokens', () => {
     await waitUntil('the old audience', async () => (await get(token)).status === 200, 15_000);
   });
 
-  it('leave nothing of themselves in the log', async () => {
+  it('are never logged', async () => {
     const token = await signToken(key, { jti: 'canary-in-a-claim' });
     const before = host.output().length;
     await get(token);

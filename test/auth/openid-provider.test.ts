@@ -84,7 +84,7 @@ describe('an OpenID provider', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('lets a client in with a signed token, without being asked', async () => {
+  it('authenticates a client with a signed token without a request', async () => {
     const before = openId.introspections;
     const token = await openId.requestToken(JWT_AUDIENCE, 'crm.read');
     expect(token.split('.')).to.have.length(3);
@@ -97,39 +97,39 @@ describe('an OpenID provider', () => {
     expectProblem(await get(await openId.requestToken(OPAQUE_AUDIENCE, 'crm.write')), 403);
   });
 
-  it('lets no client in with a token for somebody else, signed or opaque', async () => {
+  it('rejects tokens for another audience, signed or opaque', async () => {
     const opaque = await openId.requestToken('urn:elsewhere', 'crm.read');
     expectProblem(await get(opaque), 401);
     const before = openId.introspections;
     const token = await openId.requestToken(JWT_AUDIENCE, 'crm.read');
     expectProblem(await get(`${token.slice(0, -6)}AAAAAA`), 401);
-    expect(openId.introspections, 'a signed token is judged by its keys alone').to.equal(before);
+    expect(openId.introspections, 'a signed token is verified by its keys only').to.equal(before);
   });
 
-  it('lets a client in with an opaque token, and is asked once for many calls', async () => {
+  it('authenticates a client with an opaque token, with one request for many calls', async () => {
     const token = await openId.requestToken(OPAQUE_AUDIENCE, 'crm.read');
     const before = openId.introspections;
-    const answers = await Promise.all(Array.from({ length: 10 }, () => get(token)));
-    expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => get(token)));
+    expect(responses.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
     expect(openId.introspections).to.equal(before + 1);
     provider.reset();
     await expectActor(token);
   });
 
-  it('takes a token back, and what was remembered of it ends soon', async () => {
+  it('revokes a token, whose cached result expires soon', async () => {
     const token = await openId.requestToken(OPAQUE_AUDIENCE, 'crm.read');
     expect((await get(token)).status).to.equal(200);
     await openId.revoke(token);
     await waitUntil('the end of the memory', async () => (await get(token)).status === 401, 15_000);
   });
 
-  it('is not asked again and again for a token that it does not know', async () => {
+  it('is not requested repeatedly for an unknown token', async () => {
     const before = openId.introspections;
-    for (let index = 0; index < 5; index += 1) expectProblem(await get('nobody-knows'), 401);
+    for (let index = 0; index < 5; index += 1) expectProblem(await get('unknown-token'), 401);
     expect(openId.introspections).to.equal(before + 1);
   });
 
-  it('is not asked for what is no token', async () => {
+  it('is not requested for a malformed token', async () => {
     const before = openId.introspections;
     for (const token of ['a b', 'a&b', 'tökén', 'x'.repeat(8193)]) {
       expectProblem(await get(token), 401);

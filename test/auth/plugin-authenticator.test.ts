@@ -17,7 +17,7 @@ import {
 import { type RunningHost, spawnModgate, startHost } from '../support/start-host.js';
 
 const TOKEN = 'the-token-of-billing';
-const PASSWORD = 'ldap-password-that-nobody-prints';
+const PASSWORD = 'ldap-password-never-printed';
 const TOKENS = {
   tokens: [
     {
@@ -43,7 +43,7 @@ const ANSWERS = {
   id: () => actor({ id: 'ann smith' }),
   scopes: () => actor({ scopes: ['any.use'] }),
   scope: () => actor({ scopes: new Set(['any,use']) }),
-  stray: () => { setTimeout(() => { throw new Error('stray'); }, 1); return null; },
+  uncaught: () => { setTimeout(() => { throw new Error('uncaught'); }, 1); return null; },
 };
 const one = (name, open) => defineAuthenticator({
   name,
@@ -123,34 +123,34 @@ describe('authenticators of plugins', function () {
     const ask = (token: string) =>
       call(host, { target: '/modules/good/http/x', as: token, deadlineMs: 15_000 });
 
-    it('knows whom the plugin knows, and whom the host knows', async () => {
+    it('accept the credentials of the plugin and of the host', async () => {
       expect((await ask('good')).status).to.equal(200);
       expect((await ask(TOKEN)).status).to.equal(200);
     });
 
-    it('answers 401 to whom nobody knows', async () => {
-      expectProblem(await ask('nobody'), 401);
+    it('responds with 401 when no authenticator accepts the credentials', async () => {
+      expectProblem(await ask('unknown'), 401);
     });
 
     for (const token of ['throw', 'reject', 'undefined', 'kind', 'id', 'scopes', 'scope', 'hang']) {
-      it(`answers 503 when the plugin can say nothing: ${token}`, async () => {
-        const answer = await ask(token);
-        expectProblem(answer, 503);
-        expect(headerValue(answer.headers, 'retry-after')).to.equal('1');
-        expect(parseJson(answer)['detail']).to.equal('the credentials cannot be verified now');
+      it(`responds with 503 when the plugin fails: ${token}`, async () => {
+        const response = await ask(token);
+        expectProblem(response, 503);
+        expect(headerValue(response.headers, 'retry-after')).to.equal('1');
+        expect(parseJson(response)['detail']).to.equal('the credentials cannot be verified now');
         expect((await ask(TOKEN)).status).to.equal(200);
       });
     }
 
-    it('logs why, with the name of the authenticator', async () => {
+    it('logs the reason with the name of the authenticator', async () => {
       const find = () => host.logs().find(({ msg }) => msg === 'authenticator failed');
       await waitUntil('the line', () => find() !== undefined);
       expect(find()?.['authenticator']).to.equal('acme-ldap');
       expect(find()).to.have.property('err');
     });
 
-    it('lives on when the plugin leaves an error uncaught', async () => {
-      expectProblem(await ask('stray'), 401);
+    it('survives an uncaught error of the plugin', async () => {
+      expectProblem(await ask('uncaught'), 401);
       expect((await ask('good')).status).to.equal(200);
       const left = () =>
         host.logs().some(({ msg }) => msg === 'uncaught error in authenticator code');
@@ -161,8 +161,8 @@ describe('authenticators of plugins', function () {
   });
 
   const LDAP = '[{ name: acme-ldap, config: { password: env:LDAP_PASSWORD } }]';
-  const REFUSED: Readonly<Record<string, [lines: readonly string[], message: RegExp]>> = {
-    'a name that nobody has': [
+  const REJECTED: Readonly<Record<string, [lines: readonly string[], message: RegExp]>> = {
+    'an unknown name': [
       ['authenticators: [acme-ldab]'],
       /authenticator 'acme-ldab' cannot be used: no plugin has that authenticator \(did you mean 'acme-ldap'\?\)/,
     ],
@@ -206,9 +206,9 @@ describe('authenticators of plugins', function () {
       /must be names of authenticators/,
     ],
   };
-  for (const [what, [lines, message]] of Object.entries(REFUSED)) {
-    it(`keeps the host from starting: ${what}`, async () => {
-      const config = writeConfig('refused.yaml', ...lines);
+  for (const [what, [lines, message]] of Object.entries(REJECTED)) {
+    it(`prevents a start with ${what}`, async () => {
+      const config = writeConfig('rejected.yaml', ...lines);
       const args = ['serve', '--config', config, '--modules', folder, '--port', '0'];
       const spawned = spawnModgate([...args, '--state', join(folder, 'state')], {
         LDAP_PASSWORD: PASSWORD,

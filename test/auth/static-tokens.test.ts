@@ -43,7 +43,7 @@ function messageOf(run: () => unknown): string {
   return 'accepted';
 }
 
-describe('a tokens file', () => {
+describe('tokens file format', () => {
   it('is read as YAML and as JSON', () => {
     const yaml = `tokens:\n  - { id: a, kind: user, scopes: [], sha256: ${sha256('x')} }\n`;
     expect(parseTokenFile('t.yaml', yaml).get(sha256('x'))).to.deep.equal({
@@ -53,11 +53,11 @@ describe('a tokens file', () => {
     expect([...parseTokenFile('t.json', fileOf(entry())).keys()]).to.deep.equal([sha256(TOKEN)]);
   });
 
-  it('may hold no token', () => {
+  it('may be empty', () => {
     expect(parseTokenFile('t.json', fileOf()).size).to.equal(0);
   });
 
-  it('takes an end in any zone', () => {
+  it('accepts an expiry in any time zone', () => {
     const table = parseTokenFile(
       't.json',
       fileOf(entry({ expires_at: '2030-01-01T02:00:00+02:00' })),
@@ -102,7 +102,7 @@ describe('a tokens file', () => {
     'broken JSON': ['{"tokens":[', /^t\.json:1:\d+ /],
   };
   for (const [title, [content, expected]] of Object.entries(REFUSED)) {
-    it(`is refused with ${title}, and no value is told`, () => {
+    it(`is rejected with ${title} without showing a value`, () => {
       const message = messageOf(() => parseTokenFile('t.json', content));
       expect(message).to.match(expected);
       expect(message).not.to.match(/kJ3nq0|[0-9a-fA-F]{64}|robot|tomorrow/);
@@ -110,7 +110,7 @@ describe('a tokens file', () => {
   }
 });
 
-describe('the tokens authenticator', () => {
+describe('tokens authenticator', () => {
   let folder = '';
   let lines: RecordedLine[] = [];
   let opened: TokensAuthenticator[] = [];
@@ -139,7 +139,7 @@ describe('the tokens authenticator', () => {
     return file;
   }
 
-  it('knows a token by its digest', async () => {
+  it('accepts a token by its digest', async () => {
     const authenticate = await open(write(fileOf(entry())));
     expect(authenticate(TOKEN)).to.deep.equal({
       kind: 'service',
@@ -148,19 +148,19 @@ describe('the tokens authenticator', () => {
     });
   });
 
-  it('knows nothing else', async () => {
+  it('rejects any other token', async () => {
     const authenticate = await open(write(fileOf(entry())));
     for (const token of ['', `${TOKEN}x`, TOKEN.toUpperCase(), sha256(TOKEN), 'toString']) {
       expect(authenticate(token), token).to.equal(null);
     }
   });
 
-  it('refuses another scheme than bearer', async () => {
+  it('rejects another scheme than bearer', async () => {
     await open(write(fileOf(entry())));
     expect(opened[0]?.authenticate({ scheme: 'basic', token: TOKEN })).to.equal(null);
   });
 
-  it('refuses a token of more than 8 KiB even when its digest is known', async () => {
+  it('rejects a token of more than 8 KiB even when its digest is known', async () => {
     const [longest, tooLong] = ['x'.repeat(8 * 1024), 'x'.repeat(8 * 1024 + 1)];
     const authenticate = await open(
       write(fileOf(entry({ sha256: sha256(longest) }), entry({ sha256: sha256(tooLong) }))),
@@ -169,13 +169,13 @@ describe('the tokens authenticator', () => {
     expect(authenticate(tooLong)).to.equal(null);
   });
 
-  it('hashes the bytes that were on the wire', async () => {
+  it('hashes the bytes on the wire', async () => {
     const bytes = Buffer.from('clé', 'utf8');
     const authenticate = await open(write(fileOf(entry({ sha256: sha256(bytes) }))));
     expect(authenticate(bytes.toString('latin1'))?.id).to.equal('billing');
   });
 
-  it('forgets a token when it expires', async () => {
+  it('rejects an expired token', async () => {
     const soon = new Date(Date.now() + 150).toISOString();
     const authenticate = await open(write(fileOf(entry({ expires_at: soon }))));
     expect(authenticate(TOKEN)?.id).to.equal('billing');
@@ -183,7 +183,7 @@ describe('the tokens authenticator', () => {
     expect(Date.now()).to.be.at.least(Date.parse(soon));
   });
 
-  it('follows a change of the file', async () => {
+  it('reloads a changed file', async () => {
     const file = write(fileOf(entry()));
     const authenticate = await open(file);
     write(fileOf(entry({ id: 'other', sha256: sha256('new') })));
@@ -192,7 +192,7 @@ describe('the tokens authenticator', () => {
     expect(lines.at(-1)).to.deep.include({ level: 'info', fields: { file, tokens: 1 } });
   });
 
-  it('follows a file that is replaced, and a symbolic link that is swapped', async () => {
+  it('reloads a replaced file and a swapped symbolic link', async () => {
     const file = write(fileOf(entry()));
     const authenticate = await open(file);
     renameSync(write(fileOf(entry({ id: 'renamed' })), 'next.json'), file);
@@ -210,10 +210,10 @@ describe('the tokens authenticator', () => {
     await waitUntil('the link is followed', () => follow(TOKEN)?.id === 'v2');
   });
 
-  it('keeps the last good file when the next one is bad, and says so once, without a value', async () => {
+  it('keeps the last good file when the next one is invalid, and logs it once without a value', async () => {
     const authenticate = await open(write(fileOf(entry())));
     const file = write(`{"tokens":[\n  {"id":"secret id"}\n]}`);
-    await waitUntil('the bad file is told', () => lines.length > 0);
+    await waitUntil('the log line', () => lines.length > 0);
     expect(lines[0]?.level).to.equal('error');
     const text = JSON.stringify(lines[0]?.fields);
     expect(text).to.include(`${file}:2:`).and.to.include("missing key 'kind'");
@@ -234,16 +234,16 @@ describe('the tokens authenticator', () => {
     expect(lines.map(({ level }) => level)).to.deep.equal(['info', 'info', 'info']);
   });
 
-  it('keeps the last good file when it vanishes', async () => {
+  it('keeps the last good file when it is deleted', async () => {
     const file = write(fileOf(entry()));
     const authenticate = await open(file);
     rmSync(file);
-    await waitUntil('the loss is told', () => lines.length > 0);
+    await waitUntil('the log line', () => lines.length > 0);
     expect(JSON.stringify(lines[0]?.fields)).to.include('does not exist');
     expect(authenticate(TOKEN)?.id).to.equal('billing');
   });
 
-  it('does not open with a file that is missing or bad', async () => {
+  it('does not open with a missing or invalid file', async () => {
     const { log } = createRecordedLog();
     for (const file of [join(folder, 'nope.json'), write('{}'), folder]) {
       const error = await openTokensAuthenticator(file, { log }).catch((reason) => reason);

@@ -43,12 +43,12 @@ describe('dev tokens beside a tokens file', () => {
     { tokens: { tokens: TOKENS } },
   );
 
-  it('both let their callers in, and nobody else', async () => {
+  it('both authenticate their callers and nothing else', async () => {
     for (const [as, status] of [
       ['dev-system:root', 200],
       ['service-token', 200],
       ['expired-token', 401],
-      ['nobody', 401],
+      ['unknown', 401],
     ] as const) {
       expect((await call(setup.host, { target: TARGET, as })).status, as).to.equal(status);
     }
@@ -72,7 +72,7 @@ describe('tokens file', () => {
     ['system-token', 'system:system-1'],
     ['fresh-token', 'service:service-1'],
   ] as const) {
-    it(`knows ${token}`, async () => {
+    it(`accepts ${token}`, async () => {
       expect((await get(token)).status).to.equal(200);
       const got = headerValue(setup.provider.only().headers, 'modgate-actor');
       expect(got).to.equal(actor);
@@ -96,13 +96,13 @@ describe('tokens file', () => {
     'dev-service:probe:crm.read',
     '',
   ]) {
-    it(`answers 401 to ${JSON.stringify(token)}`, async () => {
+    it(`responds with 401 to ${JSON.stringify(token)}`, async () => {
       expectProblem(await get(token), 401);
       expect(setup.provider.requests).to.have.length(0);
     });
   }
 
-  it('answers 401 to two headers of one good token', async () => {
+  it('responds with 401 to two headers of one good token', async () => {
     const headers: RawHeader[] = [
       ['authorization', 'Bearer service-token'],
       ['authorization', 'Bearer service-token'],
@@ -110,13 +110,13 @@ describe('tokens file', () => {
     expectProblem(await call(setup.host, { target: TARGET, as: null, headers }), 401);
   });
 
-  it('admits a Host that is not loopback, as no dev token is on', async () => {
+  it('accepts a Host that is not loopback, since dev tokens are off', async () => {
     const headers: RawHeader[] = [['host', 'gateway.example.com']];
     const response = await call(setup.host, { target: TARGET, as: 'service-token', headers });
     expect(response.status).to.equal(200);
   });
 
-  it('is read again when it changes, and kept when the change is bad', async () => {
+  it('is reloaded when it changes and kept when the change is invalid', async () => {
     const file = join(setup.host.directory, 'tokens.json');
     const added = entry('later-token', 'service', ['crm.read']);
     writeFileSync(file, JSON.stringify({ tokens: [...TOKENS.slice(1), added] }));
@@ -138,7 +138,7 @@ describe('tokens file', () => {
     expectProblem(await get('later-token'), 401);
   });
 
-  it('leaves no trace of a token in the log', () => {
+  it('never logs a token', () => {
     for (const token of ['service-token', 'later-token', sha256('service-token')]) {
       expect(setup.host.output()).not.to.include(token);
     }

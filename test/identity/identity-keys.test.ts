@@ -49,7 +49,7 @@ describe('identity keys over time', () => {
     rmSync(stateDir, { recursive: true, force: true });
   });
 
-  it('sign with the first at once, and with the next once it has been published for a while', async () => {
+  it('sign with the first key at once and with the next after it was published long enough', async () => {
     const keys = await prepare();
     const first = signer(keys);
     expect(published(keys)).to.deep.equal([first]);
@@ -77,7 +77,7 @@ describe('identity keys over time', () => {
   it('survive a restart', async () => {
     const before = signer(await prepare());
     const keys = await open();
-    expect(published(keys), 'published before anybody asks to sign').to.deep.equal([before]);
+    expect(published(keys), 'published before the first signature').to.deep.equal([before]);
     expect(signer(keys)).to.equal(before);
   });
 
@@ -93,9 +93,9 @@ describe('identity keys over time', () => {
     expect(new Set(all.map((keys) => published(keys).join())).size).to.equal(1);
   });
 
-  it('live in memory where the folder cannot be written', async () => {
+  it('are in memory where the folder is not writable', async () => {
     writeFileSync(join(stateDir, 'file'), '');
-    // Below a file there can be no folder, whoever asks.
+    // A folder cannot be created below a file, not even by root.
     const keys = await IdentityKeys.open({
       stateDir: join(stateDir, 'nowhere'),
       log,
@@ -108,7 +108,7 @@ describe('identity keys over time', () => {
     expect(published(keys)).to.deep.equal([signer(keys)]);
   });
 
-  it('refuse a start with a file that is damaged, and tell nothing of what is in it', async () => {
+  it('prevent a start with a damaged file, without showing its content', async () => {
     mkdirSync(join(stateDir, 'identity'));
     for (const text of [
       '',
@@ -125,12 +125,12 @@ describe('identity keys over time', () => {
     }
   });
 
-  it('warn of a file that others may read', async () => {
+  it('warn about a file that other users can read', async () => {
     await prepare();
     chmodSync(join(stateDir, 'identity', 'keys.json'), 0o644);
     const recorded = createRecordedLog();
     const keys = await IdentityKeys.open({ stateDir, log: recorded.log, rotation: ROTATION });
     opened.push(keys);
-    expect(JSON.stringify(recorded)).to.include('others than its owner');
+    expect(JSON.stringify(recorded)).to.include('readable by other users');
   });
 });

@@ -51,10 +51,10 @@ describe('modgate-identity over NATS', () => {
     await service?.close();
   });
 
-  it('tells the provider who calls, in a token that the published keys verify', async () => {
+  it('identifies the caller in a token that the published keys verify', async () => {
     const target = '/modules/crm/http/items';
     const as = 'dev-service:billing:crm.read';
-    await waitUntil('an answer', async () => (await call(host, { target, as })).status === 200);
+    await waitUntil('a response', async () => (await call(host, { target, as })).status === 200);
     const keys = createRemoteJWKSet(new URL(`${host.url}/.well-known/jwks.json`));
     const { payload } = await jwtVerify(tokens.at(-1) ?? '', keys, { audience: 'crm' });
     expect(payload.sub).to.equal('service:billing');

@@ -31,7 +31,7 @@ describe('modgate-identity', () => {
     return setup.provider.only().headers;
   };
 
-  it('tells the provider who calls, in a token that the published keys verify', async () => {
+  it('identifies the caller in a token that the published keys verify', async () => {
     const headers = await ask('acme%2Fcrm', [['x-request-id', 'my-request']]);
     const token = headerValue(headers, 'modgate-identity') ?? '';
     const { payload } = await jwtVerify(token, createLocalJWKSet(await readKeys()), {
@@ -57,7 +57,7 @@ describe('modgate-identity', () => {
     expect(tokens[0]).to.be.a('string').and.not.equal(tokens[1]);
   });
 
-  it('is there once, and never what the caller sent', async () => {
+  it('is sent once, and never the value of the caller', async () => {
     const spoofed: RawHeader[] = [
       ['modgate-identity', 'spoofed'],
       ['Modgate-Identity', 'spoofed'],
@@ -74,7 +74,7 @@ describe('modgate-identity', () => {
     }
   });
 
-  it('comes with a write, too', async () => {
+  it('is sent with writes too', async () => {
     setup.provider.reset();
     await call(setup.host, {
       method: 'POST',
@@ -85,28 +85,28 @@ describe('modgate-identity', () => {
     expect(headerValue(setup.provider.only().headers, 'modgate-identity')).to.match(/^eyJ/);
   });
 
-  it('is told by explain, without its value', async () => {
+  it('is shown by explain without its value', async () => {
     const path = encodeURIComponent('/modules/acme%2Fcrm/http/items');
     const response = await call(setup.host, { target: `/explain?method=GET&target=${path}` });
     const { headers } = JSON.parse(response.body.toString());
-    const told = headers.find(({ name }: { name: string }) => name === 'modgate-identity');
-    expect(told).to.deep.equal({ name: 'modgate-identity', value: null, from: 'host' });
+    const shown = headers.find(({ name }: { name: string }) => name === 'modgate-identity');
+    expect(shown).to.deep.equal({ name: 'modgate-identity', value: null, from: 'host' });
   });
 
-  it('publishes public keys alone', async () => {
+  it('publishes only public keys', async () => {
     const { keys } = await readKeys();
     expect(keys).to.have.length(1);
     expect(keys[0]).to.have.all.keys('kty', 'crv', 'x', 'kid', 'alg', 'use');
   });
 
-  it('keeps its keys where nobody else may read them', () => {
+  it('stores its keys where other users cannot read them', () => {
     const file = join(setup.host.directory, 'state', 'identity', 'keys.json');
     expect(statSync(file).mode & 0o777).to.equal(0o600);
     const { keys } = JSON.parse(readFileSync(file, 'utf8'));
     expect(setup.host.output()).not.to.include(keys[0].jwk.d);
   });
 
-  it('is no error of the route to ask it otherwise', async () => {
+  it('rejects other methods on the route of the keys', async () => {
     const response = await call(setup.host, {
       method: 'POST',
       target: '/.well-known/jwks.json',
@@ -117,7 +117,7 @@ describe('modgate-identity', () => {
 });
 
 describe('identity keys', () => {
-  it('are not made for a host that signs nothing', async () => {
+  it('are not created for a host that signs nothing', async () => {
     const host = await startHost();
     try {
       const response = await call(host, { target: '/.well-known/jwks.json', as: null });

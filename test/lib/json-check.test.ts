@@ -129,14 +129,14 @@ describe('isJson', () => {
     });
   }
 
-  it('has no limit of nesting', () => {
+  it('has no nesting limit', () => {
     const depth = 200_000;
     expect(isJson(Buffer.from('['.repeat(depth) + ']'.repeat(depth)))).to.equal(true);
     expect(isJson(Buffer.from('['.repeat(depth) + ']'.repeat(depth - 1)))).to.equal(false);
     expect(isJson(Buffer.from('{"a":'.repeat(depth)))).to.equal(false);
   });
 
-  it('agrees with JSON.parse on what is JSON, and on each part of it', () => {
+  it('agrees with JSON.parse on valid JSON and on each prefix of it', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), fc.nat(), (text, cut) => {
         const bytes = Buffer.from(text);
@@ -147,7 +147,7 @@ describe('isJson', () => {
     );
   });
 
-  it('agrees with JSON.parse on JSON of which one byte is another', () => {
+  it('agrees with JSON.parse on JSON with one changed byte', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), fc.integer({ min: 0, max: 127 }), (text, at, byte) => {
         const bytes = Buffer.from(text);
@@ -159,7 +159,7 @@ describe('isJson', () => {
     );
   });
 
-  it('agrees with JSON.parse on strings of any length, wherever what ends them stands', () => {
+  it('agrees with JSON.parse on strings of any length and alignment', () => {
     const parts = fc.array(fc.constantFrom('a', 'é', '\\n', '\\u00e9', '\\', '"', '\u001f'), {
       minLength: 1,
       maxLength: 3,
@@ -173,7 +173,7 @@ describe('isJson', () => {
     );
   });
 
-  it('agrees with JSON.parse on white space of any length, and on what is none', () => {
+  it('agrees with JSON.parse on white space of any length', () => {
     const space = fc.array(fc.constantFrom(' ', '\n', '\r', '\t'), { maxLength: 40 });
     const other = fc.constantFrom('', '', '\v', '\f', '\u00a0', '\u0000', '!', '1', ',');
     fc.assert(
@@ -186,7 +186,7 @@ describe('isJson', () => {
     );
   });
 
-  it('knows nothing of the bytes that were judged before', () => {
+  it('does not depend on bytes that were checked before', () => {
     expect(isJson(Buffer.from(`"${'x'.repeat(1000)}"`))).to.equal(true);
     expect(isJson(Buffer.from('"'))).to.equal(false);
     expect(isJson(Buffer.from('"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'))).to.equal(false);
@@ -194,7 +194,7 @@ describe('isJson', () => {
     expect(isJson(Buffer.from('1'))).to.equal(true);
   });
 
-  it('judges pieces as what they are together', () => {
+  it('checks pieces as one text', () => {
     fc.assert(
       fc.property(fc.json(), fc.array(fc.nat(), { maxLength: 5 }), (text, cuts) => {
         const bytes = Buffer.from(text);
@@ -211,7 +211,7 @@ describe('isJson', () => {
     );
   });
 
-  it('tells what is no UTF-8 from what is no JSON', () => {
+  it('distinguishes invalid UTF-8 from invalid JSON', () => {
     expect(explainInvalidJson([Buffer.from('"\xc3"', 'latin1')], 3)).to.equal('not valid UTF-8');
     expect(
       explainInvalidJson([Buffer.from('"\xc3', 'latin1'), Buffer.from('\xa9"', 'latin1')], 4),
@@ -219,14 +219,14 @@ describe('isJson', () => {
     expect(explainInvalidJson([Buffer.from('"é')], 3)).to.equal('not valid JSON');
   });
 
-  it('judges many megabytes', () => {
+  it('checks many megabytes', () => {
     const text = `["${'x'.repeat(20 * 1024 * 1024)}"]`;
     expect(isJson(Buffer.from(text))).to.equal(true);
     expect(isJson(Buffer.from(text.slice(0, -1)))).to.equal(false);
     expect(isJson(Buffer.from('[]'))).to.equal(true);
   });
 
-  it('agrees with JSON.parse on what is nearly JSON', () => {
+  it('agrees with JSON.parse on almost valid JSON', () => {
     const nearly = fc.array(fc.constantFrom(...PIECES), { maxLength: 12 });
     fc.assert(
       fc.property(nearly, (pieces) => expectAgreement(Buffer.from(pieces.join('')))),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { measureDepth, sliceMembers } from '../../core/lib/json-scan.js';
 
 describe('sliceMembers', () => {
-  it('gives the bytes of each member as they stand', () => {
+  it('returns the unchanged bytes of each member', () => {
     const json = Buffer.from(
       ' { "a" : [1.10, {"b":"}],"}] , "\\u0062":12345678901234567890,"c":null} ',
     );
@@ -15,7 +15,7 @@ describe('sliceMembers', () => {
     ]);
   });
 
-  it('gives the last of two members with one name, as JSON.parse does', () => {
+  it('returns the last of two duplicate members, as JSON.parse does', () => {
     expect(sliceMembers(Buffer.from('{"a":1,"a":2}')).get('a')?.toString()).to.equal('2');
     expect(sliceMembers(Buffer.from('{}')).size).to.equal(0);
   });
@@ -36,7 +36,7 @@ describe('sliceMembers', () => {
 });
 
 describe('measureDepth', () => {
-  it('counts arrays and objects, not what strings hold', () => {
+  it('counts arrays and objects, ignoring brackets in strings', () => {
     expect(measureDepth(Buffer.from('1'))).to.equal(0);
     expect(measureDepth(Buffer.from('"[[[["'))).to.equal(0);
     expect(measureDepth(Buffer.from('["\\"[", {"a":[1]}, []]'))).to.equal(3);

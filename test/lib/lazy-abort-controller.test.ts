@@ -15,8 +15,8 @@ function listen(source: LazyAbortController): {
   return { told: () => count, listener };
 }
 
-describe('an abort source', () => {
-  it('tells its listeners once, and keeps the first reason', () => {
+describe('lazy abort controller', () => {
+  it('calls its listeners once and keeps the first reason', () => {
     const source = new LazyAbortController();
     const { told } = listen(source);
     expect([source.aborted, source.reason]).to.deep.equal([false, undefined]);
@@ -25,7 +25,7 @@ describe('an abort source', () => {
     expect([source.aborted, source.reason, told()]).to.deep.equal([true, 'first', 1]);
   });
 
-  it('tells nobody who has left, and everybody else', () => {
+  it('does not call removed listeners', () => {
     const source = new LazyAbortController();
     const [left, stayed] = [listen(source), listen(source)];
     source.removeEventListener('abort', left.listener);
@@ -34,7 +34,7 @@ describe('an abort source', () => {
     expect([left.told(), stayed.told()]).to.deep.equal([0, 1]);
   });
 
-  it('tells nobody who leaves while it tells', () => {
+  it('does not call listeners that are removed during the abort', () => {
     const source = new LazyAbortController();
     const second = { told: false, handleEvent: () => {} };
     second.handleEvent = () => {
@@ -48,7 +48,7 @@ describe('an abort source', () => {
     expect(second.told).to.equal(false);
   });
 
-  it('gives a signal that is aborted with it, asked for before or after', () => {
+  it('aborts its signal, whether created before or after', () => {
     const reason = new Error('gone');
     const source = new LazyAbortController();
     const before = source.signal;

@@ -16,8 +16,8 @@ function match(table: RouteTable<string>, method: string, path: string) {
   return table.match(method, path.slice(1).split('/'), path);
 }
 
-describe('RouteTable', () => {
-  it('prefers literal to parameter to rest, segment by segment, whatever the order of declaration', () => {
+describe('route table', () => {
+  it('prefers literal to parameter to rest, segment by segment, in any order of declaration', () => {
     const routes = ['GET /a/{x}', 'GET /{rest...}', 'GET /a/b', 'GET /{x}/b', 'GET /a/{rest...}'];
     for (const table of [createTable(...routes), createTable(...routes.toReversed())]) {
       expect(match(table, 'GET', '/a/b')?.value).to.equal('/a/b');
@@ -29,20 +29,20 @@ describe('RouteTable', () => {
     }
   });
 
-  it('goes back when the better branch ends nowhere', () => {
+  it('backtracks from a better branch without a route', () => {
     const table = createTable('GET /a/b/c', 'GET /{x}/b/d', 'GET /a/{y}/e/{rest...}');
     expect(match(table, 'GET', '/a/b/d')?.params).to.deep.equal({ x: 'a' });
     expect(match(table, 'GET', '/a/b/e/f/g')?.params).to.deep.equal({ y: 'b', rest: 'f/g' });
     expect(match(table, 'GET', '/a/b/x')).to.equal(null);
   });
 
-  it('goes back for a branch that has the path with another method only', () => {
+  it('backtracks from a branch that has only another method', () => {
     const table = createTable('POST /a/b', 'GET /a/{x}');
     expect(match(table, 'GET', '/a/b')?.value).to.equal('/a/{x}');
     expect(match(table, 'DELETE', '/a/b')).to.equal(null);
   });
 
-  it('asks a rest parameter for at least one segment', () => {
+  it('requires at least one segment for a rest parameter', () => {
     const table = createTable('GET /files/{rest...}');
     expect(match(table, 'GET', '/files')).to.equal(null);
     expect(match(table, 'GET', '/files/a/b')?.params).to.deep.equal({ rest: 'a/b' });
@@ -55,7 +55,7 @@ describe('RouteTable', () => {
     expect(Object.getPrototypeOf(params)).to.equal(null);
   });
 
-  it('refuses two routes with one method and one shape', () => {
+  it('rejects two routes with one method and one shape', () => {
     expect(() => createTable('GET /a/{x}', 'GET /a/{y}')).to.throw(
       RouteConflict,
       "route 'GET /a/{y}' has the shape of 'GET /a/{x}'",
@@ -64,13 +64,13 @@ describe('RouteTable', () => {
     expect(() => createTable('GET /a/{x}', 'POST /a/{x}')).not.to.throw();
   });
 
-  it('names the losers after the winner', () => {
+  it('lists the other matches after the winner', () => {
     const table = createTable('GET /{rest...}', 'GET /a/{x}', 'GET /a/b');
     const all = table.matchAll('GET', ['a', 'b']).map(({ value }) => value);
     expect(all).to.deep.equal(['/a/b', '/a/{x}', '/{rest...}']);
   });
 
-  it('finds the same route by walking as by its literal short cut', () => {
+  it('finds the same route by the trie as by the literal lookup', () => {
     const segment = fc.constantFrom('a', 'b', '{x}', '{y}');
     const path = fc.array(segment, { minLength: 1, maxLength: 4 });
     const request = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 });

@@ -10,7 +10,7 @@ describe('token buckets', () => {
     now = 0;
   });
 
-  it('hold a burst, and refill by the second', () => {
+  it('hold a burst and refill over time', () => {
     const buckets = create(2, 3);
     expect([1, 2, 3].map(() => buckets.take('a'))).to.deep.equal([0, 0, 0]);
     expect(buckets.take('a')).to.equal(500);
@@ -20,28 +20,28 @@ describe('token buckets', () => {
     expect(buckets.take('a')).to.equal(0);
   });
 
-  it('hold no more than a burst however long nobody came', () => {
+  it('never hold more than a burst', () => {
     const buckets = create(1000, 2);
     buckets.take('a');
     now = 1_000_000;
     expect([1, 2, 3].map(() => buckets.take('a') > 0)).to.deep.equal([false, false, true]);
   });
 
-  it('are apart by key', () => {
+  it('are separate by key', () => {
     const buckets = create(1, 1);
     expect(buckets.take('a')).to.equal(0);
     expect(buckets.take('b')).to.equal(0);
     expect(buckets.take('a')).to.equal(1000);
   });
 
-  it('are never more than there may be', () => {
+  it('are limited in number', () => {
     const buckets = create(1, 1, 100);
     for (let index = 0; index < 10_000; index += 1) buckets.take(`caller-${index}`);
     expect(buckets.size).to.equal(100);
     expect(buckets.take('caller-9999'), 'the last is remembered').to.equal(1000);
   });
 
-  it('have a burst of a second where none is named, and no limit at 0', () => {
+  it('default to a burst of one second, and have no limit at rate 0', () => {
     expect(createBucketLimits(0, 5)).to.equal(null);
     expect(createBucketLimits(2.5, 0)).to.deep.equal({ perSecond: 2.5, burst: 3 });
     expect(createBucketLimits(0.1, 0)).to.deep.equal({ perSecond: 0.1, burst: 1 });

@@ -14,8 +14,8 @@ function record(): { batch: LineBatch; texts: string[]; written: Promise<void> }
   return { batch, texts, written };
 }
 
-describe('a batch of log lines', () => {
-  it('leaves by itself, all lines in one text', async () => {
+describe('line batch', () => {
+  it('is written after a delay, all lines together', async () => {
     const { batch, texts, written } = record();
     batch.add('a\n');
     batch.add('b\n');
@@ -26,7 +26,7 @@ describe('a batch of log lines', () => {
     expect(texts).to.deep.equal(['a\nb\n']);
   });
 
-  it('leaves at once when it is long', () => {
+  it('is written at once when it is full', () => {
     const { batch, texts } = record();
     const line = `${'x'.repeat(40_000)}\n`;
     batch.add(line);
@@ -40,7 +40,7 @@ describe('a batch of log lines', () => {
     expect(texts).to.have.length(3);
   });
 
-  it('takes any text, and hands on bytes that nobody writes to any more', () => {
+  it('accepts any text and passes on bytes that do not change', () => {
     const handedOn: Buffer[] = [];
     const batch = new LineBatch((lines) => handedOn.push(lines), 16);
     for (const line of ['é😀\n', 'second\n', 'third\n', `${'ü'.repeat(20)}\n`]) batch.add(line);
@@ -49,7 +49,7 @@ describe('a batch of log lines', () => {
     expect(handedOn.map(({ length }) => length)).to.deep.equal([14, 6, 41]);
   });
 
-  it('leaves when it is told to, once', () => {
+  it('is written once when it is flushed', () => {
     const { batch, texts } = record();
     batch.flush();
     batch.add('a\n');

@@ -33,7 +33,7 @@ const LINE = {
   msg: 'request',
 };
 
-describe('the log on a terminal', () => {
+describe('log on a terminal', () => {
   let directory: string;
   let terminal: ChildProcess | undefined;
 
@@ -56,7 +56,7 @@ describe('the log on a terminal', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('is one readable line for each line, and no JSON', async () => {
+  it('prints one readable line for each log line', async () => {
     const modules = copyExamples(directory);
     const command = [
       ...[`exec '${process.execPath}' '${MAIN}' serve --env development --port 0`],
@@ -87,11 +87,11 @@ describe('the log on a terminal', () => {
   });
 });
 
-describe('the line of a request on a terminal', () => {
+describe('request line on a terminal', () => {
   const messageOf = (more: object) =>
     JSON.parse(toTerminalLine(JSON.stringify({ ...LINE, ...more })));
 
-  it('says what happened first, then by what to ask for more', () => {
+  it('starts with the outcome, followed by ids', () => {
     expect(messageOf({})).to.deep.equal({
       level: 'info',
       time: LINE.time,
@@ -112,7 +112,7 @@ describe('the line of a request on a terminal', () => {
     });
   });
 
-  it('leaves every other line as it is', () => {
+  it('does not change other lines', () => {
     for (const text of ['{"msg":"listening"}\n', 'no JSON\n', 'null\n']) {
       expect(toTerminalLine(text)).to.equal(text);
     }

@@ -11,7 +11,7 @@ const PROGRAM = `
   process.stdin.on('end', () => process.exit()).resume();
 `;
 
-/** Another process that holds the lock for writing, or for everything; answers how to let it go. */
+/** Starts a process that holds a write or an exclusive lock. @returns releases it */
 export async function holdLock(
   file: string,
   how: 'writing' | 'everything',

@@ -58,7 +58,7 @@ describe('PostgreSQL store', () => {
   it('reports that access is denied without naming the database or user', async () => {
     backend = createPostgresBackend(withDatabase('no_such_database'));
     const store = await backend.open();
-    const { message } = await expectUnavailable(store.readConfig('crm'), 'refused');
+    const { message } = await expectUnavailable(store.readConfig('crm'), 'denied');
     expect(message).to.match(/^the database server denies access: .* \(3D000\)$/);
   });
 

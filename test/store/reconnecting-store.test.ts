@@ -30,7 +30,7 @@ describe('reconnecting store', () => {
       void lines.push(`${message} ${reason}`);
     const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
     const unreachable = () => new StoreUnavailable('unreachable', { nativeCode: 'ECONNREFUSED' });
-    const failures = [unreachable(), unreachable(), new StoreUnavailable('refused')];
+    const failures = [unreachable(), unreachable(), new StoreUnavailable('denied')];
     const store = new ReconnectingStore({ open: openAfter(failures), keys: null, log });
     await store.start(1000);
     await waitUntil('the store is open', () => store.unavailable === null);

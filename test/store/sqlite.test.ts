@@ -94,9 +94,9 @@ describe('SQLite store', () => {
     const delay = monitorEventLoopDelay({ resolution: 10 });
     delay.enable();
     const started = Date.now();
-    const refused = expectUnavailable(write(store, 'page_size', 2), 'locked');
+    const rejected = expectUnavailable(write(store, 'page_size', 2), 'locked');
     expect(await readValue(store, 'crm/page_size')).to.equal(1);
-    const { message } = await refused;
+    const { message } = await rejected;
     expect(message).to.equal('the store is locked by another process (SQLITE_BUSY)');
     expect(Date.now() - started).to.be.within(1900, 4000);
     expect(delay.max / 1e6).to.be.lessThan(500);

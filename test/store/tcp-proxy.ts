@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** A way to a server that a test can cut, block and open again. */
 export interface TcpProxy {
   readonly port: number;
-  /** Resets every connection and refuses new ones. */
+  /** Resets every connection and rejects new ones. */
   cut(): Promise<void>;
   /** Takes connections again, on the same port. */
   restore(): Promise<void>;

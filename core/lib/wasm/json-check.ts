@@ -1,5 +1,5 @@
 // AssemblyScript, compiled to json-check.wasm by tools/build.mjs: TypeScript's syntax, WebAssembly's types.
-// The text lies in the module's memory; addresses are of bytes there, and 0 says that it is not JSON.
+// The text is in the module's memory. Addresses are byte offsets; 0 means that the text is not JSON.
 
 const TAB: u8 = 0x09;
 const LINE_FEED: u8 = 0x0a;
@@ -32,7 +32,7 @@ const CASE_BIT: u8 = 0x20;
 const NOT_JSON: usize = 0;
 const DIGITS: u8 = 10;
 const HEX_DIGITS: usize = 4;
-/** What is looked at in one step within a string, and between values. */
+/** Bytes per step inside strings and between values. */
 const STEP: usize = 16;
 const STEP_MASK: i32 = 0xffff;
 
@@ -41,8 +41,7 @@ const TRUE: u32 = 0x65757274;
 const NULL: u32 = 0x6c6c756e;
 const FALS: u32 = 0x736c6166;
 
-// Sixteen times the same byte, each read from memory where it is compared with: what stands in the code is put
-// together anew each time.
+// Sixteen times the same byte, loaded from memory for comparison: constants in code would be rebuilt each time.
 const QUOTES: usize = 0;
 const BACKSLASHES: usize = STEP;
 const LAST_CONTROLS: usize = 2 * STEP;
@@ -58,14 +57,13 @@ v128.store(LINE_FEEDS, i8x16.splat(LINE_FEED));
 v128.store(CARRIAGE_RETURNS, i8x16.splat(CARRIAGE_RETURN));
 v128.store(TABS, i8x16.splat(TAB));
 
-/** Where the text begins in memory. */
+/** Offset of the text in memory. */
 export const TEXT: usize = 7 * STEP;
 
 /**
- * Whether the `length` bytes at `TEXT`, known to be UTF-8, are JSON (RFC 8259): what `JSON.parse` accepts,
- * and no more. The caller provides memory for twice the length and `2 * STEP` bytes: behind the text stands
- * a zero, which no JSON has, so that nothing has to look for its end; behind that one byte for each bracket
- * that is open.
+ * Whether the `length` bytes at `TEXT`, known to be UTF-8, are JSON (RFC 8259), exactly as `JSON.parse`
+ * decides. The caller provides memory for twice the length and `2 * STEP` bytes: the text is followed by a
+ * zero, which JSON cannot contain, so that no step checks for the end, and by one byte per open bracket.
  */
 export function isJson(length: usize): bool {
   const end = TEXT + length;
@@ -122,7 +120,7 @@ export function isJson(length: usize): bool {
   }
 }
 
-/** Most often there is none. */
+/** Usually there is none. */
 function skipSpace(from: usize): usize {
   return load<u8>(from) > SPACE ? from : skipSpaces(from);
 }
@@ -142,7 +140,7 @@ function skipSpaces(from: usize): usize {
   }
 }
 
-/** From behind the opening quote to behind the closing one, sixteen bytes at a time. */
+/** Skips a string from after its opening quote to after its closing one, sixteen bytes at a time. */
 function skipString(from: usize): usize {
   let at = from;
   while (true) {
@@ -164,7 +162,7 @@ function skipString(from: usize): usize {
   }
 }
 
-/** What follows a backslash. */
+/** After a backslash. */
 function skipEscape(from: usize): usize {
   const byte = load<u8>(from);
   if (byte !== LOWER_U) return isEscape(byte) ? from + 1 : NOT_JSON;

@@ -9,37 +9,37 @@ import { StoreUnavailable } from '../../store/store.js';
 import type { RecentCallBuffer } from './recent-calls.js';
 import type { StoredCalls } from './stored-calls.js';
 
-/** More than the ring holds. */
+/** More than the buffer holds. */
 const ALL = Number.MAX_SAFE_INTEGER;
-/** What the cursors of the ring have, and those of the archive have not. */
+/** Cursors of calls in memory contain it, cursors of stored calls do not. */
 const RECENT_CURSOR_PREFIX = '-';
 
 /**
- * The calls of the store, and those in memory while the store does not answer. Captured bodies
- * are in memory only: they are added to what is still in the ring.
+ * Stored calls, or those in memory while the store is unavailable. Captured bodies are in memory only: they
+ * are added to stored calls that are still in the buffer.
  */
 export class CallHistory implements CallRecords {
   readonly #recent: CallRecords;
-  readonly #archive: StoredCalls;
-  readonly #ring: RecentCallBuffer;
+  readonly #stored: StoredCalls;
+  readonly #buffer: RecentCallBuffer;
 
   /**
-   * @param recent what is in memory, of all processes of the host
-   * @param ring that of this process: bodies are taken from it alone
+   * @param recent calls in memory, of all processes of the host
+   * @param buffer of this process: bodies are read from it only
    */
-  constructor(recent: CallRecords, archive: StoredCalls, ring: RecentCallBuffer) {
+  constructor(recent: CallRecords, stored: StoredCalls, buffer: RecentCallBuffer) {
     this.#recent = recent;
-    this.#archive = archive;
-    this.#ring = ring;
+    this.#stored = stored;
+    this.#buffer = buffer;
   }
 
   async list(query: CallQuery): Promise<CallPage | null> {
     if (query.cursor?.includes(RECENT_CURSOR_PREFIX)) return this.#recent.list(query);
     try {
-      const page = await this.#archive.list(query);
+      const page = await this.#stored.list(query);
       return page && { ...page, calls: this.#addBodies(page.calls) };
     } catch (error) {
-      // A page of the ring does not follow one of the store.
+      // A page from memory cannot continue one of the store.
       if (!(error instanceof StoreUnavailable) || query.cursor !== null) throw error;
       return this.#recent.list(query);
     }
@@ -48,7 +48,7 @@ export class CallHistory implements CallRecords {
   #addBodies(calls: readonly CallRecord[]): readonly CallRecord[] {
     const all = { module: null, status: null, since: null, limit: ALL, cursor: null };
     const captured = new Map<string, CapturedBodies>();
-    for (const call of this.#ring.list(all)?.calls ?? []) {
+    for (const call of this.#buffer.list(all)?.calls ?? []) {
       if (call.captured !== null) captured.set(nameCall(call), call.captured);
     }
     if (captured.size === 0) return calls;
@@ -56,7 +56,7 @@ export class CallHistory implements CallRecords {
   }
 }
 
-/** Both were made of one request, at two looks on the clock. */
+/** Identifies a call in both: their times differ slightly. */
 function nameCall({ requestId, traceId, durationMs }: CallRecord): string {
   return `${requestId} ${traceId} ${durationMs}`;
 }

@@ -3,12 +3,12 @@ import type { CallPage, CallRecord } from '../../operations/status/call-record.j
 const RUN = /^([0-9a-f]{8})-(\d{1,15})$/;
 const SEPARATOR = '.';
 
-/** Where the next page of each run of calls ends, by the run: `3f9a01bc-120.77e01d2a-98`. */
+/** The position of the next page in each process: `3f9a01bc-120.77e01d2a-98`. */
 export function formatCallCursor(ends: ReadonlyMap<string, number>): string {
   return [...ends].map(([run, end]) => `${run}-${end}`).join(SEPARATOR);
 }
 
-/** Empty for a text that is no cursor. */
+/** Empty for an unknown cursor. */
 export function parseCallCursor(cursor: string): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
   for (const text of cursor.split(SEPARATOR)) {
@@ -19,21 +19,21 @@ export function parseCallCursor(cursor: string): ReadonlyMap<string, number> {
   return ends;
 }
 
-/** What one process has for a page. */
+/** The part of a page from one process. */
 export interface CallPart {
-  /** Names the process: no other one has the same. */
+  /** Identifies the process. */
   readonly run: string;
-  /** Whether the cursor is one that names this process. */
+  /** Whether the cursor names this process. */
   readonly isKnown: boolean;
   /** The number before which the page begins. */
   readonly end: number;
-  /** Newest first, as many as a page may hold. */
+  /** Newest first, at most a page. */
   readonly calls: readonly { readonly number: number; readonly call: CallRecord }[];
-  /** Whether more calls fit the query. */
+  /** Whether more calls match the query. */
   readonly hasMore: boolean;
 }
 
-/** The newest calls of all parts, each part in its own order whatever its clock did. */
+/** Merges the newest calls of all parts. Each part keeps its order, even if its clock was changed. */
 export function createPage(parts: readonly CallPart[], limit: number): CallPage {
   const taken = new Map(parts.map((part) => [part, 0]));
   const calls: CallRecord[] = [];

@@ -6,27 +6,26 @@ import {
   roundMsOrNull,
 } from '../completed-request.js';
 
-/** Contract 2, and 32 hexadecimal digits: all of it ASCII. */
+/** Request and correlation ids are at most 128 ASCII characters, trace ids 32. */
 const MAX_ID_LENGTH = 128;
 const TRACE_ID_LENGTH = 32;
 const IDS_LENGTH = 2 * MAX_ID_LENGTH + TRACE_ID_LENGTH;
 
-/** What of a call is kept here; its bodies are not. */
 type TabledCall = Omit<CallRecord, 'captured'>;
 
 /**
- * Calls by their place, each in the memory of the one before it. As an object with strings of its own a call
- * would live until ten thousand others have come: long enough for the young collections to copy it twice, and for full
- * ones to follow. What calls have in common (names of modules, routes, actors) is held by reference.
+ * Calls in preallocated memory, overwritten in place. As objects with their own strings, ten thousand calls
+ * would live long enough to be copied twice by the garbage collector and cause full collections. Names of
+ * modules, routes and actors are shared by reference.
  */
 export class CallTable {
   readonly #at: Float64Array;
   readonly #durationMs: Float64Array;
-  /** Not a number where there was none. */
+  /** NaN where there was none. */
   readonly #providerMs: Float64Array;
   readonly #status: Uint16Array;
   readonly #attempts: Uint16Array;
-  /** Request, correlation and trace one behind the other. */
+  /** Request, correlation and trace id, concatenated. */
   readonly #ids: Buffer;
   readonly #requestIdLength: Uint8Array;
   readonly #correlationIdLength: Uint8Array;
@@ -58,24 +57,24 @@ export class CallTable {
   }
 
   /** @param at milliseconds since 1970 */
-  write(place: number, ended: CompletedRequest, at: number): void {
-    const { requestId, correlationId, trace } = ended;
+  write(place: number, completed: CompletedRequest, at: number): void {
+    const { requestId, correlationId, trace } = completed;
     const traceId = trace.traceId ?? '';
     this.#at[place] = at;
-    this.#durationMs[place] = ended.durationMs;
+    this.#durationMs[place] = completed.durationMs;
     this.#providerMs[place] = trace.providerMs ?? Number.NaN;
-    this.#status[place] = ended.status;
+    this.#status[place] = completed.status;
     this.#attempts[place] = trace.attempts;
     this.#ids.write(requestId + correlationId + traceId, place * IDS_LENGTH, IDS_LENGTH, 'latin1');
     this.#requestIdLength[place] = requestId.length;
     this.#correlationIdLength[place] = correlationId.length;
     this.#traceIdLength[place] = traceId.length;
-    this.#methods[place] = ended.method;
+    this.#methods[place] = completed.method;
     this.#modules[place] = trace.module;
     this.#routes[place] = trace.route;
     this.#endpoints[place] = trace.endpoint;
     this.#failures[place] = trace.failure;
-    this.#actors[place] = describeActor(ended.actor);
+    this.#actors[place] = describeActor(completed.actor);
   }
 
   at(place: number): number {
@@ -90,7 +89,7 @@ export class CallTable {
     return this.#status[place] as number;
   }
 
-  /** Of a place that was written. */
+  /** Only valid for a place that has been written. */
   read(place: number): TabledCall {
     const providerMs = this.#providerMs[place] as number;
     return {

@@ -6,27 +6,27 @@ const REDACTED = '[redacted]';
 const CUT = '[cut]';
 const CUT_MARK = '…';
 
-// Part of a name is enough (`x-api-key`, `accessToken`), whatever the value is: a PIN is a number.
+// Part of a name is enough (`x-api-key`, `accessToken`), also for numbers: a PIN is one.
 const SENSITIVE =
   /auth|cookie|passw(?:or)?d|passphrase|passcode|secret|token|api[-_]?key|private[-_]?key|credential|session|signature|bearer|cvv|cvc/i;
-/** Words too short to be looked for within others. */
+/** Too short to be searched for inside other words. */
 const SENSITIVE_WORD = /(?:^|[^a-z])(?:pin|otp|pwd|jwt|sid|ssn)(?:[^a-z]|$)/i;
 const WORD_START = /(?<=[a-z0-9])(?=[A-Z])/g;
 
-// Credentials by their form, under whatever name: of HTTP (RFC 9110 11.4), a JWT, a key in PEM, a URL with a password.
+// Credentials by their form, under any name: HTTP credentials, a JWT, a key in PEM, a URL with a password.
 const SECRET_VALUE =
   /^(?:bearer|basic|digest|negotiate)\s+\S|\beyJ[\w-]+\.[\w-]+\.[\w-]*|-----BEGIN [A-Z ]*PRIVATE KEY|\w:\/\/[^\s/:@]*:[^\s/@]+@/i;
 
-// `{"name": "authorization", "value": …}`, as lists of headers and settings have it.
+// `{"name": "authorization", "value": …}`, as in lists of headers and settings.
 const NAMES = ['name', 'key', 'header', 'field'] as const;
 const VALUES: ReadonlySet<string> = new Set(['value', 'values', 'data', 'content']);
 
-/** Deeper, a value is cut: a body may nest until the stack is full. */
+/** Deeper values are cut: nesting could overflow the stack. */
 const MAX_DEPTH = 64;
-/** A longer body is not parsed a second time for the sake of a record. */
+/** A longer body is not parsed again for a record. */
 const MAX_PARSED_BYTES = 256 * 1024;
 
-/** What a record keeps of bodies: JSON without the values of secret-looking keys, at most so many bytes each. */
+/** The bodies for a record: JSON without the values of sensitive keys, truncated to `captureBytes` each. */
 export function captureBodies({ captureBytes, request, response }: CallBodies): CapturedBodies {
   return {
     request: captureBody(request, captureBytes),
@@ -37,7 +37,7 @@ export function captureBodies({ captureBytes, request, response }: CallBodies): 
 function captureBody(given: Outcome['body'], captureBytes: number): string | null {
   const body = joinBody(given);
   if (body.length === 0) return null;
-  // Without its structure nothing can be told to be a secret.
+  // Secrets can only be found in parsed JSON.
   if (body.length > MAX_PARSED_BYTES) return CUT;
   try {
     const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
@@ -61,7 +61,7 @@ function redact(value: unknown, depth: number): unknown {
   );
 }
 
-/** Of a pair such as `["authorization", "…"]` the second is judged by the first. */
+/** In a pair such as `["authorization", "…"]` the first item names the second. */
 function redactList(list: readonly unknown[], depth: number): unknown[] {
   if (list.length === 2 && isSensitive(list[0])) return [list[0], REDACTED];
   return list.map((item) => redact(item, depth + 1));
@@ -72,7 +72,7 @@ function isSensitive(name: unknown): boolean {
   return SENSITIVE.test(name) || SENSITIVE_WORD.test(name.replace(WORD_START, '_'));
 }
 
-/** Never in the middle of a character. */
+/** Never inside a character. */
 function cutText(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;

@@ -10,19 +10,18 @@ import { type CallPart, createPage, parseCallCursor } from './call-page.js';
 import { CallTable } from './call-table.js';
 import { captureBodies } from './capture-bodies.js';
 
-/** Contract 9: the last 10,000 calls. */
 const CAPACITY = 10_000;
-/** Of captured text, in UTF-16 units: the oldest is forgotten beyond that, so that no setting fills the memory. */
+/** Of captured text, in UTF-16 units; the oldest is removed beyond that, so that memory is bounded. */
 const MAX_CAPTURED_LENGTH = 32 * 1024 * 1024;
 
-/** The last calls of this process, each at a number of its own that never comes again. */
+/** The last calls of this process. Each has a unique, increasing number. */
 export class RecentCallBuffer {
   readonly #capacity: number;
   readonly #maxCapturedLength: number;
   readonly #calls: CallTable;
-  /** By the number of the call, the oldest first. */
+  /** By the number of the call, oldest first. */
   readonly #captured = new Map<number, CapturedBodies>();
-  /** A cursor of an earlier process must not be taken for one of this one. */
+  /** Distinguishes cursors of this process from those of earlier ones. */
   readonly #run = randomBytes(4).toString('hex');
   #end = 0;
   #capturedLength = 0;
@@ -33,24 +32,24 @@ export class RecentCallBuffer {
     this.#calls = new CallTable(capacity);
   }
 
-  /** Records a forwarded request; any other is none of ours. */
-  add(ended: CompletedRequest): void {
-    const { trace } = ended;
+  /** Ignores requests that were not forwarded. */
+  add(completed: CompletedRequest): void {
+    const { trace } = completed;
     if (!trace.isForwarded) return;
     const number = this.#end;
-    this.#calls.write(number % this.#capacity, ended, Date.now());
+    this.#calls.write(number % this.#capacity, completed, Date.now());
     this.#end += 1;
-    if (this.#captured.size > 0) this.#forget(number - this.#capacity);
+    if (this.#captured.size > 0) this.#remove(number - this.#capacity);
     if (trace.bodies !== null) this.#capture(number, captureBodies(trace.bodies));
   }
 
-  /** @returns `null` for a cursor that this process has not made. */
+  /** @returns `null` for an unknown cursor */
   list(query: CallQuery): CallPage | null {
     const part = this.read(query);
     return part.isKnown ? createPage([part], query.limit) : null;
   }
 
-  /** What this process has for a page, and where that ends. */
+  /** The part of a page from this process. */
   read(
     { module, status, since, limit, cursor }: CallQuery,
     until = Number.POSITIVE_INFINITY,
@@ -64,7 +63,7 @@ export class RecentCallBuffer {
       if (module !== null && this.#calls.module(place) !== module) continue;
       if (status !== null && this.#calls.status(place) !== status) continue;
       const at = this.#calls.at(place);
-      // Not the end of the search: the clock may have been set back in between.
+      // Continues: the clock may have been set back in between.
       if ((since !== null && at < since) || at > until) continue;
       if (calls.length === limit) return { ...part, calls, hasMore: true };
       const captured = this.#captured.get(number) ?? null;
@@ -73,7 +72,7 @@ export class RecentCallBuffer {
     return { ...part, calls, hasMore: false };
   }
 
-  /** Where the next page ends: numbers are kept, however many calls have come since. */
+  /** The position of the next page: numbers do not change when calls are added. */
   #findEnd(cursor: string): number | null {
     const number = parseCallCursor(cursor).get(this.#run) ?? null;
     return number !== null && number <= this.#end ? number : null;
@@ -84,11 +83,11 @@ export class RecentCallBuffer {
     this.#capturedLength += lengthOf(bodies);
     for (const oldest of this.#captured.keys()) {
       if (this.#capturedLength <= this.#maxCapturedLength) break;
-      this.#forget(oldest);
+      this.#remove(oldest);
     }
   }
 
-  #forget(number: number): void {
+  #remove(number: number): void {
     const bodies = this.#captured.get(number);
     if (bodies === undefined) return;
     this.#captured.delete(number);

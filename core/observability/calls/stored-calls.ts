@@ -13,31 +13,30 @@ import {
 
 export interface StoredCallsOptions {
   readonly store: Pick<Store, 'appendCalls' | 'readCalls' | 'pruneCalls'>;
-  /** Kept at most; the oldest go. */
+  /** The oldest calls beyond this are removed. */
   readonly maxCalls: number;
-  /** Kept for so long. Hours. */
   readonly maxHours: number;
   readonly log: Log;
 }
 
-/** After a call has ended, at most. Milliseconds. */
+/** Longest delay of a write. */
 const WRITE_INTERVAL_MS = 500;
-/** SQLite is called synchronously: so many rows hold the event loop for as long as the disk takes to sync. */
+/** SQLite is synchronous: a batch blocks the event loop about as long as the sync of the disk. */
 const MAX_BATCH = 100;
-/** Calls that wait for a store that is away; more are not kept. */
+/** While the store is unavailable; further calls are dropped. */
 const MAX_WAITING = 20_000;
 const PRUNE_INTERVAL_MS = 60_000;
-/** Of the calls that are kept: they are counted anew after so many more, and at least 100. */
+/** Stored calls are counted again after this share of the maximum was added, and at least 100. */
 const PRUNE_SHARE = 0.1;
-const LEAST_PRUNED = 100;
+const MIN_PRUNED = 100;
 const WARN_INTERVAL_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 2000;
 const MS_PER_HOUR = 3_600_000;
 const CURSOR = /^[0-9a-f]{30}$/;
 
 /**
- * Calls in the store, for longer than the process lives and beyond the ring, without captured bodies.
- * Written in batches, by itself: no request waits for it, and a store that is away costs records alone.
+ * Calls in the store: more than memory holds, and beyond a restart, without captured bodies. Written in
+ * batches in the background: requests do not wait, and an unavailable store only loses records.
  */
 export class StoredCalls {
   readonly #options: StoredCallsOptions;
@@ -47,7 +46,7 @@ export class StoredCalls {
   #writing: Promise<void> | null = null;
   #timer: NodeJS.Timeout | undefined;
   #prunedAt = Number.NEGATIVE_INFINITY;
-  /** Calls that were written since they were counted; the first time that is not known. */
+  /** Calls that were written since the last count; unknown at first. */
   #uncounted = Number.POSITIVE_INFINITY;
   #lost = 0;
   #warnedAt = Number.NEGATIVE_INFINITY;
@@ -56,21 +55,21 @@ export class StoredCalls {
     this.#options = options;
   }
 
-  /** Takes a forwarded request; any other is none of ours. */
-  add(ended: CompletedRequest): void {
-    if (!ended.trace.isForwarded) return;
+  /** Ignores requests that were not forwarded. */
+  add(completed: CompletedRequest): void {
+    if (!completed.trace.isForwarded) return;
     if (this.#waiting.length >= MAX_WAITING) {
       this.#lost += 1;
       return;
     }
     this.#number += 1;
-    this.#waiting.push(createStoredCall(ended, this.#run, this.#number));
+    this.#waiting.push(createStoredCall(completed, this.#run, this.#number));
     this.#timer ??= setTimeout(() => void this.#writeSoon(), WRITE_INTERVAL_MS).unref();
   }
 
   /**
-   * What has ended before is in it, as far as this process knows.
-   * @returns `null` for a cursor that is none.
+   * Includes all calls that this process has completed.
+   * @returns `null` for an unknown cursor
    * @throws StoreUnavailable
    */
   async list(query: CallQuery): Promise<CallPage | null> {
@@ -84,13 +83,13 @@ export class StoredCalls {
     return { calls: calls.map(createRecord), next };
   }
 
-  /** Writes what is left, as far as that is possible in two seconds. Never throws. */
+  /** Writes waiting calls, for at most two seconds. Never throws. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await settleWithin(this.#write(), CLOSE_TIMEOUT_MS);
   }
 
-  /** Never throws: what could not be written is tried again with what comes next. */
+  /** Never throws: calls that could not be written are retried with the next batch. */
   async #writeSoon(): Promise<void> {
     this.#timer = undefined;
     try {
@@ -98,7 +97,7 @@ export class StoredCalls {
       await this.#prune();
     } catch (error) {
       if (error instanceof StoreUnavailable) this.#warn(error.message);
-      else this.#options.log.error({ err: error }, 'calls cannot be kept in the store');
+      else this.#options.log.error({ err: error }, 'storing calls failed');
     }
     if (this.#lost > 0) this.#warn('the store is too slow');
     if (this.#waiting.length > 0) {
@@ -106,7 +105,7 @@ export class StoredCalls {
     }
   }
 
-  /** One writer at a time; resolves when all that waited at the call has been written. */
+  /** One write at a time; resolves when all calls that are waiting now are written. */
   #write(): Promise<void> {
     const before = this.#writing ?? Promise.resolve();
     const writing = before
@@ -119,16 +118,16 @@ export class StoredCalls {
     return writing;
   }
 
-  /** @throws StoreUnavailable: then everything that was not written still waits. */
+  /** @throws StoreUnavailable: unwritten calls then stay in the queue. */
   async #writeWaiting(): Promise<void> {
     const { store } = this.#options;
-    // Not what comes meanwhile: under load that would never end.
+    // Excludes calls that arrive meanwhile: under load this would never end.
     for (let left = this.#waiting.length; left > 0; left -= MAX_BATCH) {
       const batch = this.#waiting.slice(0, Math.min(left, MAX_BATCH));
       try {
         await store.appendCalls(batch);
       } catch (error) {
-        // What the store refuses for another reason it would refuse for ever.
+        // Any other error would repeat forever.
         if (error instanceof StoreUnavailable) throw error;
         this.#waiting.splice(0, batch.length);
         throw error;
@@ -141,7 +140,7 @@ export class StoredCalls {
   async #prune(): Promise<void> {
     const { store, maxCalls, maxHours } = this.#options;
     const now = performance.now();
-    const isCount = this.#uncounted >= Math.max(LEAST_PRUNED, maxCalls * PRUNE_SHARE);
+    const isCount = this.#uncounted >= Math.max(MIN_PRUNED, maxCalls * PRUNE_SHARE);
     if (!isCount && now - this.#prunedAt < PRUNE_INTERVAL_MS) return;
     this.#prunedAt = now;
     if (isCount) this.#uncounted = 0;
@@ -149,33 +148,33 @@ export class StoredCalls {
     await store.pruneCalls({ maxCalls: isCount ? maxCalls : null, since });
   }
 
-  /** Once in a while: a full disk is full for long. */
+  /** At most once a minute: a disk may stay full for long. */
   #warn(reason: string): void {
     const now = performance.now();
     if (now - this.#warnedAt < WARN_INTERVAL_MS) return;
     const fields = { reason, waiting: this.#waiting.length, lost: this.#lost };
-    this.#options.log.warn(fields, 'calls are not kept in the store');
+    this.#options.log.warn(fields, 'calls not stored');
     this.#warnedAt = now;
     this.#lost = 0;
   }
 }
 
-function createStoredCall(ended: CompletedRequest, run: string, number: number): StoredCall {
-  const { trace } = ended;
+function createStoredCall(completed: CompletedRequest, run: string, number: number): StoredCall {
+  const { trace } = completed;
   const at = Date.now();
   return {
     id: callId(at, run, number),
     at: new Date(at).toISOString(),
-    request_id: ended.requestId,
-    correlation_id: ended.correlationId,
+    request_id: completed.requestId,
+    correlation_id: completed.correlationId,
     trace_id: trace.traceId,
     module: trace.module,
-    method: ended.method,
+    method: completed.method,
     route: trace.route,
-    status: ended.status,
+    status: completed.status,
     failure: trace.failure,
-    actor: describeActor(ended.actor),
-    duration_ms: roundMs(ended.durationMs),
+    actor: describeActor(completed.actor),
+    duration_ms: roundMs(completed.durationMs),
     provider_ms: roundMsOrNull(trace.providerMs),
     attempts: trace.attempts,
     endpoint: trace.endpoint,

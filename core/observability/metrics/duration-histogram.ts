@@ -3,16 +3,16 @@ import type { Labels, Sample } from './collected-metric.js';
 const MS_PER_SECOND = 1000;
 
 /**
- * Durations of one set of labels. By itself, as prom-client's works out the hash of the labels for each
- * observation, which costs more than all else that is counted of a request.
+ * Durations of one set of labels. prom-client's histogram hashes the labels for each observation, which
+ * costs more than all other counting of a request.
  */
 export class DurationHistogram {
   readonly #boundsSeconds: readonly number[];
-  /** Not cumulative; the last one is for what is longer than every bound. */
+  /** Not cumulative; the last one counts durations above every bound. */
   readonly #counts: Float64Array;
   #sumSeconds = 0;
 
-  /** @param boundsSeconds upper bounds, ascending, each part of its bucket */
+  /** @param boundsSeconds inclusive upper bounds, ascending */
   constructor(boundsSeconds: readonly number[]) {
     this.#boundsSeconds = boundsSeconds;
     this.#counts = new Float64Array(boundsSeconds.length + 1);
@@ -27,8 +27,7 @@ export class DurationHistogram {
   }
 
   /**
-   * In the order of the exposition format: cumulative buckets, sum, count. Nothing where nothing was
-   * observed: where no route matched, no provider is ever asked.
+   * In the order of the exposition format: cumulative buckets, sum, count. Empty without observations.
    */
   read(name: string, labels: Labels): Sample[] {
     if (this.#counts.every((count) => count === 0)) return [];

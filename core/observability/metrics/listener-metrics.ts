@@ -1,6 +1,5 @@
 import type { CollectedMetric, Sample } from './collected-metric.js';
 
-/** What of the listener is shown in metrics. */
 export interface ObservedListener {
   readonly connections: {
     readonly open: number;
@@ -22,14 +21,14 @@ const MS_PER_SECOND = 1000;
 export function describeListenerMetrics(listener: ObservedListener): CollectedMetric[] {
   const { connections, certificate } = listener;
   const metrics = [
-    describe('gauge', 'sum', 'modgate_connections', 'Open connections of callers.', () =>
+    describe('gauge', 'sum', 'modgate_connections', 'Open client connections.', () =>
       readValue(connections.open),
     ),
     describe(
       'counter',
       'sum',
       'modgate_connections_dropped_total',
-      'Connections closed at once, since there were as many as there may be.',
+      'Connections closed at once because of the connection limit.',
       () => readValue(connections.dropped),
     ),
   ];
@@ -40,14 +39,14 @@ export function describeListenerMetrics(listener: ObservedListener): CollectedMe
       'counter',
       'sum',
       'modgate_tls_handshakes_failed_total',
-      'TLS handshakes of callers that failed, or took too long.',
+      'TLS handshakes that failed or took too long.',
       () => readValue(connections.failedHandshakes),
     ),
     describe(
       'counter',
       'sum',
       'modgate_tls_reload_total',
-      'Changes of the certificate that were taken (success) or refused (failure).',
+      'Certificate reloads that were applied (success) or rejected (failure).',
       () => [
         { labels: { result: 'success' }, value: certificate.reloads.success },
         { labels: { result: 'failure' }, value: certificate.reloads.failure },
@@ -57,7 +56,7 @@ export function describeListenerMetrics(listener: ObservedListener): CollectedMe
       'gauge',
       'min',
       'modgate_tls_certificate_expiry_timestamp_seconds',
-      'When the certificate of the listener ends, in seconds since 1970.',
+      'Expiry of the certificate of the listener, in seconds since 1970.',
       () => readValue(Date.parse(certificate.current.certificate.validTo) / MS_PER_SECOND),
     ),
   ];

@@ -5,7 +5,7 @@ interface SnapshotMetric {
   readonly name: string;
   readonly help: string;
   readonly type: string;
-  /** How prom-client makes one value of several. */
+  /** How prom-client combines several values. */
   readonly aggregator: string;
   readonly values: readonly {
     readonly labels: Labels;
@@ -14,27 +14,27 @@ interface SnapshotMetric {
   }[];
 }
 
-/** Every sample of one process, or of several together, as prom-client's registries exchange them. */
+/** All samples of one or several processes, in the format of prom-client's registries. */
 export type MetricsSnapshot = readonly SnapshotMetric[];
 
-/** One snapshot of several, each metric as its `aggregator` says. */
+/** Merges snapshots; each metric by its `aggregator`. */
 export async function mergeSnapshots(
   snapshots: readonly MetricsSnapshot[],
 ): Promise<MetricsSnapshot> {
   return (await aggregate(snapshots).getMetricsAsJSON()) as unknown as MetricsSnapshot;
 }
 
-/** The exposition format of several together. */
+/** Renders several snapshots in the exposition format. */
 export function renderSnapshots(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   return aggregate(snapshots).metrics();
 }
 
-/** What only grows: a process that has gone takes its gauges with it, its counts must stay. */
+/** Counters and histograms: they are kept when a worker exits, gauges are not. */
 export function pickCounts(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type === 'counter' || type === 'histogram');
 }
 
-/** prom-client leaves out what it cannot sum, which the start of the host is to be found by. */
+/** prom-client omits metrics that cannot be summed; of the start time the earliest is kept. */
 function aggregate(snapshots: readonly MetricsSnapshot[]) {
   const summable = snapshots.map((snapshot) =>
     snapshot.map((metric) =>

@@ -1,30 +1,34 @@
 import type { Registry } from 'prom-client';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { CompletedRequest } from '../completed-request.js';
-import { type CollectedMetric, type Labels, registerCollected } from './collected-metric.js';
+import type { CollectedMetric, Labels } from './collected-metric.js';
 import type { MetricsSnapshot } from './metrics-snapshot.js';
 import { describeHostMetrics, type ObservedHost } from './module-metrics.js';
 import { type DeclaredRoutes, RequestCounts } from './request-counts.js';
 import { describeRequestMetrics } from './request-metrics.js';
 
-/** What `Registry` says of the format that it writes: for an answer's head, before there is one. */
+/** `Registry.contentType`, known before prom-client is loaded. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
  * The registry of these metrics and of prom-client's defaults, which are measured from now on. prom-client is
- * loaded here: it is 77 files, with those of OpenTelemetry, and a tenth of a start.
+ * loaded on first use: it takes a tenth of a start.
  */
 export async function openRegistry(metrics: readonly CollectedMetric[]): Promise<Registry> {
-  const { collectDefaultMetrics, Registry } = await import('prom-client');
+  const { collectDefaultMetrics, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
-  for (const metric of metrics) registerCollected(registry, metric);
+  for (const { name, help, type, aggregator, read } of metrics) {
+    // The counts of prom-client's own histograms cannot be set; a gauge can return samples of any type.
+    const gauge = new Gauge({ name, help, aggregator, registers: [registry] });
+    Object.assign(gauge, { get: async () => ({ name, help, type, aggregator, values: read() }) });
+  }
   collectDefaultMetrics({ register: registry });
   return registry;
 }
 
-/** The metrics of one process (contract 9), prom-client's defaults among them. */
+/** The metrics of one process, including prom-client's defaults. */
 export class Metrics {
-  /** Of the text that `render` makes. */
+  /** Of the text that `render` returns. */
   readonly contentType = EXPOSITION_TYPE;
   readonly #counts = new RequestCounts();
   readonly #host: ObservedHost;
@@ -36,14 +40,14 @@ export class Metrics {
     this.#described = [...describeRequestMetrics(this.#counts), ...describeHostMetrics(host)];
   }
 
-  /** Shows these too. Before the first scrape. */
+  /** Adds metrics; call it before the first scrape. */
   add(metrics: readonly CollectedMetric[]): void {
     this.#described.push(...metrics);
   }
 
-  /** Counts a forwarded request; any other is none of ours. */
-  count(ended: CompletedRequest): void {
-    if (ended.trace.isForwarded) this.#counts.count(ended);
+  /** Ignores requests that were not forwarded. */
+  count(completed: CompletedRequest): void {
+    if (completed.trace.isForwarded) this.#counts.count(completed);
   }
 
   /** The exposition format of Prometheus. */
@@ -53,17 +57,17 @@ export class Metrics {
     return registry.metrics();
   }
 
-  /** The same, to be merged with that of other processes. */
+  /** All samples, to be merged with those of other processes. */
   async snapshot(): Promise<MetricsSnapshot> {
     const registry = await this.#openRegistry();
     this.#counts.keepOnly(this.#readDeclared());
     return (await registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;
   }
 
-  /** A snapshot of earlier processes without what nobody configures any more. */
-  forgetRemoved(departed: MetricsSnapshot): MetricsSnapshot {
+  /** A snapshot of exited workers without modules and routes that have been removed. */
+  forgetRemoved(retired: MetricsSnapshot): MetricsSnapshot {
     const declared = this.#readDeclared();
-    return departed.map((metric) => ({
+    return retired.map((metric) => ({
       ...metric,
       values: metric.values.filter(({ labels }) => isDeclared(labels, declared)),
     }));
@@ -74,7 +78,7 @@ export class Metrics {
     return this.#registry;
   }
 
-  /** What nobody configures any more must not stand in the metrics for ever. */
+  /** Removed modules and routes must not stay in the metrics. */
   #readDeclared(): (module: string) => DeclaredRoutes | null {
     const live = new Map<string, LiveModule | null>();
     for (const record of this.#host.list()) {

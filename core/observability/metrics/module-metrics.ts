@@ -5,9 +5,8 @@ import type { CollectedMetric, Sample } from './collected-metric.js';
 
 const QUANTILES = [0.5, 0.9, 0.99, 1] as const;
 
-/** Who measures how late the event loop is. */
 interface MeasuredLoop {
-  /** Seconds, since they were taken last. */
+  /** Seconds, since the last call. */
   readQuantiles(quantiles: readonly number[]): readonly number[];
 }
 
@@ -18,36 +17,34 @@ export function describeEventLoop(loop: MeasuredLoop): CollectedMetric {
     type: 'gauge',
     aggregator: 'max',
     read: () => {
-      const taken = loop.readQuantiles(QUANTILES);
+      const delays = loop.readQuantiles(QUANTILES);
       return QUANTILES.map((quantile, index) => ({
         labels: { quantile: String(quantile) },
-        value: taken[index] as number,
+        value: delays[index] as number,
       }));
     },
   };
 }
 
-/** How often the folder of descriptors, or a part of it, was read anew. */
 export interface Reloads {
   /** Descriptors that were applied, removed, or renamed. */
   readonly success: number;
-  /** Descriptors that were refused; what was good before may serve on. */
+  /** Descriptors that were rejected; the last good version may serve. */
   readonly failure: number;
   readonly lastAt: Date;
 }
 
-/** What of the host is shown in metrics. */
 export interface ObservedHost {
   list(): readonly ModuleRecord[];
   readonly reloads: Reloads;
-  /** Requests over the rate of their actor, whatever they call. */
+  /** Requests above the rate of their actor on the whole host. */
   readonly refusedActors: () => number;
 }
 
 const BREAKER_STATES = ['closed', 'half_open', 'open'] as const;
 const MS_PER_SECOND = 1000;
 
-/** The metrics of contract 9 that tell the state of modules and their endpoints. */
+/** The metrics of modules and their endpoints. */
 export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
   const gauge = (
     name: string,
@@ -55,41 +52,42 @@ export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
     aggregator: CollectedMetric['aggregator'],
     read: () => Sample[],
   ): CollectedMetric => ({ name, help, type: 'gauge', aggregator, read });
-  const readGuards = (read: (module: string, guard: ProviderClient) => Sample[]) => (): Sample[] =>
-    host.list().flatMap(({ live }) => (live === null ? [] : read(live.name, live.client)));
+  const readClients =
+    (read: (module: string, client: ProviderClient) => Sample[]) => (): Sample[] =>
+      host.list().flatMap(({ live }) => (live === null ? [] : read(live.name, live.client)));
   return [
     gauge(
       'modgate_breaker_state',
       'State of a circuit breaker: 1 for the current one. Routes are listed while not closed.',
       'max',
-      readGuards(readBreakers),
+      readClients(readBreakers),
     ),
     gauge(
       'modgate_endpoint_up',
-      'Whether an endpoint is up: neither down by its checks nor kept away by its breaker.',
+      'Whether an endpoint is up: its health checks pass and its circuit breaker is closed.',
       'min',
-      readGuards(readEndpoints),
+      readClients(readEndpoints),
     ),
     gauge(
       'modgate_in_flight',
       'Calls of a module in flight.',
       'sum',
-      readGuards((module, guard) => [{ labels: { module }, value: guard.counts().inFlight }]),
+      readClients((module, client) => [{ labels: { module }, value: client.counts().inFlight }]),
     ),
     gauge(
       'modgate_queued',
-      'Calls of a module that wait for their turn.',
+      'Calls of a module in the queue.',
       'sum',
-      readGuards((module, guard) => [{ labels: { module }, value: guard.counts().queued }]),
+      readClients((module, client) => [{ labels: { module }, value: client.counts().queued }]),
     ),
     {
       name: 'modgate_rate_limited_total',
-      help: 'Requests over a rate: of their actor, on the host (no module) or a module, or of the module.',
+      help: 'Requests rejected by a rate limit: of the actor, on the host (no module) or a module, or of the module.',
       type: 'counter',
       aggregator: 'sum',
       read: () => [
         { labels: { module: '', limit: 'actor' }, value: host.refusedActors() },
-        ...readGuards((module, { rates: { rejected } }) => [
+        ...readClients((module, { rates: { rejected } }) => [
           { labels: { module, limit: 'actor' }, value: rejected.actor },
           { labels: { module, limit: 'module' }, value: rejected.module },
         ])(),
@@ -97,22 +95,22 @@ export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
     },
     gauge(
       'modgate_module_state',
-      'Descriptors of a module in a state; no module where the descriptor cannot be read.',
+      'Descriptors of a module by state; no module where the descriptor cannot be read.',
       'max',
       () => readStates(host.list()),
     ),
     {
       name: 'modgate_stray_errors_total',
-      help: 'Errors that the code of a module left uncaught; any of them makes it faulted.',
+      help: 'Uncaught errors in the code of a module; any of them makes it faulted.',
       type: 'counter',
       aggregator: 'sum',
-      read: () => readStrays(host.list()),
+      read: () => readUncaughtErrors(host.list()),
     },
     {
       name: 'modgate_reload_total',
-      help: 'Changes of descriptors that were applied (success) or refused (failure).',
+      help: 'Changes of descriptors that were applied (success) or rejected (failure).',
       type: 'counter',
-      // Each worker reads every change.
+      // Every worker applies every change.
       aggregator: 'max',
       read: () => [
         { labels: { result: 'success' }, value: host.reloads.success },
@@ -128,8 +126,8 @@ export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
   ];
 }
 
-function readBreakers(module: string, guard: ProviderClient): Sample[] {
-  return guard.endpoints().flatMap(({ endpoint, state, routes }) =>
+function readBreakers(module: string, client: ProviderClient): Sample[] {
+  return client.endpoints().flatMap(({ endpoint, state, routes }) =>
     [{ route: '', state }, ...routes].flatMap(({ route, state }) => {
       const current = state === 'open' || state === 'half_open' ? state : 'closed';
       return BREAKER_STATES.map((one) => ({
@@ -140,14 +138,14 @@ function readBreakers(module: string, guard: ProviderClient): Sample[] {
   );
 }
 
-function readEndpoints(module: string, guard: ProviderClient): Sample[] {
-  return guard.endpoints().map(({ endpoint, state }) => ({
+function readEndpoints(module: string, client: ProviderClient): Sample[] {
+  return client.endpoints().map(({ endpoint, state }) => ({
     labels: { module, endpoint },
     value: Number(state === 'up'),
   }));
 }
 
-function readStrays(records: readonly ModuleRecord[]): Sample[] {
+function readUncaughtErrors(records: readonly ModuleRecord[]): Sample[] {
   const byName = new Map<string, number>();
   for (const { name, uncaughtErrors } of records) {
     if (name !== null) byName.set(name, (byName.get(name) ?? 0) + uncaughtErrors);
@@ -155,7 +153,7 @@ function readStrays(records: readonly ModuleRecord[]): Sample[] {
   return [...byName].map(([module, value]) => ({ labels: { module }, value }));
 }
 
-/** Two files can ask for one name, and many can have none: what is counted are descriptors. */
+/** Counts descriptors: two files can claim one name, and several can have none. */
 function readStates(records: readonly ModuleRecord[]): Sample[] {
   const byName = new Map<string, ModuleRecord[]>();
   for (const record of records) {

@@ -1,16 +1,16 @@
 import type { CompletedRequest } from '../completed-request.js';
 import { DurationHistogram } from './duration-histogram.js';
 
-/** The host answers within some hundred microseconds; from 10 ms on something is wrong with it. */
+/** The host itself takes some hundred microseconds; more than 10 ms is a problem. */
 const HOST_BOUNDS_SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
 ];
-/** prom-client's defaults, and finer below: a provider on the same machine answers in a millisecond. */
+/** prom-client's defaults and finer ones: a provider on the same machine responds in a millisecond. */
 const PROVIDER_BOUNDS_SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-/** The parser knows some 30 more, of which no module can have a route: they are one label, `other`. */
+/** Other methods share the label `other`: a module cannot have routes for them. */
 const NAMED_METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -21,7 +21,6 @@ const NAMED_METHODS: ReadonlySet<string> = new Set([
   'OPTIONS',
 ]);
 
-/** What is counted of one route of one module. */
 export class RouteCounts {
   /** By method, then by status. */
   readonly byMethod = new Map<string, Map<number, number>>();
@@ -37,37 +36,36 @@ export class RouteCounts {
   }
 }
 
-/** What is counted of one module. */
 export class ModuleCounts {
-  /** By template; `''` where none matched. */
+  /** By template; `''` where no route matched. */
   readonly byRoute = new Map<string, RouteCounts>();
   readonly failures = new Map<string, number>();
   retries = 0;
 
-  count(ended: CompletedRequest): void {
-    const { route, failure, attempts } = ended.trace;
-    getOrCreate(this.byRoute, route ?? '', createRouteCounts).count(ended);
+  count(completed: CompletedRequest): void {
+    const { route, failure, attempts } = completed.trace;
+    getOrCreate(this.byRoute, route ?? '', createRouteCounts).count(completed);
     if (failure !== null) this.failures.set(failure, (this.failures.get(failure) ?? 0) + 1);
     if (attempts > 1) this.retries += attempts - 1;
   }
 }
 
 /**
- * What is counted of forwarded requests, by module (`''` where none is known by that name). A request
- * costs some look-ups in maps; labels are made of them when somebody asks.
+ * Counts forwarded requests by module; `''` where no module has the name. A request costs some map lookups;
+ * labels are created at the scrape.
  */
 export class RequestCounts {
   readonly #byModule = new Map<string, ModuleCounts>();
 
-  count(ended: CompletedRequest): void {
-    getOrCreate(this.#byModule, ended.trace.module ?? '', createModuleCounts).count(ended);
+  count(completed: CompletedRequest): void {
+    getOrCreate(this.#byModule, completed.trace.module ?? '', createModuleCounts).count(completed);
   }
 
   modules(): Iterable<[string, ModuleCounts]> {
     return this.#byModule;
   }
 
-  /** Forgets modules, and routes of modules, that are not `declared` any more. */
+  /** Removes modules and routes that are no longer `declared`. */
   keepOnly(declared: (module: string) => DeclaredRoutes | null): void {
     for (const [module, { byRoute }] of this.#byModule) {
       if (module === '') continue;
@@ -78,7 +76,7 @@ export class RequestCounts {
   }
 }
 
-/** `'any'` for a module that nobody serves at the moment: what it had may come back. */
+/** `'any'` for a module that is not served at the moment: its routes may come back. */
 export type DeclaredRoutes = ReadonlySet<string> | 'any';
 
 function keepRoutes(byRoute: Map<string, RouteCounts>, routes: ReadonlySet<string>): void {

@@ -1,7 +1,7 @@
 import type { CollectedMetric, Labels, Sample } from './collected-metric.js';
 import type { ModuleCounts, RequestCounts, RouteCounts } from './request-counts.js';
 
-/** The metrics of contract 9 that are made of requests. */
+/** The metrics of requests. */
 export function describeRequestMetrics(counts: RequestCounts): CollectedMetric[] {
   const histogram = (name: string, help: string, pick: 'host' | 'provider'): CollectedMetric => ({
     name,
@@ -13,31 +13,31 @@ export function describeRequestMetrics(counts: RequestCounts): CollectedMetric[]
   return [
     {
       name: 'modgate_requests_total',
-      help: 'Forwarded requests that have ended, whatever their status.',
+      help: 'Completed forwarded requests.',
       type: 'counter',
       aggregator: 'sum',
       read: () => readRoutes(counts, readStatuses),
     },
     histogram(
       'modgate_host_duration_seconds',
-      'Time of a forwarded request without that of the provider.',
+      'Duration of a forwarded request without the time of the provider.',
       'host',
     ),
     histogram(
       'modgate_provider_duration_seconds',
-      'Time that the provider took for a forwarded request, over all attempts.',
+      'Time of the provider for a forwarded request, over all attempts.',
       'provider',
     ),
     {
       name: 'modgate_failures_total',
-      help: 'Forwarded requests that failed, by kind of failure.',
+      help: 'Failed forwarded requests by failure.',
       type: 'counter',
       aggregator: 'sum',
       read: () => readModules(counts, readFailures),
     },
     {
       name: 'modgate_retries_total',
-      help: 'Attempts beyond the first of forwarded requests.',
+      help: 'Retries of forwarded requests.',
       type: 'counter',
       aggregator: 'sum',
       read: () =>

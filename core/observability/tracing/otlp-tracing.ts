@@ -31,7 +31,7 @@ export async function createOtlpTracing(
   version: string,
   log: Log,
 ): Promise<Tracing> {
-  setDiagLogger(log, 'an OTEL_* variable is invalid, its default applies');
+  setDiagLogger(log, 'invalid OTEL_* variable: its default applies');
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'modgate', 'service.version': version }))
@@ -39,14 +39,11 @@ export async function createOtlpTracing(
     spanProcessors: [createBatchProcessor(await createExporter(protocol))],
   });
   // The variables have been read: what the SDK reports from here on concerns the receiver.
-  setDiagLogger(
-    log,
-    'traces are lost: the receiver of OTEL_EXPORTER_OTLP_ENDPOINT does not take them',
-  );
+  setDiagLogger(log, 'traces lost: OTLP receiver unavailable');
   const tracer = provider.getTracer('modgate', version);
   return {
     begin: (request) => beginRequestSpan(tracer, request),
-    // A receiver that hangs or fails costs its spans, not the end of the host.
+    // A receiver that hangs or fails loses its spans; it must not delay shutdown.
     close: () => settleWithin(provider.shutdown(), CLOSE_TIMEOUT_MS),
   };
 }

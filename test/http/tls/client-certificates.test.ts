@@ -18,7 +18,7 @@ const NAMES = {
   sha256: new X509Certificate(caller.cert).fingerprint256.replaceAll(':', '').toLowerCase(),
 };
 
-describe('certificates of callers', () => {
+describe('client certificates', () => {
   let host: TlsHost;
   const know = (...clients: readonly object[]) => host.write('clients.json', { clients });
   const statusOf = async (options: object) => (await ask(host, '/modules', options)).status;
@@ -45,7 +45,7 @@ describe('certificates of callers', () => {
   after(() => host.stopAll());
 
   for (const [name, value] of Object.entries(NAMES)) {
-    it(`are known by their ${name}`, async () => {
+    it(`are accepted by their ${name}`, async () => {
       know({ id: 'first', ...READER, [name]: value });
       await expectStatus(caller, 200);
       know({ id: 'first', ...READER, [name]: `${value}x`.slice(-64).replace(/x$/, '0') });
@@ -53,7 +53,7 @@ describe('certificates of callers', () => {
     });
   }
 
-  it('are known by the most exact of their names', async () => {
+  it('are matched by the most specific of their names', async () => {
     const { scopes: _, ...none } = READER;
     know(
       { id: 'by-name', ...none, scopes: [], common_name: 'caller' },
@@ -62,7 +62,7 @@ describe('certificates of callers', () => {
     await expectStatus(caller, 200);
   });
 
-  it('let nobody in with one of another authority, or one that has ended, also beside a token', async () => {
+  it('are rejected from another authority or when expired, also beside a token', async () => {
     know(
       { id: 'first', ...READER, common_name: 'caller' },
       { id: 'x', ...READER, common_name: 'client' },
@@ -74,26 +74,26 @@ describe('certificates of callers', () => {
     }
   });
 
-  it('need not be shown by who has a token', async () => {
+  it('are not required with a token', async () => {
     expect(await statusOf({ token: 'dev-system:root' })).to.equal(200);
     expect(await statusOf({})).to.equal(401);
   });
 
-  it('give way to a token, good or bad', async () => {
+  it('are overridden by a token, valid or not', async () => {
     know({ id: 'first', ...READER, common_name: 'caller' });
     await expectStatus(caller, 200);
-    expect(await statusOf({ ...caller, token: 'nobody' })).to.equal(401);
+    expect(await statusOf({ ...caller, token: 'unknown' })).to.equal(401);
     expect(await statusOf({ ...caller, token: 'dev-service:lacking' })).to.equal(403);
   });
 
-  it('that stand for nobody protect the connection of somebody with a token', async () => {
+  it('without an actor can secure the connection of a client with a token', async () => {
     know();
     await expectStatus(caller, 401);
     expect(await statusOf({ ...caller, token: 'dev-system:root' })).to.equal(200);
   });
 
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
-    it(`are known again in a resumed session of ${maxVersion}`, async () => {
+    it(`are accepted in a resumed session of ${maxVersion}`, async () => {
       know({ id: 'first', ...READER, common_name: 'caller' });
       await expectStatus(caller, 200);
       // A session stands for the certificate that it was made with.
@@ -104,7 +104,7 @@ describe('certificates of callers', () => {
     });
   }
 
-  it('are no header: nobody can send one in the authorization', async () => {
+  it('are not accepted in the authorization header', async () => {
     know({ id: 'first', ...READER, common_name: 'caller' });
     await expectStatus(caller, 200);
     const text = Buffer.from(caller.cert).toString('base64');
@@ -133,7 +133,7 @@ describe('certificates of callers', () => {
     await expectStatus(caller, 200);
   });
 
-  it('follow their file, and keep the last good one', async () => {
+  it('are reloaded with their file, keeping the last good version', async () => {
     host.write('clients.json', '{"clients":[{"id":"x"}]}');
     await waitUntil(
       'a word',
@@ -144,11 +144,11 @@ describe('certificates of callers', () => {
   });
 });
 
-describe('the certificate of a connection that lives on', () => {
-  it('counts until it ends', () => {
-    const judge = (validTo: number) => {
+describe('certificate of a long-lived connection', () => {
+  it('is accepted until it expires', () => {
+    const verify = (validTo: number) => {
       const certificates = new ClientCertificates(() => new Map([['common_name:a', ACTOR]]));
-      // What of a connection is read: nobody can wait for a certificate to end.
+      // A fake socket with the properties that are read: the test cannot wait for an expiry.
       const socket = Object.assign(Object.create(TLSSocket.prototype), {
         authorized: true,
         getPeerCertificate: () => ({
@@ -160,7 +160,7 @@ describe('the certificate of a connection that lives on', () => {
       });
       return certificates.verify(socket);
     };
-    expect(judge(Date.now() + 60_000)).to.equal(ACTOR);
-    expect(judge(Date.now() - 60_000)).to.equal('rejected');
+    expect(verify(Date.now() + 60_000)).to.equal(ACTOR);
+    expect(verify(Date.now() - 60_000)).to.equal('rejected');
   });
 });

@@ -12,7 +12,7 @@ import { ask, shakeHands, startTlsHost, type TlsHost } from '../../support/tls/t
 
 const BOTH_AUTHORITIES = [authority, callers];
 
-describe('the listener with TLS', () => {
+describe('TLS listener', () => {
   let host: TlsHost;
   const subjectNow = async () => {
     const socket = await shakeHands(host, { ca: BOTH_AUTHORITIES });
@@ -31,7 +31,7 @@ describe('the listener with TLS', () => {
 
   after(() => host.stopAll());
 
-  it('says https where it listens, and answers', async () => {
+  it('reports its https URL and responds', async () => {
     expect(host.url).to.match(/^https:\/\/127\.0\.0\.1:\d+$/);
     expect((await ask(host, '/livez')).status).to.equal(200);
     expect((await ask(host, '/modules')).status).to.equal(401);
@@ -55,7 +55,7 @@ describe('the listener with TLS', () => {
     });
   }
 
-  it('offers HTTP/1.1 alone', async () => {
+  it('offers only HTTP/1.1', async () => {
     const socket = await shakeHands(host, { ALPNProtocols: ['h2', 'http/1.1'] });
     expect(socket.alpnProtocol).to.equal('http/1.1');
     socket.destroy();
@@ -67,7 +67,7 @@ describe('the listener with TLS', () => {
     ['half a handshake', '\x16\x03\x01\x02\x00\x01\x00'],
     ['nothing', ''],
   ] as const) {
-    it(`closes a connection that says ${title}, and answers nothing in plain text`, async () => {
+    it(`closes a connection that sends ${title}, without a response in plain text`, async () => {
       const before = await readMetric('modgate_tls_handshakes_failed_total');
       const socket = connect(host.port, '127.0.0.1');
       let received = '';
@@ -83,7 +83,7 @@ describe('the listener with TLS', () => {
     });
   }
 
-  it('takes a new pair for new connections, and leaves those that are open alone', async () => {
+  it('uses a new pair for new connections and keeps open ones', async () => {
     const open = await shakeHands(host);
     expect(await subjectNow()).to.equal('server');
     host.write('server.pem', renewed.cert);
@@ -111,7 +111,7 @@ describe('the listener with TLS', () => {
     ['half a certificate', 'server.pem', renewed.cert.slice(0, 100), /certificate in PEM/],
     ['a key under a passphrase', 'server.key', encryptedKey, /is encrypted/],
   ] as const) {
-    it(`keeps the pair that is good when ${title} takes its place, and says so`, async () => {
+    it(`keeps the last good pair when ${title} replaces it, and logs it`, async () => {
       host.write('server.pem', renewed.cert);
       host.write('server.key', renewed.key);
       await waitUntil('the good pair', async () => (await subjectNow()) === 'renewed', 15_000);
@@ -123,7 +123,7 @@ describe('the listener with TLS', () => {
     });
   }
 
-  it('warns of a key that others may read', async () => {
+  it('warns about a key that other users can read', async () => {
     host.write('server.pem', server.cert);
     host.write('server.key', server.key);
     await waitUntil('the first certificate', async () => (await subjectNow()) === 'server', 15_000);
@@ -137,7 +137,7 @@ describe('the listener with TLS', () => {
     await open.stopAll();
   });
 
-  it('is reached by commands that are told its authority', async () => {
+  it('is reached by commands that are given its authority', async () => {
     const ca = host.write('authority.pem', authority);
     const args = ['status', '--url', host.url, '--token', 'dev-system:root', '--json'];
     for (const [more, env] of [
@@ -157,7 +157,7 @@ describe('the listener with TLS', () => {
   });
 });
 
-describe('the settings of TLS', () => {
+describe('TLS settings', () => {
   const base = ['serve', '--env', 'development', '--port', '0'];
 
   for (const [title, files, args, message] of [
@@ -228,7 +228,7 @@ describe('the settings of TLS', () => {
       /--head-timeout-ms must be at most/,
     ],
   ] as [string, Record<string, string>, string[], RegExp][]) {
-    it(`refuse ${title}, with 2`, async () => {
+    it(`reject ${title} with exit code 2`, async () => {
       const { createWorkplace } = await import('../../support/cli/run-in.js');
       const place = createWorkplace();
       try {
@@ -247,7 +247,7 @@ describe('the settings of TLS', () => {
     });
   }
 
-  it('are not needed', async () => {
+  it('are optional', async () => {
     const { code, stderr } = await runModgate(['serve', '--modules', '/nowhere']);
     expect(code).to.equal(2);
     expect(stderr).not.to.include('tls');

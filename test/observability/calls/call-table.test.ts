@@ -43,8 +43,8 @@ const written = fc.record({
   ended,
 });
 
-describe('the table of calls', () => {
-  it('reads what was written last at each place', () => {
+describe('call table', () => {
+  it('reads the last write of each place', () => {
     fc.assert(
       fc.property(fc.array(written, { minLength: 1, maxLength: 12 }), (calls) => {
         const table = new CallTable(CAPACITY);
@@ -68,7 +68,7 @@ describe('the table of calls', () => {
     );
   });
 
-  it('has room for the longest ids, beside each other', () => {
+  it('has space for the longest ids', () => {
     const table = new CallTable(2);
     const [requestId, correlationId, traceId] = ['r'.repeat(128), 'c'.repeat(128), 'f'.repeat(32)];
     const trace = { ...createRequestTrace(), traceId };

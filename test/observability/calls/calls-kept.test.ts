@@ -64,7 +64,7 @@ describe('--keep-calls', () => {
   const idsOf = ({ calls }: Page) => calls.map((one) => one['request_id']);
   const stateFiles = () => readdirSync(join(host.directory, 'state'), { recursive: true });
 
-  it('is off by default: nothing of calls is on the disk', async () => {
+  it('is off by default: no calls are on disk', async () => {
     await start();
     await request(host, 'canary-call');
     expect(idsOf(await list(host))).to.deep.equal(['canary-call']);
@@ -74,7 +74,7 @@ describe('--keep-calls', () => {
       .equal([]);
   });
 
-  it('keeps calls over the end of the process, in one order with those that come', async () => {
+  it('keeps calls over a restart, in one order with new ones', async () => {
     await start('--keep-calls', '1000');
     for (const id of ['a', 'b', 'c']) await request(host, id);
     await call(host, { target: '/modules/none/http/x', headers: [['x-request-id', 'd']] });
@@ -105,7 +105,7 @@ describe('--keep-calls', () => {
     }
   });
 
-  it('keeps no more than it is told', async () => {
+  it('keeps at most the configured number', async () => {
     await start('--keep-calls', '20');
     for (let number = 0; number < 230; number += 1) await request(host, `n${number}`);
     await waitUntil(
@@ -118,7 +118,7 @@ describe('--keep-calls', () => {
     expect(calls[0]).to.include({ request_id: 'n229' });
   });
 
-  it('never puts captured bodies into the store, and shows them while they are in memory', async () => {
+  it('never stores captured bodies, and shows them while they are in memory', async () => {
     await start('--keep-calls', '1000');
     provider.answer({ body: '{"text":"canary-answer"}' });
     await call(host, {
@@ -141,7 +141,7 @@ describe('--keep-calls', () => {
     expect(text).to.not.include('canary');
   });
 
-  it('holds up nobody while the store does not answer', async () => {
+  it('does not delay requests while the store is unavailable', async () => {
     await start('--keep-calls', '1000', '--store', 'postgres://nobody@127.0.0.1:1/none');
     expect((await request(host, 'one')).status).to.equal(200);
     expect(idsOf(await list(host))).to.deep.equal(['one']);

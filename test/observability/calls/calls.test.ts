@@ -76,12 +76,12 @@ describe('GET /calls', () => {
     expect(shown['provider_ms']).to.be.below(Number(shown['duration_ms']));
   });
 
-  it('shows calls that failed, also those of nobody and of no module', async () => {
+  it('shows failed calls, also unauthenticated ones and of unknown modules', async () => {
     await request('nobody', undefined, { as: null });
     await request('nowhere', '/modules/nope/http/x?secret=1');
     setup.provider.answer({ status: 503 });
     await request('failed');
-    const [failed, nowhere, nobody] = (await list('?limit=3')).calls;
+    const [failed, nowhere, anonymous] = (await list('?limit=3')).calls;
     expect(failed).to.include({
       status: 502,
       failure: 'status',
@@ -90,11 +90,11 @@ describe('GET /calls', () => {
     });
     const none = { module: null, route: null, attempts: 0, endpoint: null, provider_ms: null };
     expect(nowhere).to.include({ ...none, status: 404, actor: 'system:root', failure: null });
-    expect(nobody).to.include({ ...none, status: 401, actor: null });
+    expect(anonymous).to.include({ ...none, status: 401, actor: null });
     expect(JSON.stringify((await list()).calls)).to.not.include('secret');
   });
 
-  it('records a caller who has gone as 499', async () => {
+  it('records a closed connection as 499', async () => {
     setup.provider.answer({ raw: [], finally: 'hang' });
     const connection = await RawConnection.open(setup.host.port);
     connection.write(
@@ -109,7 +109,7 @@ describe('GET /calls', () => {
     expect(gone?.['provider_ms']).to.be.a('number');
   });
 
-  it('leaves out what is not forwarded', async () => {
+  it('leaves out other requests', async () => {
     await request('own', '/livez');
     await request('own', '/modules');
     expect(idsOf(await list())).to.not.include('own');
@@ -129,7 +129,7 @@ describe('GET /calls', () => {
     expect(idsOf(await list(`?since=${encodeURIComponent(later)}`))).to.deep.equal([]);
   });
 
-  it('turns pages without a gap or a repetition while new calls come in', async () => {
+  it('pages without gaps or repetitions while new calls arrive', async () => {
     for (let number = 0; number < 7; number += 1) await request(`page-${number}`);
     const seen: unknown[] = [];
     let cursor: string | null = null;
@@ -145,7 +145,7 @@ describe('GET /calls', () => {
     expect(seen).to.not.include('new');
   });
 
-  it('says that there is no next page when there is none', async () => {
+  it('has no cursor on the last page', async () => {
     const all = await list('?limit=1000');
     const exact = await list(`?limit=${all.calls.length}`);
     expect(exact.next_cursor).to.equal(null);
@@ -172,7 +172,7 @@ describe('GET /calls', () => {
     ['modul=shop', 'modul'],
   ];
   for (const [query, field] of BAD) {
-    it(`refuses ?${query}, naming ${field}`, async () => {
+    it(`rejects ?${query}, naming ${field}`, async () => {
       const response = await call(setup.host, { target: `/calls?${query}` });
       expect(expectProblem(response, 400).errors.map((error) => error.field)).to.deep.equal([
         field,
@@ -180,7 +180,7 @@ describe('GET /calls', () => {
     });
   }
 
-  it('asks for the scope modgate.calls.read', async () => {
+  it('requires the scope modgate.calls.read', async () => {
     expectProblem(await call(setup.host, { target: '/calls', as: null }), 401);
     const as = 'dev-service:a:modgate.metrics.read';
     expectProblem(await call(setup.host, { target: '/calls', as }), 403);
@@ -188,13 +188,13 @@ describe('GET /calls', () => {
     expect((await call(setup.host, { target: '/calls', as: allowed })).status).to.equal(200);
   });
 
-  it('keeps no bodies unless the descriptor asks for it', async () => {
+  it('keeps no bodies unless the descriptor says so', async () => {
     const more = { method: 'POST', body: Buffer.from('{"a":1}') };
     await request('plain', '/modules/shop/http/items', { ...more, headers: [JSON_TYPE] });
     expect(Object.keys((await list('?limit=1')).calls[0] ?? {})).to.deep.equal(FIELDS);
   });
 
-  it('captures bodies where it does, without secrets, cut to so many bytes', async () => {
+  it('captures bodies without secrets, truncated to the configured size', async () => {
     const body = {
       name: 'n',
       Password: 'hunter2',
@@ -217,12 +217,12 @@ describe('GET /calls', () => {
       Password: '[redacted]',
       deep: [{ api_key: '[redacted]', 'x-auth': '[redacted]' }],
     });
-    const answer = String(shown['response_body']);
-    expect(answer).to.match(/^\{"access_token":"\[redacted\]","text":"ä+…$/);
-    expect(Buffer.byteLength(answer)).to.be.within(195, 203);
+    const captured = String(shown['response_body']);
+    expect(captured).to.match(/^\{"access_token":"\[redacted\]","text":"ä+…$/);
+    expect(Buffer.byteLength(captured)).to.be.within(195, 203);
   });
 
-  it('captures the answer of a provider that failed, and no body where there is none', async () => {
+  it('captures the response of a failed provider, and no body where there is none', async () => {
     setup.provider.answer({ status: 500, body: '{"detail":"broken"}' });
     await request('why', '/modules/spy/http/items/1');
     const [shown] = (await list('?limit=1')).calls;

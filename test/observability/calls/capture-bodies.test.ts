@@ -30,7 +30,7 @@ describe('captured bodies', () => {
     ...['pass\\u0077ord', '\\u0074oken'],
   ];
   for (const name of NAMES) {
-    it(`hold nothing of '${name}', whatever it is and wherever`, () => {
+    it(`do not contain the value of '${name}' at any place`, () => {
       for (const value of [
         JSON.stringify(CANARY),
         `["${CANARY}"]`,
@@ -60,7 +60,7 @@ describe('captured bodies', () => {
     ['a member of a list of settings', [{ key: 'DB_PASSWORD', values: [CANARY] }]],
   ];
   for (const [what, value] of VALUES) {
-    it(`hold nothing of ${what}`, () => {
+    it(`do not contain ${what}`, () => {
       const kept = capture(JSON.stringify({ kept: 1, text: value }));
       expect(kept).to.include('"kept":1').and.include('[redacted]');
       expect(kept).to.not.include(CANARY);
@@ -68,11 +68,11 @@ describe('captured bodies', () => {
     });
   }
 
-  it('hold the last of two members of one name, redacted like one', () => {
+  it('contain the last of two duplicate members, redacted', () => {
     expect(capture(`{"token":"${CANARY}","token":"${CANARY}"}`)).to.equal('{"token":"[redacted]"}');
   });
 
-  it('keep what is harmless as it was', () => {
+  it('contain harmless values unchanged', () => {
     const body = {
       name: 'n',
       list: [1, null, true],
@@ -99,7 +99,7 @@ describe('captured bodies', () => {
     expect(capture(Buffer.from([0xff, 0xfe, 0x00]))).to.equal(null);
   });
 
-  it('are cut after redaction, to whole characters, never more than asked for', () => {
+  it('are truncated after redaction to whole characters', () => {
     for (const bytes of [1, 10, 100, 64 * KIB]) {
       const body = JSON.stringify({ token: CANARY, text: '€'.repeat(40 * KIB) });
       const kept = capture(body, bytes) ?? '';
@@ -111,7 +111,7 @@ describe('captured bodies', () => {
     }
   });
 
-  it('are not parsed when they are huge', () => {
+  it('are not parsed when they are large', () => {
     const body = JSON.stringify({ token: CANARY, text: 'x'.repeat(256 * KIB) });
     expect(capture(body)).to.equal('[cut]');
   });

@@ -30,7 +30,7 @@ function end(id: number, body: string | null = null): CompletedRequest {
 const idsOf = (ring: RecentCallBuffer, query = {}) =>
   ring.list({ ...ALL, ...query })?.calls.map(({ requestId }) => Number(requestId));
 
-describe('the ring of calls', () => {
+describe('recent calls', () => {
   it('keeps the last ones only', () => {
     const ring = new RecentCallBuffer(4);
     expect(idsOf(ring)).to.deep.equal([]);
@@ -38,7 +38,7 @@ describe('the ring of calls', () => {
     expect(idsOf(ring)).to.deep.equal([9, 8, 7, 6]);
   });
 
-  it('ends a cursor whose calls have been overwritten, and repeats none', () => {
+  it('ends a cursor whose calls have been overwritten, without repetition', () => {
     const ring = new RecentCallBuffer(4);
     for (let id = 0; id < 4; id += 1) ring.add(end(id));
     const page = ring.list({ ...ALL, limit: 2 });
@@ -49,14 +49,14 @@ describe('the ring of calls', () => {
     expect(idsOf(ring, { cursor })).to.deep.equal([]);
   });
 
-  it('refuses the cursor of another process', () => {
+  it('rejects the cursor of another process', () => {
     const [one, other] = [new RecentCallBuffer(4), new RecentCallBuffer(4)];
     for (let id = 0; id < 3; id += 1) one.add(end(id));
     const cursor = one.list({ ...ALL, limit: 1 })?.next ?? '';
     expect(other.list({ ...ALL, cursor })).to.equal(null);
   });
 
-  it('forgets the oldest bodies when they are too much together', () => {
+  it('removes the oldest bodies beyond their total limit', () => {
     const ring = new RecentCallBuffer(100, 1000);
     for (let id = 0; id < 30; id += 1) ring.add(end(id, 'x'.repeat(98)));
     const captured = ring.list(ALL)?.calls.map((call) => call.captured !== null) ?? [];
@@ -64,7 +64,7 @@ describe('the ring of calls', () => {
     expect(captured.slice(0, 10)).to.not.include(false);
   });
 
-  it('frees the room of bodies with the calls that go', () => {
+  it('frees the memory of bodies with their calls', () => {
     const ring = new RecentCallBuffer(4, 1000);
     for (let id = 0; id < 50; id += 1) ring.add(end(id, id < 25 ? 'x'.repeat(98) : null));
     for (let id = 50; id < 53; id += 1) ring.add(end(id, 'x'.repeat(298)));

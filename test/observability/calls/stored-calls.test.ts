@@ -9,7 +9,7 @@ import { createEnded } from '../../support/observability/completed.js';
 const MS_PER_HOUR = 3_600_000;
 const QUERY = { module: null, status: null, since: null, limit: 1000, cursor: null };
 
-/** A store that can be away, or refuse. */
+/** A store that can be unavailable or reject calls. */
 function createStore() {
   const store = {
     batches: [] as (readonly StoredCall[])[],
@@ -29,7 +29,7 @@ function createStore() {
 
 const WAIT_MS = 10_000;
 
-describe('the archive of calls', () => {
+describe('stored calls', () => {
   const archives: StoredCalls[] = [];
   const open = (store: ReturnType<typeof createStore>, maxCalls = 1000, log: Log = silent) => {
     const archive = new StoredCalls({ store, maxCalls, maxHours: 2, log });
@@ -42,7 +42,7 @@ describe('the archive of calls', () => {
     for (const archive of archives.splice(0)) await archive.close();
   });
 
-  it('writes by itself, in batches, in order', async () => {
+  it('are written in the background, in batches, in order', async () => {
     const store = createStore();
     const archive = open(store);
     for (let id = 0; id < 250; id += 1) archive.add(createEnded(id));
@@ -54,7 +54,7 @@ describe('the archive of calls', () => {
     expect(ids).to.deep.equal(ids.toSorted());
   });
 
-  it('leaves out what is not forwarded', async () => {
+  it('leaves out other requests', async () => {
     const store = createStore();
     const archive = open(store);
     const ended = createEnded(1);
@@ -65,7 +65,7 @@ describe('the archive of calls', () => {
     expect(idsOf(store.batches.flat())).to.deep.equal([2]);
   });
 
-  it('has written what has ended before somebody reads', async () => {
+  it('are complete when they are read', async () => {
     const store = createStore();
     const archive = open(store);
     archive.add(createEnded(1));
@@ -73,7 +73,7 @@ describe('the archive of calls', () => {
     expect(page?.calls.map(({ requestId }) => requestId)).to.deep.equal(['1']);
   });
 
-  it('keeps what could not be written for a store that comes back, and each once', async () => {
+  it('are written once when the store is available again', async () => {
     const store = createStore();
     const archive = open(store);
     store.failure = new StoreUnavailable('locked');
@@ -85,7 +85,7 @@ describe('the archive of calls', () => {
     expect(idsOf(store.batches.flat())).to.deep.equal([...Array(150).keys()]);
   });
 
-  it('drops what the store refuses for ever, and says so', async () => {
+  it('are dropped and logged when the store rejects them', async () => {
     const errors: string[] = [];
     const store = createStore();
     const log = { ...silent, error: (_: object, message: string) => errors.push(message) };
@@ -99,7 +99,7 @@ describe('the archive of calls', () => {
     expect(idsOf(store.batches.flat())).to.deep.equal([2]);
   });
 
-  it('lets no more than 20,000 calls wait, and tells how many were not kept', async () => {
+  it('wait up to 20,000, and the dropped ones are counted in the log', async () => {
     const warnings: object[] = [];
     const store = createStore();
     const log = { ...silent, warn: (fields: object) => warnings.push(fields) };
@@ -114,7 +114,7 @@ describe('the archive of calls', () => {
     expect(store.batches.flat()).to.have.length(20_000);
   });
 
-  it('removes beyond its bounds: by count at the start and after a tenth more', async () => {
+  it('are removed beyond their bounds: by count at the start and after a tenth more', async () => {
     const store = createStore();
     const archive = open(store, 2000);
     const before = Date.now();
@@ -132,7 +132,7 @@ describe('the archive of calls', () => {
     expect(store.batches.flat()).to.have.length.within(200, 201);
   });
 
-  it('ends in time with a store that hangs', async () => {
+  it('are closed in time with a store that hangs', async () => {
     const store = createStore();
     const archive = open(store);
     store.appendCalls = () => new Promise(() => {});

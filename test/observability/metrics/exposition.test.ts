@@ -5,8 +5,8 @@ const GAUGE = '# HELP a Text.\n# TYPE a gauge\n';
 const HISTOGRAM = '# HELP h Text.\n# TYPE h histogram\n';
 
 /** Also the parser is a subject: one that takes everything would prove nothing. */
-describe('the parser of the exposition format', () => {
-  it('reads labels with what is escaped, values of every form, and whole histograms', () => {
+describe('exposition format parser', () => {
+  it('reads escaped labels, values of every form and complete histograms', () => {
     const text =
       `${GAUGE}a{x="\\"\\\\\\n,}",y=""} 1.5e-3\na NaN\n\n${HISTOGRAM}` +
       'h_bucket{le="0.1"} 1\nh_bucket{le="+Inf"} 3\nh_sum 2\nh_count 3\n';
@@ -42,7 +42,7 @@ describe('the parser of the exposition format', () => {
     ['no sum', `${HISTOGRAM}h_bucket{le="+Inf"} 1\nh_count 1\n`],
   ];
   for (const [what, text] of BAD) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(() => parseExposition(text)).to.throw();
     });
   }

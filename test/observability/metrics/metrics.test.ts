@@ -55,7 +55,7 @@ describe('metrics', () => {
     return connection;
   };
 
-  it('counts every forwarded request that has ended, before its answer has arrived', async () => {
+  it('counts every forwarded request before its response has arrived', async () => {
     const given: readonly (readonly [string, object, Record<string, string>])[] = [
       ['/modules/shop/http/items/1', {}, { route: '/items/{id}', method: 'GET', status: '200' }],
       ['/modules/shop/http/items/1', { method: 'HEAD' }, { method: 'HEAD', status: '200' }],
@@ -84,7 +84,7 @@ describe('metrics', () => {
     }
   });
 
-  it('counts who is nobody, and names of no module, under no module', async () => {
+  it('counts unauthenticated requests and unknown modules without a module', async () => {
     const of = async (status: string) =>
       (await read()).sum('modgate_requests_total', { module: '', route: '', status });
     const before = [await of('401'), await of('404'), await of('403')];
@@ -98,13 +98,13 @@ describe('metrics', () => {
     expect((await read()).text).to.not.include('who-knows');
   });
 
-  it('does not count what is not forwarded', async () => {
+  it('does not count other requests', async () => {
     const before = (await read()).sum('modgate_requests_total');
     for (const target of ['/livez', '/modules', '/nope', '/metrics']) await get(target);
     expect((await read()).sum('modgate_requests_total')).to.equal(before);
   });
 
-  it('counts a caller who has gone as 499 and cancelled', async () => {
+  it('counts a closed connection as 499 and cancelled', async () => {
     setup.provider.answer({ raw: [], finally: 'hang' });
     const connection = await hangOn('/modules/shop/http/items/9');
     await waitUntil('the call at the provider', () => setup.provider.requests.length === 1);
@@ -120,7 +120,7 @@ describe('metrics', () => {
     expect(metrics.sum('modgate_in_flight')).to.equal(0);
   });
 
-  it('tells the time of the host from that of the provider', async () => {
+  it('separates the time of the host from that of the provider', async () => {
     const of = async () => {
       const metrics = await read();
       const labels = { module: 'shop', route: '/items/{id}' };
@@ -151,7 +151,7 @@ describe('metrics', () => {
     }
   });
 
-  it('counts failures by kind, and shows the breaker that they open', async () => {
+  it('counts failures by kind and shows the open circuit breaker', async () => {
     for (let count = 0; count < 4; count += 1) await get('/modules/down/http/items/1');
     setup.provider.answer({ status: 500 });
     await get('/modules/shop/http/items/1');
@@ -193,7 +193,7 @@ describe('metrics', () => {
     setup.host.remove('flaky.json');
   });
 
-  it('has a kind for each failure', async () => {
+  it('has a label for each failure', async () => {
     const of = async (failure: string) =>
       (await read()).sum('modgate_failures_total', { module: 'tight', failure });
     const endpoint = setup.provider.url;
@@ -217,7 +217,7 @@ describe('metrics', () => {
     expect(await of('overloaded')).to.equal(0);
   });
 
-  it('shows what is in flight, what waits for its turn, and what found no place', async () => {
+  it('shows calls in flight, queued and rejected', async () => {
     const limits = { timeout_ms: 20_000, concurrency: 1, queue: 1, queue_ms: 20_000 };
     const { url } = setup.provider;
     setup.host.drop('narrow.json', describeModule('narrow', url, ROUTES, { limits }));
@@ -257,7 +257,7 @@ describe('metrics', () => {
     for (const { value } of quantiles) expect(value).to.be.within(0, 10);
   });
 
-  it("has prom-client's defaults, and their content type", async () => {
+  it("includes prom-client's defaults and their content type", async () => {
     const response = await fetch(`${setup.host.url}/metrics`);
     expect(response.headers.get('content-type')).to.equal(
       'text/plain; version=0.0.4; charset=utf-8',
@@ -267,7 +267,7 @@ describe('metrics', () => {
     expect(names).to.include('nodejs_heap_size_used_bytes');
   });
 
-  it('counts reloads, and forgets the labels of modules and routes that are gone', async () => {
+  it('counts reloads and removes the labels of removed modules and routes', async () => {
     const before = await read();
     expect(before.sum('modgate_reload_total', { result: 'failure' })).to.equal(2);
     const one = { method: 'GET', path: '/items/{id}', capability: 'shop.read' };
@@ -303,7 +303,7 @@ describe('metrics', () => {
     await waitUntil('the labels to go', async () => !(await read()).text.includes('extra'));
   });
 
-  it('makes no series for paths, names and queries that callers invent', async () => {
+  it('creates no series for paths, names and queries of clients', async () => {
     const routes = [{ method: 'GET', path: '/a/{rest...}', capability: 'shop.read' }];
     setup.host.drop('wide.json', describeModule('wide', setup.provider.url, routes));
     await waitUntil('the module', async () => (await get('/modules/wide/http/a/b')).status === 200);
@@ -342,7 +342,7 @@ describe('metrics', () => {
 });
 
 describe('GET /metrics', () => {
-  it('asks for the scope modgate.metrics.read unless the host listens on loopback only', async () => {
+  it('requires the scope modgate.metrics.read unless the host listens on loopback only', async () => {
     const host = await startHost({
       args: ['--host', '0.0.0.0', '--allow-dev-auth-anywhere'],
     });
@@ -350,12 +350,12 @@ describe('GET /metrics', () => {
       const url = host.url.replace('0.0.0.0', '127.0.0.1');
       const ask = (as: string | null) => call(host, { target: '/metrics', as });
       expectProblem(await ask(null), 401, 'unauthorized');
-      const refused = expectProblem(
+      const rejected = expectProblem(
         await ask('dev-service:a:modgate.calls.read'),
         403,
         'forbidden',
       );
-      expect(refused.errors).to.deep.equal([{ field: 'scope', reason: 'modgate.metrics.read' }]);
+      expect(rejected.errors).to.deep.equal([{ field: 'scope', reason: 'modgate.metrics.read' }]);
       expect((await ask('dev-system:root')).status).to.equal(200);
       const authorization = 'Bearer dev-service:a:modgate.metrics.read';
       expect((await scrape({ url }, { authorization })).names).to.include('modgate_requests_total');

@@ -5,7 +5,7 @@ import {
   readAuthority,
 } from '../../../core/observability/tracing/attributes.js';
 
-describe('attributes of spans', () => {
+describe('span attributes', () => {
   it('name the server of an endpoint that is a URL, with the port of its scheme', () => {
     const of = (endpoint: string) => {
       const { 'server.address': address, 'server.port': port } = describeServer(endpoint);
@@ -21,7 +21,7 @@ describe('attributes of spans', () => {
     expect(describeServer('local')).to.deep.equal({ 'modgate.endpoint': 'local' });
   });
 
-  it('say whom the caller meant', () => {
+  it('name the requested authority', () => {
     const named = { 'server.address': 'gate.internal', 'server.port': 443 };
     expect(readAuthority('https', 'gate.internal')).to.deep.equal(named);
     expect(readAuthority('http', 'gate.internal')).to.include({ 'server.port': 80 });
@@ -34,7 +34,7 @@ describe('attributes of spans', () => {
     }
   });
 
-  it('know nine methods, and no other by its name', () => {
+  it('name nine methods and report others as _OTHER', () => {
     expect(nameMethod('PATCH').name).to.equal('PATCH');
     expect(nameMethod('get').attributes).to.deep.equal({
       'http.request.method': '_OTHER',

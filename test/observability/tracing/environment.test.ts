@@ -46,10 +46,10 @@ const IGNORED: readonly (readonly [string, string])[] = [
   ['OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '-1'],
 ];
 
-const INVALID = 'an OTEL_* variable is invalid, its default applies';
-const LOST = 'traces are lost: the receiver of OTEL_EXPORTER_OTLP_ENDPOINT does not take them';
+const INVALID = 'invalid OTEL_* variable: its default applies';
+const LOST = 'traces lost: OTLP receiver unavailable';
 
-describe('the environment of traces', () => {
+describe('OTEL_* variables', () => {
   let directory: string;
   let provider: EchoProvider;
   let receiver: OtlpReceiver;
@@ -91,7 +91,7 @@ describe('the environment of traces', () => {
   };
 
   for (const [name, value] of IGNORED) {
-    it(`delivers traces in spite of ${name}=${value}`, async () => {
+    it(`delivers traces despite ${name}=${value}`, async () => {
       const before = receiver.spans.length;
       const messages = await traceOnce({
         OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
@@ -124,7 +124,7 @@ describe('the environment of traces', () => {
     expect(await traceOnce(environment)).to.deep.equal([INVALID]);
   });
 
-  it('costs callers nothing when every variable is invalid', async () => {
+  it('serves requests when every variable is invalid', async () => {
     const host = await startTracedHost(
       provider.url,
       Object.fromEntries([...IGNORED, ...LOSES_TRACES]),
@@ -150,7 +150,7 @@ describe('the environment of traces', () => {
   const isTelemetry = (url: string) =>
     /@opentelemetry\/(?!api\/)|\/otlp-(?:tracing|request-span|attributes)/.test(url);
 
-  it('loads nothing of the SDK without an endpoint, and samples nothing', async () => {
+  it('does not load the SDK without an endpoint', async () => {
     provider.reset();
     const loaded = await listLoaded({ OTEL_TRACES_SAMPLER: 'always_on' });
     expect(loaded.some((url) => url.endsWith('/core/compose.js'))).to.equal(true);
@@ -158,7 +158,7 @@ describe('the environment of traces', () => {
     expect(readTraceparent(provider.only().headers)[2]).to.equal('00');
   });
 
-  it('loads it with one, and the exporter that is asked for alone', async () => {
+  it('loads the SDK and only the configured exporter with an endpoint', async () => {
     const loaded = await listLoaded({
       OTEL_EXPORTER_OTLP_ENDPOINT: NOBODY,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',

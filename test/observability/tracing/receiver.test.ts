@@ -18,7 +18,7 @@ const TRACE = '8'.repeat(32);
 const STOP_MS = 8000;
 const CALLS = 60;
 
-describe('the receiver of traces', () => {
+describe('trace receiver', () => {
   let receiver: OtlpReceiver;
   let provider: EchoProvider;
 
@@ -56,9 +56,9 @@ describe('the receiver of traces', () => {
     }
   };
   const warningsOf = (host: RunningHost) =>
-    host.logs().filter(({ msg }) => String(msg).startsWith('traces are lost'));
+    host.logs().filter(({ msg }) => String(msg).startsWith('traces lost'));
 
-  it('gets what is left at the end, also when no batch was due', async () => {
+  it('receives remaining spans at shutdown', async () => {
     await run({ OTEL_BSP_SCHEDULE_DELAY: '60000' }, async (host) => {
       await callItem(host, [traceparent(TRACE)]);
       expect(spansOf(receiver, TRACE)).to.have.length(0);
@@ -66,7 +66,7 @@ describe('the receiver of traces', () => {
     await waitForTrace(receiver, TRACE, 2);
   });
 
-  it('is shown the headers, the service and the attributes of the environment', async () => {
+  it('receives the headers, service and attributes of the environment', async () => {
     const env = {
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20hunter2, x-scope-orgid = ops',
       OTEL_SERVICE_NAME: 'edge',
@@ -92,7 +92,7 @@ describe('the receiver of traces', () => {
     });
   });
 
-  it('can be named for traces alone, by its whole path', async () => {
+  it('can be set for traces only, by its full path', async () => {
     const traceId = '6'.repeat(32);
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: NOBODY,
@@ -106,7 +106,7 @@ describe('the receiver of traces', () => {
     });
   });
 
-  it('gets what the sampler lets through', async () => {
+  it('receives what the sampler samples', async () => {
     await run({ OTEL_TRACES_SAMPLER: 'always_off' }, async (host) => {
       await callItem(host, [traceparent('5'.repeat(32))]);
       expect(readTraceparent(provider.only().headers)[2]).to.equal('00');
@@ -128,7 +128,7 @@ describe('the receiver of traces', () => {
     { name: 'hangs', env: {}, mood: 'hangs' },
   ] as const;
   for (const { name, env, mood } of TROUBLE) {
-    it(`costs callers nothing when it ${name}, and the end of the host a second`, async () => {
+    it(`does not affect requests when it ${name}, and delays shutdown by a second at most`, async () => {
       receiver.mood = mood;
       const short = { OTEL_EXPORTER_OTLP_TIMEOUT: '500', OTEL_BSP_EXPORT_TIMEOUT: '500' };
       await run({ ...short, ...env }, async (host) => {
@@ -149,7 +149,7 @@ describe('the receiver of traces', () => {
     });
   }
 
-  it('keeps no more spans than its queue while it hangs', async () => {
+  it('drops spans beyond its queue while it hangs', async () => {
     receiver.mood = 'hangs';
     const env = { OTEL_BSP_MAX_QUEUE_SIZE: '20', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '10' };
     await run({ ...env, OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }, async (host) => {

@@ -103,7 +103,7 @@ for (const { protocol, type } of ENCODINGS) {
       expect(receiver.exports[0]?.line).to.equal(`POST /v1/traces ${type}`);
     });
 
-    it('lie within each other in time', async () => {
+    it('are nested in time', async () => {
       const traceId = newTrace();
       provider.answer({ delayMs: 60 });
       await callItem(host, [traceparent(traceId)]);
@@ -115,7 +115,7 @@ for (const { protocol, type } of ENCODINGS) {
       expect(Number(client.endedAt - client.startedAt)).to.be.above(50e6);
     });
 
-    it('begin with the host where the caller has none, and are in the log line', async () => {
+    it('start at the host without a span of the caller, and are in the log line', async () => {
       await callItem(host);
       const [traceId, spanId, flags] = readTraceparent(provider.only().headers);
       const { server, clients } = await waitForTrace(receiver, traceId, 2);
@@ -171,7 +171,7 @@ for (const { protocol, type } of ENCODINGS) {
       expect(clients.map(({ statusCode }) => statusCode)).to.deep.equal([ERROR, UNSET]);
     });
 
-    it('tell of a provider that failed, and of an answer that is none', async () => {
+    it('record failed providers and invalid responses', async () => {
       const [failed, none] = [newTrace(), newTrace()];
       provider.answer({ status: 503 });
       await callItem(host, [traceparent(failed)]);
@@ -192,8 +192,8 @@ for (const { protocol, type } of ENCODINGS) {
       expect(clients[0]?.attributes['http.response.status_code']).to.equal(200);
     });
 
-    it('tell what was refused before a provider was asked', async () => {
-      const [unmatched, nobody] = [newTrace(), newTrace()];
+    it('record requests that were rejected before the provider call', async () => {
+      const [unmatched, anonymous] = [newTrace(), newTrace()];
       await call(host, {
         target: '/modules/shop/http/hunter3',
         headers: [traceparent(unmatched)],
@@ -206,18 +206,18 @@ for (const { protocol, type } of ENCODINGS) {
         method: 'PROPFIND',
         as: null,
         target: '/modules/shop/http/items/1',
-        headers: [traceparent(nobody)],
+        headers: [traceparent(anonymous)],
       });
-      const { server: refused } = await waitForTrace(receiver, nobody, 1);
-      expect(refused.name).to.equal('HTTP');
-      expect(refused.attributes).to.include({
+      const { server: rejected } = await waitForTrace(receiver, anonymous, 1);
+      expect(rejected.name).to.equal('HTTP');
+      expect(rejected.attributes).to.include({
         'http.request.method': '_OTHER',
         'http.request.method_original': 'PROPFIND',
         'http.response.status_code': 401,
       });
     });
 
-    it('tell of a caller who has gone', async () => {
+    it('record clients that close the connection', async () => {
       const traceId = newTrace();
       provider.answer({ raw: [], finally: 'hang' });
       const connection = await RawConnection.open(host.port);
@@ -236,7 +236,7 @@ for (const { protocol, type } of ENCODINGS) {
       expect(clients[0]?.attributes['error.type']).to.equal('cancelled');
     });
 
-    it('name the console bridge, and what it asks the provider', async () => {
+    it('name the console bridge and its provider call', async () => {
       const traceId = newTrace();
       provider.answer({ body: '{"records":[],"next_cursor":null}' });
       const { status } = await call(host, {
@@ -261,7 +261,7 @@ for (const { protocol, type } of ENCODINGS) {
       expect(clients[0]?.attributes['http.request.method']).to.equal('GET');
     });
 
-    it("are not sent where the caller's flag says that they are not sampled", async () => {
+    it("are not exported when the caller's flag says not sampled", async () => {
       const [traceId, later] = [newTrace(), newTrace()];
       await callItem(host, [traceparent(traceId, '00')]);
       const [id, spanId, flags] = readTraceparent(provider.only().headers);
@@ -272,7 +272,7 @@ for (const { protocol, type } of ENCODINGS) {
       expect(spansOf(receiver, traceId)).to.have.length(0);
     });
 
-    it('do not follow a traceparent that the connection header names, or a malformed one', async () => {
+    it('ignore a malformed or hop-by-hop traceparent', async () => {
       const traceId = newTrace();
       await callItem(host, [traceparent(traceId), ['connection', 'close, Traceparent']]);
       const [own] = readTraceparent(provider.only().headers);
@@ -284,7 +284,7 @@ for (const { protocol, type } of ENCODINGS) {
       expect(readTraceparent(provider.only().headers)[0]).to.not.equal(traceId);
     });
 
-    it('hold nothing of raw targets and bodies', () => {
+    it('contain nothing of raw targets and bodies', () => {
       const sent = receiver.exports.map(({ body }) => body.toString('latin1')).join('');
       expect(sent).to.include('/items/{id}');
       expect(sent).to.not.include('hunter');
