@@ -7,15 +7,15 @@ import { record, type Struct } from 'superstruct';
 import { digest } from '../descriptor/identifiers.js';
 import { matching } from '../document/structs.js';
 
-/** By the path of the file in the plugin's folder, with `/`: `sha256:` and lower-case hex. */
+/** `sha256:` and lower-case hex, by the file's path in the plugin's folder, with `/`. */
 export type FileDigests = Readonly<Record<string, string>>;
 
-/** Files of one plugin, those of its own `node_modules` among them. */
+/** Per plugin, including its own `node_modules`. */
 const MAX_FILES = 20_000;
 
-/** Why the files of a plugin have no digests. */
+/** The files of a plugin cannot be digested. */
 export class DigestError extends Error {
-  override readonly name = 'UndigestedPlugin';
+  override readonly name = 'DigestError';
 }
 
 export function fileDigests(): Struct<Record<string, string>, null> {
@@ -29,9 +29,9 @@ export function fileDigests(): Struct<Record<string, string>, null> {
 }
 
 /**
- * The digest of every file in the folder of a plugin, by path, in order of the paths. Symbolic links are
- * followed as long as they stay in the folder.
- * @throws UndigestedPlugin for a link that leads outside, too many files, or one that cannot be read.
+ * The digest of every file in the folder of a plugin, in order of the paths. Symbolic links are followed
+ * within the folder.
+ * @throws DigestError for a link that leads outside, too many files, or a file that cannot be read.
  */
 export async function digestFiles(folder: string): Promise<FileDigests> {
   const root = await realpath(folder);
@@ -44,7 +44,7 @@ export async function digestFiles(folder: string): Promise<FileDigests> {
 
 async function listFiles(root: string): Promise<string[]> {
   const files: string[] = [];
-  // A link to a folder above would have no end: each real folder is entered once.
+  // Each real folder is entered once, because a link to a parent would have no end.
   const entered = new Set<string>();
   const folders = [root];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
@@ -60,7 +60,7 @@ async function listFiles(root: string): Promise<string[]> {
       // Reading a pipe would never end.
       else throw new DigestError(`'${relative(root, path)}' is not a regular file`);
     }
-    if (files.length > MAX_FILES) throw new DigestError(`it has more than ${MAX_FILES} files`);
+    if (files.length > MAX_FILES) throw new DigestError(`more than ${MAX_FILES} files`);
   }
   return files;
 }

@@ -5,7 +5,7 @@ import type { PluginSource } from '../config/plugin-list.js';
 import { PluginError } from './plugin-error.js';
 import { PLUGIN_FILE, type PluginOrigin, type RejectedPlugin } from './plugin-manifest.js';
 
-/** A plugin that is there, or a package that is not. */
+/** A plugin, or a package that is not installed. */
 export type FoundPlugin =
   | { readonly folder: string; readonly origin: PluginOrigin }
   | RejectedPlugin;
@@ -23,7 +23,7 @@ export async function findPlugins(sources: readonly PluginSource[]): Promise<Fou
     ),
   );
   const folders = new Set<string>();
-  // One that is named twice is there once.
+  // A folder that is configured twice counts once.
   return found.flat().filter(({ folder }) => folders.size < folders.add(folder).size);
 }
 
@@ -64,16 +64,17 @@ async function findPackage({ name, directories }: PackageSource): Promise<FoundP
   for (const directory of directories) {
     for (const parent of listParents(resolve(directory))) {
       const folder = join(parent, 'node_modules', name);
-      // By its real path, as Node imports it: with a linked package that is elsewhere.
+      // The real path, from which Node imports a linked package.
       if (await exists(folder)) return [{ folder: await realpath(folder), origin: 'package' }];
     }
   }
-  return [assertPluginsFound(name, directories)];
+  return [createMissingPackage(name, directories)];
 }
 
-function assertPluginsFound(name: string, directories: readonly string[]): RejectedPlugin {
-  const trouble = `is no package that is installed under ${[...new Set(directories.map((path) => resolve(path)))].join(' or ')}`;
-  const error = new PluginError(name, 'find', trouble, `npm install ${name}`);
+function createMissingPackage(name: string, directories: readonly string[]): RejectedPlugin {
+  const searched = [...new Set(directories.map((path) => resolve(path)))];
+  const problem = `is not installed under ${searched.join(' or ')}`;
+  const error = new PluginError(name, 'find', problem, `npm install ${name}`);
   const folder = join(resolve(directories[0] ?? '.'), 'node_modules', name);
   return { origin: 'package', folder, name, version: null, kinds: [], authenticators: [], error };
 }
@@ -90,7 +91,7 @@ async function exists(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Anything else, such as a lack of permission, is told when the file is read.
+    // Other errors, such as a missing permission, are reported when the file is read.
     return code !== 'ENOENT' && code !== 'ENOTDIR';
   }
 }

@@ -10,14 +10,17 @@ import { withTimeout } from '../lib/promises.js';
 import { PluginError } from './plugin-error.js';
 import type { PluginManifest } from './plugin-manifest.js';
 
-/** A top-level `await` that never ends must not keep the host from serving with the other plugins. */
+/** A top-level `await` that never ends must not block the other plugins. */
 export const IMPORT_TIMEOUT_MS = 5_000;
 
-/** What an import needs to know of a plugin; can be sent to a worker thread. */
+/** What the import of a plugin needs; it can be sent to a worker thread. */
 export type ImportedPlugin = Pick<
   PluginManifest,
   'name' | 'entryPath' | 'kinds' | 'authenticators'
 >;
+
+/** For errors in the code of a plugin. */
+export const REPORT_HINT = "report it to the plugin's author";
 
 export interface PluginExports {
   /** By kind. */
@@ -27,7 +30,7 @@ export interface PluginExports {
 }
 
 /**
- * Runs the code of a plugin, for the first time and the last: Node keeps what it has imported.
+ * Imports the code of a plugin. This happens once, because Node keeps imported modules.
  * @throws PluginError at the stages `import`, `export`, `contract` and `kinds`.
  */
 export async function importPlugin(plugin: ImportedPlugin): Promise<PluginExports> {
@@ -38,27 +41,27 @@ export async function importPlugin(plugin: ImportedPlugin): Promise<PluginExport
 }
 
 export function createImportTimeout(name: string): PluginError {
-  const trouble = `did not end its import within ${IMPORT_TIMEOUT_MS} ms`;
-  const hint = "does it wait for something at its top level? that belongs into 'open'";
-  return new PluginError(name, 'import', trouble, hint);
+  const problem = `did not finish its import within ${IMPORT_TIMEOUT_MS} ms`;
+  const hint = "move what its top level waits for into 'open'";
+  return new PluginError(name, 'import', problem, hint);
 }
 
 async function importInTime(plugin: ImportedPlugin): Promise<Record<string, unknown>> {
-  const createLateError = () => createImportTimeout(plugin.name);
+  const createError = () => createImportTimeout(plugin.name);
   try {
     const imported: Promise<Record<string, unknown>> = import(pathToFileURL(plugin.entryPath).href);
-    return await withTimeout(imported, IMPORT_TIMEOUT_MS, createLateError);
+    return await withTimeout(imported, IMPORT_TIMEOUT_MS, createError);
   } catch (error) {
-    throw error instanceof PluginError ? error : explainThrow(plugin, error);
+    throw error instanceof PluginError ? error : createImportError(plugin, error);
   }
 }
 
-function explainThrow(plugin: ImportedPlugin, cause: unknown): PluginError {
-  const message = cause instanceof Error ? cause.message : 'it threw something that is no error';
+function createImportError(plugin: ImportedPlugin, cause: unknown): PluginError {
+  const message = cause instanceof Error ? cause.message : 'it threw a value that is not an error';
   const isMissing = (cause as NodeJS.ErrnoException | null)?.code === 'ERR_MODULE_NOT_FOUND';
-  const hint = isMissing ? 'install its dependencies in its folder' : 'its author has to mend it';
-  const trouble = `cannot be imported: ${message}`;
-  return new PluginError(plugin.name, 'import', trouble, hint, { cause });
+  const hint = isMissing ? 'install its dependencies in its folder' : REPORT_HINT;
+  const problem = `cannot be imported: ${message}`;
+  return new PluginError(plugin.name, 'import', problem, hint, { cause });
 }
 
 interface RawExports {
@@ -99,14 +102,14 @@ function readList(
     name === 'adapters'
       ? 'adapters: [defineAdapter({ … })]'
       : 'authenticators: [defineAuthenticator({ … })]';
-  const trouble = `has a default export without '${name}'`;
-  throw new PluginError(plugin.name, 'export', trouble, `export default { ${hint} }`);
+  const problem = `has a default export without '${name}'`;
+  throw new PluginError(plugin.name, 'export', problem, `export default { ${hint} }`);
 }
 
-/** How one sort of exports is judged, and named in messages. */
+/** How exports of one type are validated, and what messages call them. */
 interface ExportRules<T> {
-  readonly what: string;
-  readonly plural: string;
+  readonly article: string;
+  readonly noun: string;
   readonly brand: string;
   readonly isBranded: (value: unknown) => value is T;
   readonly identify: (value: T) => unknown;
@@ -115,8 +118,8 @@ interface ExportRules<T> {
 }
 
 const ADAPTERS: ExportRules<ProviderAdapter> = {
-  what: 'an adapter',
-  plural: 'adapter',
+  article: 'an adapter',
+  noun: 'adapter',
   brand: 'defineAdapter',
   isBranded: isAdapter,
   identify: ({ kind }) => kind,
@@ -125,8 +128,8 @@ const ADAPTERS: ExportRules<ProviderAdapter> = {
 };
 
 const AUTHENTICATORS: ExportRules<AuthenticatorFactory> = {
-  what: 'an authenticator',
-  plural: 'authenticator',
+  article: 'an authenticator',
+  noun: 'authenticator',
   brand: 'defineAuthenticator',
   isBranded: isAuthenticatorFactory,
   identify: ({ name }) => name,
@@ -139,28 +142,28 @@ function validateExports<T extends ProviderAdapter | AuthenticatorFactory>(
   exported: readonly unknown[],
   rules: ExportRules<T>,
 ): ReadonlyMap<string, T> {
-  const { what, plural, idWord } = rules;
+  const { article, noun, idWord } = rules;
   const declared = rules.declared(plugin);
   const found = new Map<string, T>();
   for (const value of exported) {
     const id = validateExport(plugin, value, rules);
     if (found.has(id)) {
-      const trouble = `exports two ${plural}s of the ${idWord} '${id}'`;
-      throw new PluginError(plugin.name, 'kinds', trouble, 'export one of them');
+      const problem = `exports two ${noun}s of the ${idWord} '${id}'`;
+      throw new PluginError(plugin.name, 'kinds', problem, 'export one of them');
     }
     found.set(id, value as T);
   }
   const missing = declared.filter((id) => !found.has(id));
   if (missing.length > 0) {
-    const trouble = `has no ${plural} for the ${idWord} '${missing.join("', '")}' of its plugin.json`;
+    const problem = `has no ${noun} for the ${idWord} '${missing.join("', '")}' of its plugin.json`;
     const ids = [...found.keys()];
     const hint = ids.length === 0 ? 'it exports none' : `it exports ${ids.join(', ')}`;
-    throw new PluginError(plugin.name, 'kinds', trouble, hint);
+    throw new PluginError(plugin.name, 'kinds', problem, hint);
   }
   const extra = [...found.keys()].filter((id) => !declared.includes(id));
   if (extra.length > 0) {
-    const trouble = `exports ${what} of the ${idWord} '${extra.join("', '")}', which its plugin.json does not name`;
-    throw new PluginError(plugin.name, 'kinds', trouble, `name it in its plugin.json`);
+    const problem = `exports ${article} of the ${idWord} '${extra.join("', '")}', which its plugin.json does not name`;
+    throw new PluginError(plugin.name, 'kinds', problem, 'add it to its plugin.json');
   }
   return found;
 }
@@ -168,22 +171,22 @@ function validateExports<T extends ProviderAdapter | AuthenticatorFactory>(
 function validateExport<T extends ProviderAdapter | AuthenticatorFactory>(
   plugin: ImportedPlugin,
   value: unknown,
-  { what, brand, isBranded, identify, idWord }: ExportRules<T>,
+  { article, brand, isBranded, identify, idWord }: ExportRules<T>,
 ): string {
   if (!isBranded(value)) {
-    const trouble = `exports ${what} that is not branded`;
-    throw new PluginError(plugin.name, 'export', trouble, `make it with '${brand}'`);
+    const problem = `exports ${article} that is not branded`;
+    throw new PluginError(plugin.name, 'export', problem, `create it with '${brand}'`);
   }
   if (value.contract !== CONTRACT_VERSION) {
-    const trouble = `exports ${what} for another contract, this host has ${CONTRACT_VERSION}`;
-    const hint = "is a 'modgate' of another version installed in its folder?";
-    throw new PluginError(plugin.name, 'contract', trouble, hint);
+    const problem = `exports ${article} for another contract, this host has ${CONTRACT_VERSION}`;
+    const hint = "check which version of 'modgate' is installed in its folder";
+    throw new PluginError(plugin.name, 'contract', problem, hint);
   }
   if (typeof value.open !== 'function' || typeof value.config?.validate !== 'function') {
-    const trouble = `exports ${what} without 'open' or 'config'`;
-    throw new PluginError(plugin.name, 'export', trouble, null);
+    const problem = `exports ${article} without 'open' or 'config'`;
+    throw new PluginError(plugin.name, 'export', problem, null);
   }
   const id = identify(value);
   if (typeof id === 'string') return id;
-  throw new PluginError(plugin.name, 'export', `exports ${what} without a '${idWord}'`, null);
+  throw new PluginError(plugin.name, 'export', `exports ${article} without a '${idWord}'`, null);
 }

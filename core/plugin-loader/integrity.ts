@@ -7,49 +7,57 @@ const DIGESTS_FILE = record(pluginName, fileDigests());
 
 /**
  * Parses `{<plugin>: {<path>: sha256:…}}`, JSON or YAML, as `modgate plugins digest` prints it.
- * @throws InvalidFile with the place of each fault.
+ * @throws InvalidFile with the position of each error.
  */
 export function parsePluginDigests(file: string, text: string): PluginDigests {
   return parseByStruct(file, text, DIGESTS_FILE).value;
 }
 
-/** Digests that ops keep apart from the plugins, by a plugin's name; its `plugin.json` is among the files. */
+/** Digests that operators keep apart from the plugins, by plugin name; they include its `plugin.json`. */
 export type PluginDigests = Readonly<Record<string, FileDigests>>;
 
-/** Files named in one message: who changed more is helped by the first ones. */
+/** Files named in one message. */
 const MAX_NAMED = 3;
 
+export interface IntegrityProblem {
+  /** `unverified`: there are no digests to compare with. */
+  readonly state: 'unverified' | 'failed';
+  /** Completes a sentence that starts with the plugin. */
+  readonly reason: string;
+}
+
 /**
- * Compares the files of a plugin with the digests of ops, else with its own. Without any it fails: nobody
- * has said what its files are.
- * @returns why it fails, `null` when it does not.
+ * Compares the files of a plugin with the digests of operators, or else with its own.
+ * @returns `null` when they are equal.
  */
 export async function verifyIntegrity(
   plugin: PluginManifest,
   pinned: PluginDigests,
-): Promise<string | null> {
+): Promise<IntegrityProblem | null> {
   const own = plugin.digests === null ? null : { ...plugin.digests };
   const expected = Object.hasOwn(pinned, plugin.name) ? pinned[plugin.name] : own;
-  if (expected == null) return 'has no digests';
+  if (expected == null) return { state: 'unverified', reason: 'has no digests' };
   try {
     const found = { ...(await digestFiles(plugin.folder)) };
-    // It cannot hold a digest of its own.
+    // A file cannot hold its own digest.
     if (expected === own) delete found[PLUGIN_FILE];
-    return compare(found, expected);
+    const reason = compare(found, expected);
+    return reason === null ? null : { state: 'failed', reason };
   } catch (error) {
     if (!(error instanceof DigestError)) throw error;
-    return `cannot be judged by its digests: ${error.message}`;
+    return { state: 'failed', reason: `cannot be compared with its digests: ${error.message}` };
   }
 }
 
 function compare(found: FileDigests, expected: FileDigests): string | null {
   const paths = [...new Set([...Object.keys(found), ...Object.keys(expected)])].sort();
-  const troubles = paths.flatMap((path) => {
+  const differences = paths.flatMap((path) => {
     if (!Object.hasOwn(expected, path)) return [`'${path}' has none`];
     if (!Object.hasOwn(found, path)) return [`'${path}' is missing`];
     return found[path] === expected[path] ? [] : [`'${path}' differs`];
   });
-  if (troubles.length === 0) return null;
-  const more = troubles.length > MAX_NAMED ? ` and ${troubles.length - MAX_NAMED} more` : '';
-  return `does not have the files of its digests: ${troubles.slice(0, MAX_NAMED).join(', ')}${more}`;
+  if (differences.length === 0) return null;
+  const named = differences.slice(0, MAX_NAMED).join(', ');
+  const more = differences.length > MAX_NAMED ? ` and ${differences.length - MAX_NAMED} more` : '';
+  return `does not match its digests: ${named}${more}`;
 }

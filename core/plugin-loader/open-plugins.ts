@@ -7,13 +7,13 @@ import { SHIPPED_PLUGINS } from './find-plugins.js';
 import { parsePluginDigests } from './integrity.js';
 import { type PluginRegistry, readPlugins } from './registry.js';
 
-/** The settings that say which plugins there are, and which are trusted. */
+/** The settings of plugins. */
 export const PLUGIN_SETTINGS = ['plugins', 'pluginIntegrity', 'pluginDigests'] as const;
 
 type PluginConfig = Pick<HostConfig, (typeof PLUGIN_SETTINGS)[number]>;
 
 /**
- * The shipped plugins, then those that are configured: of two with one kind, the first keeps it.
+ * Reads the shipped plugins, then the configured ones; the first plugin of a kind keeps it.
  * @throws ConfigError for a folder or a file of digests that cannot be read.
  */
 export async function openPlugins(
@@ -22,7 +22,9 @@ export async function openPlugins(
   log?: Log,
 ): Promise<PluginRegistry> {
   const configured = plugins ?? [];
-  for (const one of configured) if (one.kind === 'folder') await requireFolder(one.path, source);
+  for (const plugin of configured) {
+    if (plugin.kind === 'folder') await requireFolder(plugin.path, source);
+  }
   const digests = pluginDigests === null ? {} : await readDigests(pluginDigests);
   const shipped = { kind: 'folder', path: SHIPPED_PLUGINS } as const;
   return readPlugins([shipped, ...configured], { integrity, digests, ...(log && { log }) });

@@ -23,31 +23,31 @@ export interface PluginTrust {
   readonly log: Log;
 }
 
-/** One plugin: what its `plugin.json` says and, once somebody has asked for it, its code. */
+/** One plugin: its `plugin.json` and, after its first use, its code. */
 export class PluginEntry {
   readonly read: PluginManifest | RejectedPlugin;
-  /** Changes when something in its folder does. */
+  /** Changes with the content of its folder. */
   readonly stamp: string;
   readonly #trust: PluginTrust;
-  readonly #strays: UncaughtErrors;
+  readonly #uncaughtErrors: UncaughtErrors;
   #loading: Promise<PluginExports> | null = null;
   #failure: PluginError | null = null;
   #isLoaded = false;
   #isImported = false;
   #integrity: PluginStatus['integrity'];
-  /** Why it is used unverified. */
+  /** Why its integrity is not verified, under the policy `warn`. */
   #warning: PluginError | null = null;
 
   constructor(read: PluginManifest | RejectedPlugin, stamp: string, trust: PluginTrust) {
     this.read = read;
     this.stamp = stamp;
     this.#trust = trust;
-    this.#strays = new UncaughtErrors(
+    this.#uncaughtErrors = new UncaughtErrors(
       {
         ...trust.log,
         error: (fields, message) => trust.log.error({ plugin: read.name, ...fields }, message),
       },
-      'the code of the plugin left an error uncaught',
+      'uncaught error in plugin code',
     );
     this.#integrity = this.#isExempt ? 'off' : 'unchecked';
   }
@@ -58,7 +58,7 @@ export class PluginEntry {
     return new PluginEntry(await readPluginManifest(found.folder, found.origin), stamp, trust);
   }
 
-  /** Node has its code for good: what is in its folder now makes no difference any more. */
+  /** Node keeps imported code: later changes in the folder have no effect. */
   get isImported(): boolean {
     return this.#isImported;
   }
@@ -68,30 +68,30 @@ export class PluginEntry {
   }
 
   /**
-   * Imports it, at the first call alone.
-   * @throws PluginError that says why it cannot be used.
+   * Imports it at the first call.
+   * @throws PluginError when it cannot be used.
    */
   load(): Promise<PluginExports> {
     this.#loading ??= this.#load();
     return this.#loading;
   }
 
-  /** Compares its files with their digests, without any of its code. */
+  /** Compares its files with their digests without running its code. */
   async verify(): Promise<void> {
     if (isRejected(this.read) || this.#isExempt) return;
     try {
-      await this.#judgeIntegrity(this.read);
+      await this.#verifyIntegrity(this.read);
     } catch (error) {
       if (!(error instanceof PluginError)) throw error;
       this.#failure = error;
     }
   }
 
-  /** @param clash what keeps it from being used beside the others */
-  describe(clash: PluginError | null): PluginStatus {
+  /** @param clash why it cannot be used together with the others */
+  readStatus(clash: PluginError | null): PluginStatus {
     const { name, version, folder, origin, kinds, authenticators } = this.read;
     const error = (isRejected(this.read) ? this.read.error : null) ?? clash ?? this.#failure;
-    const trouble = error ?? this.#describeFault() ?? this.#warning;
+    const problem = error ?? this.#describeFault() ?? this.#warning;
     return {
       name,
       version,
@@ -99,11 +99,11 @@ export class PluginEntry {
       folder,
       kinds,
       authenticators,
-      state: error === null ? this.#describeState() : 'refused',
+      state: error === null ? this.#readState() : 'refused',
       stage: error?.stage ?? null,
       integrity: this.#integrity,
-      reason: trouble?.reason ?? null,
-      hint: trouble?.hint ?? null,
+      reason: problem?.reason ?? null,
+      hint: problem?.hint ?? null,
     };
   }
 
@@ -111,16 +111,16 @@ export class PluginEntry {
     return this.#trust.integrity === 'off' || this.read.origin === 'shipped';
   }
 
-  #describeState(): PluginState {
-    if (this.#strays.first !== null) return 'faulted';
+  #readState(): PluginState {
+    if (this.#uncaughtErrors.first !== null) return 'faulted';
     return this.#isLoaded ? 'loaded' : 'known';
   }
 
   #describeFault(): { readonly reason: string; readonly hint: string } | null {
-    const { first } = this.#strays;
+    const { first } = this.#uncaughtErrors;
     if (first === null) return null;
-    const reason = `plugin '${this.read.name}' left an error uncaught outside of any module: ${nameError(first.error)}`;
-    return { reason, hint: 'the log has the error; only a restart of the host takes up new code' };
+    const reason = `plugin '${this.read.name}' has an uncaught error outside of any module: ${nameError(first.error)}`;
+    return { reason, hint: 'see the log for the error; restart the host to load new code' };
   }
 
   async #load(): Promise<PluginExports> {
@@ -134,30 +134,30 @@ export class PluginEntry {
   }
 
   async #import(plugin: PluginManifest): Promise<PluginExports> {
-    if (!this.#isExempt) await this.#judgeIntegrity(plugin);
+    if (!this.#isExempt) await this.#verifyIntegrity(plugin);
     if (plugin.origin !== 'shipped') await tryImport(plugin);
     this.#isImported = true;
-    // To own what is shipped would cost each request of Node.js 20 (see `OWN_KINDS`), for code of our own.
-    const owner = plugin.origin === 'shipped' ? null : this.#strays;
+    // An owner for shipped plugins would cost time per request in Node.js 20 (see `OWN_KINDS`).
+    const owner = plugin.origin === 'shipped' ? null : this.#uncaughtErrors;
     const exports = await runAs(owner, () => importPlugin(plugin));
     this.#isLoaded = true;
     return exports;
   }
 
-  async #judgeIntegrity(plugin: PluginManifest): Promise<void> {
+  async #verifyIntegrity(plugin: PluginManifest): Promise<void> {
     const { integrity, digests, log } = this.#trust;
-    const trouble = await verifyIntegrity(plugin, digests);
-    this.#integrity = trouble === null ? 'verified' : 'failed';
-    if (trouble === null) return;
-    const hint = `'modgate plugins digest ${plugin.folder}' prints what its files are now`;
-    const error = new PluginError(plugin.name, 'integrity', trouble, hint);
+    const problem = await verifyIntegrity(plugin, digests);
+    this.#integrity = problem?.state ?? 'verified';
+    if (problem === null) return;
+    const hint = `compare with 'modgate plugins digest ${plugin.folder}'`;
+    const error = new PluginError(plugin.name, 'integrity', problem.reason, hint);
     if (integrity === 'enforce') throw error;
     this.#warning = error;
-    log.warn({ plugin: plugin.name, reason: error.reason, hint }, 'a plugin is used unverified');
+    log.warn({ plugin: plugin.name, reason: error.reason, hint }, 'plugin not verified');
   }
 }
 
-/** Of what lies in the folder itself: an installation of dependencies shows there too. */
+/** Covers the top level of the folder, where an installation of dependencies also shows. */
 export async function readStamp(folder: string): Promise<string> {
   try {
     const names = (await readdir(folder)).toSorted();

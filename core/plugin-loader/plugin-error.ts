@@ -1,4 +1,4 @@
-/** How far a plugin got before it could not be used. */
+/** The step at which a plugin was rejected. */
 export type PluginStage =
   | 'find'
   | 'manifest'
@@ -10,29 +10,28 @@ export type PluginStage =
   | 'export'
   | 'kinds';
 
-/** Why a plugin, and no other, cannot be used. The message names plugin, trouble and hint. */
+/** A plugin cannot be used. The message names plugin, problem and hint. */
 export class PluginError extends Error {
   override readonly name = 'PluginError';
-  /** As its `plugin.json` says, else the name of its folder. */
+  /** The name in its `plugin.json`, or else of its folder. */
   readonly plugin: string;
   readonly stage: PluginStage;
-  /** What reads on after the plugin's name. */
-  readonly trouble: string;
+  /** Completes a sentence that starts with `plugin '<name>' `. */
+  readonly problem: string;
   /** The message without the hint. */
   readonly reason: string;
   readonly hint: string | null;
 
-  /** `trouble` reads on after `plugin '<name>' `. */
   constructor(
     plugin: string,
     stage: PluginStage,
-    trouble: string,
+    problem: string,
     hint: string | null,
     options?: ErrorOptions,
   ) {
-    const reason = `plugin '${plugin}' ${trouble}`;
+    const reason = `plugin '${plugin}' ${problem}`;
     super(hint === null ? reason : `${reason} (${hint})`, options);
-    this.trouble = trouble;
+    this.problem = problem;
     this.reason = reason;
     this.plugin = plugin;
     this.stage = stage;

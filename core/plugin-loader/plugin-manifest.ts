@@ -19,7 +19,7 @@ export const PLUGIN_FILE = 'plugin.json';
 
 const NAME = /^[a-z][a-z0-9-]*$/;
 const VERSION = /^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/;
-/** A plugin is one transport, or a family of them. */
+/** A plugin is one transport, or a family of transports. */
 const MAX_KINDS = 64;
 
 const names = (what: string) =>
@@ -43,14 +43,14 @@ const pluginFile = object({
 
 /** Where a plugin was found. */
 export type PluginOrigin =
-  /** With the host itself: as trusted as that is. */
+  /** With the host, and trusted like it. */
   | 'shipped'
   /** In a folder of plugins. */
   | 'folder'
   /** Under `node_modules`. */
   | 'package';
 
-/** A plugin as its `plugin.json` tells, before any of its code runs. */
+/** A plugin as its `plugin.json` describes it, before any of its code runs. */
 export interface PluginManifest {
   readonly origin: PluginOrigin;
   readonly folder: string;
@@ -59,25 +59,25 @@ export interface PluginManifest {
   readonly kinds: readonly string[];
   /** The names of its authenticators. */
   readonly authenticators: readonly string[];
-  /** As its `plugin.json` says; `null` where that says none. */
+  /** `null` when its `plugin.json` has none. */
   readonly digests: FileDigests | null;
   /** Absolute, symbolic links resolved. */
   readonly entryPath: string;
 }
 
-/** A plugin that cannot be used, with what could still be read of it. */
+/** A plugin that cannot be used, with the parts of its `plugin.json` that could be read. */
 export interface RejectedPlugin {
   readonly origin: PluginOrigin;
   readonly folder: string;
   readonly name: string;
   readonly version: string | null;
-  /** Descriptors that name one of these are told of the refusal, not of an unknown kind. */
+  /** A descriptor with one of these kinds shows the error of the plugin, not an unknown kind. */
   readonly kinds: readonly string[];
   readonly authenticators: readonly string[];
   readonly error: PluginError;
 }
 
-/** Never throws: one bad plugin must not touch another. */
+/** Never rejects for a bad plugin, so that it does not affect others. */
 export async function readPluginManifest(
   folder: string,
   origin: PluginOrigin,
@@ -115,12 +115,12 @@ async function readPluginFile(folder: string): Promise<StructuredText> {
       throw new PluginError(name, 'manifest', problem, null, { cause: error });
     }
     if (!(error instanceof InvalidText)) throw error;
-    const [fault] = error.violations;
+    const [violation] = error.violations;
     throw createFileError(
       name,
-      fault ?? null,
-      fault?.message ?? 'it is not JSON',
-      fault?.hint ?? null,
+      violation ?? null,
+      violation?.message ?? 'it is not JSON',
+      violation?.hint ?? null,
     );
   }
 }
@@ -140,13 +140,13 @@ async function validatePluginFile(
   { value, locate }: StructuredText,
 ): Promise<Omit<PluginManifest, 'origin'>> {
   const name = readName(value) ?? basename(folder);
-  // First of all: a plugin for another contract may have keys that this host does not know.
+  // Checked first: a plugin for another contract may have unknown keys.
   const contract = readMember(value, 'contract');
   if (Number.isInteger(contract) && contract !== CONTRACT_VERSION) {
-    const trouble = `is written for contract ${contract}, this host has ${CONTRACT_VERSION}`;
+    const problem = `is written for contract ${contract}, this host has ${CONTRACT_VERSION}`;
     const hint =
-      Number(contract) > CONTRACT_VERSION ? 'update the host' : 'look for a newer version of it';
-    throw new PluginError(name, 'contract', trouble, hint);
+      Number(contract) > CONTRACT_VERSION ? 'update the host' : 'install a newer version of it';
+    throw new PluginError(name, 'contract', problem, hint);
   }
   const { violations, value: validated } = validateStruct(value, pluginFile);
   const [violation] = violations;

@@ -2,14 +2,14 @@ import type { PluginStage } from './plugin-error.js';
 import type { PluginOrigin } from './plugin-manifest.js';
 
 /**
- * - `known`: judged by its `plugin.json`, none of its code has run
+ * - `known`: its `plugin.json` is valid, none of its code has run
  * - `loaded`: imported
- * - `faulted`: imported, and left an error uncaught that belongs to no module
- * - `refused`: cannot be used; `stage`, `reason` and `hint` say why
+ * - `faulted`: imported, then an error was not caught that belongs to no module
+ * - `refused`: cannot be used; see `stage`, `reason` and `hint`
  */
 export type PluginState = 'known' | 'loaded' | 'faulted' | 'refused';
 
-/** A plugin as ops see it. */
+/** A plugin as operators see it. */
 export interface PluginStatus {
   readonly name: string;
   readonly version: string | null;
@@ -18,10 +18,16 @@ export interface PluginStatus {
   readonly kinds: readonly string[];
   readonly authenticators: readonly string[];
   readonly state: PluginState;
-  /** How far it got before it was refused. */
+  /** The step at which it was rejected. */
   readonly stage: PluginStage | null;
-  /** `off` by policy or since it is shipped; `unchecked` until it is first used. */
-  readonly integrity: 'off' | 'unchecked' | 'verified' | 'failed';
+  /**
+   * - `off`: by policy, or for a shipped plugin
+   * - `unchecked`: not used yet
+   * - `verified`: its files match its digests
+   * - `unverified`: there are no digests to compare with
+   * - `failed`: its files do not match its digests
+   */
+  readonly integrity: 'off' | 'unchecked' | 'verified' | 'unverified' | 'failed';
   readonly reason: string | null;
   readonly hint: string | null;
 }

@@ -17,20 +17,19 @@ import type { PluginStatus } from './plugin-status.js';
 export type { PluginState, PluginStatus } from './plugin-status.js';
 
 export interface PluginRegistry extends AdapterSource {
-  /** In the order of the sources, by name within each. */
+  /** In the order of the sources, and by name within each. */
   list(): readonly PluginStatus[];
   /** The names of all authenticators. */
   authenticators(): readonly string[];
   /**
    * Imports on first use.
-   * @throws an Error that names plugin, stage and hint when the authenticator cannot be loaded.
+   * @throws Error that names plugin, stage and hint when the authenticator cannot be loaded.
    */
   authenticator(name: string): Promise<AuthenticatorFactory>;
   /**
-   * Looks for plugins once more. What has been imported stays as it is; what is new, gone, or changed
-   * before any of its code was kept, is read again.
-   * @param force also what was refused and has not changed
-   * @returns whether anything is different now.
+   * Scans for plugins again: imported plugins stay as they are, others are read again when they changed.
+   * @param force also reads rejected plugins that have not changed
+   * @returns whether anything changed.
    */
   refresh(force?: boolean): Promise<boolean>;
   /**
@@ -38,7 +37,7 @@ export interface PluginRegistry extends AdapterSource {
    * @throws the error of `readdir` for a folder that cannot be read.
    */
   locate(): Promise<{ readonly folders: readonly string[]; readonly stamp: string }>;
-  /** Compares the files of all with their digests, without any of their code. */
+  /** Compares the files of all plugins with their digests without running their code. */
   verify(): Promise<void>;
 }
 
@@ -48,9 +47,9 @@ const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
  * Reads `<folder>/<plugin>/plugin.json` of all sources, in their order, and runs no code. Of two plugins
- * with one name, kind or authenticator the first keeps it and the other is refused: the shipped ones come
- * first, so that no plugin takes `http` over by being dropped into a folder.
- * @param sources a text is the path of a folder
+ * with the same name, kind or authenticator, the second is rejected. Shipped plugins come first, so that
+ * no other plugin can replace the kind `http`.
+ * @param sources a string is the path of a folder
  * @throws the error of `readdir` for a folder that cannot be read.
  */
 export async function readPlugins(
@@ -91,24 +90,24 @@ class Registry implements PluginRegistry {
 
   async adapter(kind: string): Promise<ProviderAdapter> {
     const entry = this.#byKind.get(kind);
-    if (entry === undefined) throw this.#refuseUnknown('kind of provider', kind, this.kinds());
+    if (entry === undefined) throw this.#createUnknownError('kind of provider', kind, this.kinds());
     const adapter = (await this.#load(entry)).adapters.get(kind);
     if (adapter !== undefined) return adapter;
-    throw this.#refuseUnknown('kind of provider', kind, entry.read.kinds);
+    throw this.#createUnknownError('kind of provider', kind, entry.read.kinds);
   }
 
   async authenticator(name: string): Promise<AuthenticatorFactory> {
     const entry = this.#byAuthenticator.get(name);
     if (entry === undefined) {
-      throw this.#refuseUnknown('authenticator', name, this.authenticators());
+      throw this.#createUnknownError('authenticator', name, this.authenticators());
     }
     const factory = (await this.#load(entry)).authenticators.get(name);
     if (factory !== undefined) return factory;
-    throw this.#refuseUnknown('authenticator', name, entry.read.authenticators);
+    throw this.#createUnknownError('authenticator', name, entry.read.authenticators);
   }
 
   list(): readonly PluginStatus[] {
-    return this.#entries.map((entry) => entry.describe(this.#clashes.get(entry) ?? null));
+    return this.#entries.map((entry) => entry.readStatus(this.#clashes.get(entry) ?? null));
   }
 
   async verify(): Promise<void> {
@@ -127,7 +126,7 @@ class Registry implements PluginRegistry {
     return { folders, stamp: (await Promise.all(stamps)).join('\n') };
   }
 
-  /** One at a time: two would not agree on which entries there are. */
+  /** One refresh at a time, because it replaces the entries. */
   async refresh(force = false): Promise<boolean> {
     while (this.#refreshing !== null) await this.#refreshing.catch(() => {});
     this.#refreshing = this.#refresh(force).finally(() => {
@@ -142,14 +141,14 @@ class Registry implements PluginRegistry {
     const entries = await Promise.all(
       found.map((one) => this.#keepOrRead(one, byFolder.get(one.folder) ?? null, force)),
     );
-    // Their code goes on running: a module that it serves must not be told that it has no kind.
-    const gone = this.#entries.filter(
+    // Their code is still running, so modules keep their kinds.
+    const removed = this.#entries.filter(
       (entry) => entry.isImported && !found.some(({ folder }) => folder === entry.read.folder),
     );
     const before = JSON.stringify(this.list());
-    const isAnew = entries.some((entry) => !this.#entries.includes(entry) && !isMissing(entry));
-    this.#index([...entries, ...gone]);
-    return isAnew || before !== JSON.stringify(this.list());
+    const hasNew = entries.some((entry) => !this.#entries.includes(entry) && !isMissing(entry));
+    this.#index([...entries, ...removed]);
+    return hasNew || before !== JSON.stringify(this.list());
   }
 
   async #keepOrRead(
@@ -159,27 +158,27 @@ class Registry implements PluginRegistry {
   ): Promise<PluginEntry> {
     if (known !== null && !('error' in found)) {
       if (known.isImported || known.isLoading) return known;
-      // Installed with the host, it changes with the host: not looked at every two seconds.
+      // Shipped plugins do not change while the host runs.
       if (found.origin === 'shipped' && !isRejected(known.read)) return known;
       const isSame = known.stamp === (await readStamp(found.folder));
-      if (isSame && !(force && known.describe(null).state === 'refused')) return known;
+      if (isSame && !(force && known.readStatus(null).state === 'refused')) return known;
     }
     return PluginEntry.read(found, this.#trust);
   }
 
-  /** What has been imported keeps its names, whatever comes before it now. */
+  /** Imported plugins keep their names, kinds and authenticators. */
   #index(entries: readonly PluginEntry[]): void {
     const imported = entries.filter(({ isImported }) => isImported);
     const others = entries.filter(({ isImported }) => !isImported);
     this.#entries = entries;
     this.#clashes = findClashes([...imported, ...others]);
-    const usable = entries.filter((entry) => !this.#isRefused(entry));
-    const refused = entries.filter((entry) => this.#isRefused(entry));
-    this.#byKind = indexBy([...usable, ...refused], ({ read }) => read.kinds);
-    this.#byAuthenticator = indexBy([...usable, ...refused], ({ read }) => read.authenticators);
+    const usable = entries.filter((entry) => !this.#isRejected(entry));
+    const rejected = entries.filter((entry) => this.#isRejected(entry));
+    this.#byKind = indexBy([...usable, ...rejected], ({ read }) => read.kinds);
+    this.#byAuthenticator = indexBy([...usable, ...rejected], ({ read }) => read.authenticators);
   }
 
-  #isRefused(entry: PluginEntry): boolean {
+  #isRejected(entry: PluginEntry): boolean {
     return isRejected(entry.read) || this.#clashes.has(entry);
   }
 
@@ -188,8 +187,8 @@ class Registry implements PluginRegistry {
     return clash === undefined ? entry.load() : Promise.reject(clash);
   }
 
-  /** A plugin that cannot be read says nothing of its kinds: it may be the one that is looked for. */
-  #refuseUnknown(what: string, name: string, known: readonly string[]): Error {
+  /** A plugin whose kinds cannot be read may be the missing one. */
+  #createUnknownError(what: string, name: string, known: readonly string[]): Error {
     const suspects = this.list().filter(
       ({ kinds, authenticators }) => kinds.length + authenticators.length === 0,
     );
@@ -213,8 +212,8 @@ function findClashes(entries: readonly PluginEntry[]): ReadonlyMap<PluginEntry, 
     const clash = claims.find(({ id }) => taken.has(id));
     const owner = clash === undefined ? undefined : taken.get(clash.id);
     if (clash !== undefined && owner !== undefined) {
-      const trouble = clash.describe(owner);
-      clashes.set(entry, new PluginError(read.name, 'clash', trouble, 'remove one of them'));
+      const problem = clash.describe(owner);
+      clashes.set(entry, new PluginError(read.name, 'clash', problem, 'remove one of them'));
     } else {
       for (const { id } of claims) taken.set(id, entry);
     }
@@ -222,7 +221,7 @@ function findClashes(entries: readonly PluginEntry[]): ReadonlyMap<PluginEntry, 
   return clashes;
 }
 
-/** What no two plugins can have. */
+/** What must be unique among plugins. */
 function listClaims({ read }: PluginEntry) {
   const nameClaim = {
     id: `plugin ${read.name}`,
@@ -241,7 +240,7 @@ function listClaims({ read }: PluginEntry) {
   ];
 }
 
-/** A name belongs to the first plugin that can be used, and if there is none to the first refused one. */
+/** A name belongs to the first usable plugin, or else to the first rejected one. */
 function indexBy(
   entries: readonly PluginEntry[],
   listNames: (entry: PluginEntry) => readonly string[],

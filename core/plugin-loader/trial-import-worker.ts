@@ -11,10 +11,10 @@ async function tryImport(plugin: ImportedPlugin): Promise<TrialResult> {
     return { kind: 'passed' };
   } catch (error) {
     if (!(error instanceof PluginError)) throw error;
-    // A native addon may refuse every thread but the first: the host has to try that itself.
+    // Some native addons load in the main thread only, so the host tries that itself.
     const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
     if (code === 'ERR_DLOPEN_FAILED') return { kind: 'passed' };
-    const { stage, trouble, hint } = error;
-    return { kind: 'refused', stage, trouble, hint };
+    const { stage, problem, hint } = error;
+    return { kind: 'refused', stage, problem, hint };
   }
 }

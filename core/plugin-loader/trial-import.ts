@@ -1,31 +1,35 @@
 import { Worker } from 'node:worker_threads';
-import { createImportTimeout, IMPORT_TIMEOUT_MS, type ImportedPlugin } from './import-plugin.js';
+import {
+  createImportTimeout,
+  IMPORT_TIMEOUT_MS,
+  type ImportedPlugin,
+  REPORT_HINT,
+} from './import-plugin.js';
 import { PluginError, type PluginStage } from './plugin-error.js';
 
-/** Of the rehearsal: what an import may take. */
+/** Limit for an import. */
 const MAX_HEAP_MB = 512;
 
-/** What the worker thread tells of an import. */
+/** The message of the worker thread. */
 export type TrialResult =
   | { readonly kind: 'passed' }
   | {
       readonly kind: 'refused';
       readonly stage: PluginStage;
-      readonly trouble: string;
+      readonly problem: string;
       readonly hint: string | null;
     };
 
 /**
- * Imports a plugin in a worker thread that is thrown away: an import that loops, exits, eats all memory or
- * leaves an error uncaught ends that thread, and what failed there can be mended while the host runs, as
- * Node has not kept it.
- * @throws PluginError when the import is not to be tried in the host.
+ * Imports a plugin in a disposable worker thread first. An import that loops, exits, exhausts memory or
+ * throws later ends only that thread, and can be corrected while the host runs.
+ * @throws PluginError when the import failed.
  */
 export async function tryImport(plugin: ImportedPlugin): Promise<void> {
   const { name, entryPath, kinds, authenticators } = plugin;
   const worker = new Worker(new URL('./trial-import-worker.js', import.meta.url), {
     workerData: { name, entryPath, kinds, authenticators } satisfies ImportedPlugin,
-    // What a plugin prints when it is imported would be no log line of the host's.
+    // Output of the import must not mix with the log of the host.
     stdout: true,
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
@@ -33,7 +37,7 @@ export async function tryImport(plugin: ImportedPlugin): Promise<void> {
   try {
     await readTrialResult(worker, plugin);
   } finally {
-    // It may be in an endless loop; nobody waits for it.
+    // Not awaited: the thread may be in an endless loop.
     void worker.terminate();
   }
 }
@@ -46,17 +50,17 @@ function readTrialResult(worker: Worker, plugin: ImportedPlugin): Promise<void> 
       if (error === null) resolve();
       else reject(error);
     };
-    // The thread's own start is no fault of the plugin.
+    // The start of the thread does not count.
     worker.once('online', () => {
       timer = setTimeout(() => end(createImportTimeout(plugin.name)), IMPORT_TIMEOUT_MS);
     });
     worker.once('message', (result: TrialResult) => {
       const isPassed = result.kind === 'passed';
-      end(isPassed ? null : createTrialError(plugin, result.stage, result.trouble, result.hint));
+      end(isPassed ? null : createTrialError(plugin, result.stage, result.problem, result.hint));
     });
     worker.once('error', (error) => end(explainError(plugin, error)));
     worker.once('exit', () =>
-      end(createImportError(plugin, 'ends the process when it is imported')),
+      end(createImportError(plugin, 'exits the process during its import')),
     );
     worker.stdout.resume();
     worker.stderr.resume();
@@ -66,21 +70,21 @@ function readTrialResult(worker: Worker, plugin: ImportedPlugin): Promise<void> 
 function explainError(plugin: ImportedPlugin, error: unknown): PluginError {
   const { code, message } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
-    return createImportError(plugin, `takes more than ${MAX_HEAP_MB} MiB to be imported`);
+    return createImportError(plugin, `needs more than ${MAX_HEAP_MB} MiB for its import`);
   }
-  const what = message ?? 'something that is no error';
-  return createImportError(plugin, `leaves an error uncaught when it is imported: ${what}`);
+  const what = message ?? 'a value that is not an error';
+  return createImportError(plugin, `has an uncaught error during its import: ${what}`);
 }
 
-function createImportError(plugin: ImportedPlugin, trouble: string): PluginError {
-  return createTrialError(plugin, 'import', trouble, 'its author has to mend it');
+function createImportError(plugin: ImportedPlugin, problem: string): PluginError {
+  return createTrialError(plugin, 'import', problem, REPORT_HINT);
 }
 
 function createTrialError(
   { name }: ImportedPlugin,
   stage: PluginStage,
-  trouble: string,
+  problem: string,
   hint: string | null,
 ): PluginError {
-  return new PluginError(name, stage, trouble, hint);
+  return new PluginError(name, stage, problem, hint);
 }

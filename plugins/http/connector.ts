@@ -3,20 +3,20 @@ import { type ConnectionOptions, connect as openTls } from 'node:tls';
 import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
 
 /**
- * Two retransmissions of a SYN (1 s and 3 s, RFC 6298) have had their chance, and it ends before a
- * module's default time-out (5 s), so that ops read `unavailable` and not `timeout`.
+ * Long enough for two retransmissions of a SYN (1 s and 3 s, RFC 6298), and shorter than the default
+ * time-out of a module (5 s), so that the failure is `unavailable` and not `timeout`.
  */
 const CONNECT_TIMEOUT_MS = 4_000;
 
-/** undici's own default: finds a peer that vanished without a word behind a NAT. */
+/** undici's default: detects a peer that disappeared behind a NAT. */
 const TCP_KEEP_ALIVE_DELAY_MS = 60_000;
 
-/** As undici's own connector: a body of some size then takes fewer turns of the loop. */
+/** As in undici's connector: larger bodies take fewer turns of the event loop. */
 const READ_BUFFER_BYTES = 65_536;
 
 /**
- * What all sockets are read into, one after the other: Node hands over what has come before it reads on, and
- * what has come is copied. By itself it makes a buffer of this size for each read: 5 % of the CPU time of a small call.
+ * All sockets read into this buffer, and the data is copied before the next read. Node would otherwise
+ * allocate a buffer of this size per read, which is 5 % of the CPU time of a small call.
  */
 const readBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
 
@@ -36,17 +36,17 @@ export type Opened = (
 ) => void;
 
 export interface Connector {
-  /** Makes a new connection and resolves DNS anew; the socket that is answered is still in the making. */
+  /** Opens a new connection and resolves DNS again; the returned socket is still connecting. */
   open(opened: Opened): Socket;
-  /** Connects (with TLS: shakes hands) and hangs up. @throws ProviderFailure */
+  /** Connects (including the TLS handshake) and closes. @throws ProviderFailure */
   probe(signal: AbortSignal): Promise<void>;
-  /** Ends every connection that was made here, also those that are still being made. */
+  /** Closes every connection, including those that are still connecting. */
   close(): void;
 }
 
 /**
- * undici's connector is not used because it keeps TLS sessions: a resumed one skips
- * `checkServerIdentity`, hence the pins, and a socket in the making cannot be closed with its pool.
+ * Replaces undici's connector, which resumes TLS sessions and so skips `checkServerIdentity` with the pins,
+ * and whose connecting sockets cannot be closed with the pool.
  */
 export function createConnector(address: Address): Connector {
   const sockets = new Set<Socket>();
@@ -55,22 +55,22 @@ export function createConnector(address: Address): Connector {
     const socket = dial(address);
     sockets.add(socket);
     const timer = setTimeout(
-      () => socket.destroy(codedError('ETIMEDOUT', 'no connection in time')),
+      () => socket.destroy(createCodedError('ETIMEDOUT', 'connection timed out')),
       CONNECT_TIMEOUT_MS,
     );
-    let waiting = true;
-    const answer: Opened = (...result) => {
+    let isSettled = false;
+    const settle: Opened = (...result) => {
       clearTimeout(timer);
-      if (!waiting) return;
-      waiting = false;
+      if (isSettled) return;
+      isSettled = true;
       opened(...result);
     };
     socket.setNoDelay(true).setKeepAlive(true, TCP_KEEP_ALIVE_DELAY_MS);
-    socket.once(address.kind === 'tls' ? 'secureConnect' : 'connect', () => answer(null, socket));
-    socket.on('error', (error) => answer(error, null));
+    socket.once(address.kind === 'tls' ? 'secureConnect' : 'connect', () => settle(null, socket));
+    socket.on('error', (error) => settle(error, null));
     socket.once('close', () => {
       sockets.delete(socket);
-      answer(codedError('ECONNRESET', 'closed before it was open'), null);
+      settle(createCodedError('ECONNRESET', 'closed while connecting'), null);
     });
     return socket;
   };
@@ -80,17 +80,17 @@ export function createConnector(address: Address): Connector {
     probe: (signal) =>
       new Promise((resolve, reject) => {
         if (signal.aborted) return reject(createAbortFailure(signal.reason));
-        const hangUp = () => {
+        const cancel = () => {
           reject(createAbortFailure(signal.reason));
           socket.destroy();
         };
         const socket = open((...[error]) => {
-          signal.removeEventListener('abort', hangUp);
+          signal.removeEventListener('abort', cancel);
           if (error !== null) return reject(createTransportFailure(error, false, 0));
           resolve();
           socket.destroy();
         });
-        signal.addEventListener('abort', hangUp);
+        signal.addEventListener('abort', cancel);
       }),
     close: () => {
       for (const socket of sockets) socket.destroy();
@@ -116,11 +116,11 @@ function connect(
   if (address.kind === 'unix') return openSocket({ ...common, path: address.path });
   const { host, port } = address;
   if (address.kind === 'tcp') return openSocket({ ...common, host, port });
-  // An IP address is no server name (RFC 6066, 3); it is then verified as the address that it is.
+  // An IP address is not a server name (RFC 6066, 3); Node then verifies the address.
   const servername = address.options.servername ?? (isIP(host) === 0 ? host : undefined);
   return openTls({ ...common, ...address.options, host, port, ...(servername && { servername }) });
 }
 
-function codedError(code: string, message: string): Error {
+function createCodedError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }

@@ -1,17 +1,21 @@
 import { isIP } from 'node:net';
 import { array, define, dynamic, object, refine, size } from 'superstruct';
 import { fileReference, secretReference } from '../../core/contract/index.js';
-import { described, named, optionally, when } from '../shared/described.js';
+import {
+  CERTIFICATE_PAIR,
+  described,
+  named,
+  oneMember,
+  optionally,
+  when,
+} from '../shared/described.js';
 import type { AnyStruct } from './endpoint-config.js';
 import { headerName, isCredentialHeader } from './header-name.js';
 
-/** Today's key, tomorrow's key, and room for a fleet of replicas with keys of their own. */
+/** Enough for a current and a next key of each replica. */
 const MAX_PINS = 128;
 
 const SPKI_PIN = /^[A-Za-z0-9+/]{43}=$/;
-
-/** For `dependentRequired`: a certificate is useless without its key. */
-export const CERTIFICATE_PAIR = { cert: ['key'], key: ['cert'] };
 
 const username = described(
   define<string>(
@@ -113,8 +117,3 @@ export const tls = named(
     },
   ),
 );
-
-/** The keywords of a mapping with exactly one member. */
-export function oneMember(description: string) {
-  return { minProperties: 1, maxProperties: 1, description };
-}

@@ -1,17 +1,17 @@
 import { type OpenContext, Secret } from '../../core/contract/index.js';
 import type { AuthConfig } from './config.js';
 
-/** The one header that tells the provider who the host is. */
+/** The header that authenticates the host to the provider. */
 export interface Credentials {
   /** Lower case. */
   readonly name: string;
   readonly value: Secret;
 }
 
-/** RFC 9110, 5.5, without obs-text: what any server reads as it was meant. */
+/** A field value without obs-text (RFC 9110, 5.5), which every server reads alike. */
 const HEADER_VALUE = /^[\x20-\x7e]+$/;
 
-/** @throws Error when the secret cannot be a header's value; the message names the key, not the value. */
+/** @throws Error when the secret is not a valid header value; the message names the key, not the value. */
 export function readCredentials(
   config: AuthConfig | undefined,
   secret: OpenContext['secret'],

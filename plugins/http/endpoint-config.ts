@@ -14,8 +14,8 @@ export interface WeightedEndpoint {
 const MAX_WEIGHT = 1_000;
 
 /**
- * Judged as text, since a URL parser would drop dot segments and white space without a word. A prefix
- * of the path is sent in front of every target, so it must not hold what that parser would rewrite.
+ * Checked as text, because a URL parser silently drops dot segments and white space. The path is sent as
+ * the prefix of every target, so it must not contain what a parser would rewrite.
  */
 const ENDPOINT_URL = /^https?:\/\/[^/?#@\\\s]+(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)*\/?$/i;
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
@@ -52,7 +52,7 @@ const weighted = object({
   ),
 });
 
-/** A URL, or a URL with a weight. Dynamic, since a union could not say which key is wrong. */
+/** A URL, or a URL with a weight. Dynamic, because a union cannot report which key is wrong. */
 export const endpoint = described(
   dynamic<string | WeightedEndpoint>(
     (value): AnyStruct => (typeof value === 'object' && value !== null ? weighted : url),
@@ -68,13 +68,13 @@ export function isHttps(entry: string | WeightedEndpoint): boolean {
   return new URL(endpointUrl(entry)).protocol === 'https:';
 }
 
-/** Origin and path prefix, without the trailing slash: what ops see in status and metrics. */
+/** Origin and path prefix without the trailing slash, as shown in status and metrics. */
 export function endpointId(entry: string | WeightedEndpoint): string {
   const parsed = new URL(endpointUrl(entry));
   return `${parsed.origin}${pathPrefix(parsed)}`;
 }
 
-/** What goes in front of every target: empty, or a path without a trailing slash. */
+/** The prefix of every target: empty, or a path without a trailing slash. */
 export function pathPrefix(parsed: URL): string {
   return parsed.pathname.replace(/\/$/, '');
 }

@@ -4,7 +4,7 @@ import { described, named } from '../shared/described.js';
 /** RFC 9110, section 5.6.2: token. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** What frames the message or names the target belongs to the transport, never to credentials. */
+/** These headers frame the message or name the target; they cannot carry credentials. */
 const NOT_FOR_CREDENTIALS =
   /^(?:connection|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-.*|modgate[-_].*)$/i;
 

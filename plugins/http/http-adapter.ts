@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
 import { defineAdapter, type OpenContext, type Provider } from '../../core/contract/index.js';
-import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from './balancing.js';
+import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
 import { DEFAULT_MANIFEST_PATH, type HttpConfig, httpConfig } from './config.js';
 import type { Address } from './connector.js';
 import { readCredentials } from './credentials.js';
@@ -21,7 +21,7 @@ export const httpAdapter = defineAdapter({
     const toAddress = (url: URL): Address => {
       const host = url.hostname.replace(/^\[|\]$/g, '');
       if (url.protocol === 'http:') return { kind: 'tcp', host, port: Number(url.port || 80) };
-      // Read once: with the system's roots it costs milliseconds.
+      // Created once: with the system's root certificates it takes milliseconds.
       tls ??= createTlsOptions(config.tls ?? {}, context.file);
       return { kind: 'tls', host, port: Number(url.port || 443), options: tls };
     };
@@ -40,7 +40,7 @@ export const httpAdapter = defineAdapter({
   },
 });
 
-/** What both kinds do once they know where to connect. */
+/** Opens the replicas of either kind. */
 export function openProvider(
   replicaOptions: readonly ReplicaOptions[],
   config: Omit<HttpConfig, 'endpoints' | 'tls'>,

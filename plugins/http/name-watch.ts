@@ -1,45 +1,44 @@
 import { RETRY_MS, type ResolveName } from './resolve-name.js';
 
 /**
- * Notices that a name stands for other addresses than before. New connections look it up anyway; this is
- * for those that are kept, which would stay with an address for as long as they are busy.
+ * Detects that a name resolves to other addresses. New connections resolve it anyway; this is for kept
+ * connections, which would stay with an old address while they are busy.
  *
- * It asks when it is used and the last answer is too old, in passing: no call waits for it, and a module
- * that is not called asks nothing.
+ * A call with an expired result starts a lookup in the background; a module without calls starts none.
  */
 export class NameWatch {
   readonly #host: string;
   readonly #resolve: ResolveName;
-  readonly #onMove: () => void;
+  readonly #onChange: () => void;
   #known: string | null = null;
-  #askAt = 0;
-  #isAsking = false;
+  #nextLookupAt = 0;
+  #isResolving = false;
 
-  constructor(host: string, resolve: ResolveName, onMove: () => void) {
+  constructor(host: string, resolve: ResolveName, onChange: () => void) {
     this.#host = host;
     this.#resolve = resolve;
-    this.#onMove = onMove;
+    this.#onChange = onChange;
   }
 
   touch(): void {
-    if (this.#isAsking || performance.now() < this.#askAt) return;
-    this.#isAsking = true;
-    // It catches what resolving throws.
-    void this.#ask();
+    if (this.#isResolving || performance.now() < this.#nextLookupAt) return;
+    this.#isResolving = true;
+    // Never rejects.
+    void this.#lookUp();
   }
 
-  async #ask(): Promise<void> {
+  async #lookUp(): Promise<void> {
     let nextMs = RETRY_MS;
     try {
       const { addresses, ttlMs } = await this.#resolve(this.#host);
       nextMs = ttlMs;
       const before = this.#known;
       this.#known = addresses.join(' ');
-      if (before !== null && before !== this.#known) this.#onMove();
+      if (before !== null && before !== this.#known) this.#onChange();
     } catch {
-      // The connections that are there are better than none.
+      // Keep the connections that exist.
     }
-    this.#askAt = performance.now() + nextMs;
-    this.#isAsking = false;
+    this.#nextLookupAt = performance.now() + nextMs;
+    this.#isResolving = false;
   }
 }

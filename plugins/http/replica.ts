@@ -5,19 +5,19 @@ import { type Address, type Connector, createConnector } from './connector.js';
 import { NameWatch } from './name-watch.js';
 import { type ResolveName, resolveName } from './resolve-name.js';
 
-/** The most that undici reads of a response's head, as Node's own server does (16 KiB). */
+/** Maximum size of a response head, as in Node's own server. */
 const MAX_HEADER_BYTES = 16_384;
 
 /**
- * How long an idle connection is kept when the provider gives no `keep-alive: timeout=`: below the
- * 5 s of a Node server, which closes first otherwise and costs a retry.
+ * For idle connections of providers without `keep-alive: timeout=`. It is below the 5 s of a Node server,
+ * which would otherwise close first and cost a retry.
  */
 const KEEP_ALIVE_MS = 4_000;
 
 const CLIENT_OPTIONS: Client.Options = {
   pipelining: 1,
   allowH2: false,
-  // The host's deadline governs: an abort ends a call at any stage.
+  // The host's deadline aborts a call at any stage.
   headersTimeout: 0,
   bodyTimeout: 0,
   maxHeaderSize: MAX_HEADER_BYTES,
@@ -25,17 +25,17 @@ const CLIENT_OPTIONS: Client.Options = {
 };
 
 export interface ReplicaOptions {
-  /** What ops see; unique in its provider. */
+  /** Shown to operators; unique in its provider. */
   readonly id: string;
   readonly weight: number;
-  /** What `host` says. */
+  /** For the `host` header. */
   readonly origin: string;
-  /** In front of every target: empty, or a path without a trailing slash. */
+  /** Prefix of every target: empty, or a path without a trailing slash. */
   readonly prefix: string;
   readonly address: Address;
 }
 
-/** One endpoint with connections of its own: they belong to one module, never to a URL alone. */
+/** One endpoint with its own connections, which are never shared between modules. */
 export class Replica {
   readonly id: string;
   readonly weight: number;
@@ -43,7 +43,7 @@ export class Replica {
   readonly connector: Connector;
   readonly #origin: string;
   readonly #watch: NameWatch | null;
-  /** Made for the first call: it is 18 KiB, as much as all else that a module takes. */
+  /** Created for the first call: it takes 18 KiB, as much as the rest of a module. */
   #pool: Dispatcher | null = null;
 
   constructor(
@@ -55,16 +55,16 @@ export class Replica {
     this.prefix = prefix;
     this.connector = createConnector(address);
     this.#origin = origin;
-    this.#watch = createNameWatch(address, resolve, () => this.#leavePool());
+    this.#watch = createNameWatch(address, resolve, () => this.#replacePool());
   }
 
-  /** The pool for one call: it is another one once the name of the endpoint has moved. */
+  /** The pool for one call; it is replaced when the name of the endpoint has new addresses. */
   get pool(): Dispatcher {
     this.#watch?.touch();
     return this.#openPool();
   }
 
-  /** Who calls afterwards finds a pool that is closed, also where there was none. */
+  /** Later calls get a closed pool, even if there was none. */
   async close(): Promise<void> {
     await this.#openPool().destroy();
     this.connector.close();
@@ -72,26 +72,26 @@ export class Replica {
 
   #openPool(): Dispatcher {
     this.#pool ??= new Pool(this.#origin, {
-      // The host limits concurrency a module; a second, smaller limit here would queue in silence.
+      // The host limits the concurrency of a module; a limit here would queue calls unnoticed.
       connections: null,
       factory: (target) => createCarrier(target, this.connector, CLIENT_OPTIONS),
     });
     return this.#pool;
   }
 
-  /** Its calls end where they are; the connector ends them with the scope at the latest. */
-  #leavePool(): void {
+  /** Calls in progress finish on the old pool; the connector ends them with the scope at the latest. */
+  #replacePool(): void {
     this.#pool?.close().catch(() => {});
     this.#pool = null;
   }
 }
 
-/** `null` for an address that cannot move. */
+/** `null` for an address without a name. */
 function createNameWatch(
   address: Address,
   resolve: ResolveName,
-  onMove: () => void,
+  onChange: () => void,
 ): NameWatch | null {
   if (address.kind === 'unix' || isIP(address.host) !== 0) return null;
-  return new NameWatch(address.host, resolve, onMove);
+  return new NameWatch(address.host, resolve, onChange);
 }

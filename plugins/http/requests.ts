@@ -13,29 +13,28 @@ export interface OperationRequest {
   readonly body: Buffer | null;
 }
 
-/** What is asked beside the forwarded routes. */
+/** Operations other than forwarded routes. */
 export type AdministrativeOperation =
   | AdminListOperation
   | AdminActionOperation
   | ConfigureOperation;
 
 /**
- * How the operations beside `http_route` travel over HTTP (contract 5).
- * @throws ProviderFailure `refused` when the manifest names no path: nothing was sent, and no breaker
- * may open because of it.
+ * Maps an operation other than `http_route` to an HTTP request.
+ * @throws ProviderFailure `refused` when the manifest names no path; it does not count for a breaker.
  */
-export function requestFor(operation: AdministrativeOperation): OperationRequest {
+export function createOperationRequest(operation: AdministrativeOperation): OperationRequest {
   switch (operation.kind) {
     case 'admin_list': {
-      const path = needPath(operation.path, `entity '${operation.entity}'`, 'list_path');
+      const path = requirePath(operation.path, `entity '${operation.entity}'`, 'list_path');
       return { method: 'GET', path: `${path}?${listQuery(operation)}`, body: null };
     }
     case 'admin_action': {
-      const path = needPath(operation.path, `action '${operation.action}'`, 'invoke_path');
+      const path = requirePath(operation.path, `action '${operation.action}'`, 'invoke_path');
       return { method: 'POST', path, body: toBuffer(operation.inputJson) };
     }
     case 'configure': {
-      const path = needPath(operation.path, 'config', 'delivery_path');
+      const path = requirePath(operation.path, 'config', 'delivery_path');
       const { revision, values } = operation;
       return { method: 'PUT', path, body: encodeJson({ revision, values }) };
     }
@@ -44,11 +43,11 @@ export function requestFor(operation: AdministrativeOperation): OperationRequest
 
 function listQuery({ limit, cursor }: AdminListOperation): string {
   if (cursor === null) return `limit=${limit}`;
-  // A cursor comes back from the caller: a lone surrogate in it would make the encoder throw.
+  // The cursor comes from the client, and the encoder throws for a lone surrogate.
   return `limit=${limit}&cursor=${encodeURIComponent(cursor.toWellFormed())}`;
 }
 
-function needPath(path: string | null, subject: string, field: string): string {
+function requirePath(path: string | null, subject: string, field: string): string {
   if (path !== null) return path;
   throw new ProviderFailure('refused', `${subject} has no ${field} in the manifest`);
 }

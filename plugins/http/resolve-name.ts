@@ -1,26 +1,26 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
-/** What the README promises: the time to live of a record counts from 1 to 30 s. */
+/** The time to live of a record is used within these bounds. */
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 30_000;
 
 const SYSTEM = new Resolver();
 
 export interface ResolvedName {
-  /** Sorted, so that two answers can be compared. */
+  /** Sorted, so that two results can be compared. */
   readonly addresses: readonly string[];
-  /** How long that may be believed. */
+  /** How long the result is valid. */
   readonly ttlMs: number;
 }
 
 /**
- * Asks DNS, which knows for how long; a name that only the system knows (`/etc/hosts`, a search domain)
- * is believed for the longest time.
- * @throws Error when nobody knows the name.
+ * Queries DNS, which has a time to live. A name that only the system resolves (`/etc/hosts`, a search
+ * domain) is valid for the longest time.
+ * @throws Error when the name cannot be resolved.
  */
 export async function resolveName(host: string, resolver = SYSTEM): Promise<ResolvedName> {
-  const asked = [resolver.resolve4(host, { ttl: true }), resolver.resolve6(host, { ttl: true })];
-  const answers = await Promise.allSettled(asked);
+  const queries = [resolver.resolve4(host, { ttl: true }), resolver.resolve6(host, { ttl: true })];
+  const answers = await Promise.allSettled(queries);
   const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   if (records.length === 0) {
     const found = await lookup(host, { all: true });
@@ -35,5 +35,5 @@ export async function resolveName(host: string, resolver = SYSTEM): Promise<Reso
 
 export type ResolveName = (host: string) => Promise<ResolvedName>;
 
-/** After a name that could not be resolved: what was known goes on being used meanwhile. */
+/** After a failed lookup; the last result is used until then. */
 export const RETRY_MS = LONGEST_MS;

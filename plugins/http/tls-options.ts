@@ -8,13 +8,13 @@ import {
 } from 'node:tls';
 import type { TlsConfig } from './config.js';
 
-/** Hands out the bytes behind a reference of the config. */
+/** Reads the file of a reference in the config. */
 type ReadFile = (reference: string) => Uint8Array;
 
 /**
- * What every connection of one provider shares. Verification cannot be switched off, also not by
+ * Options for all connections of one provider. Verification cannot be switched off, not even by
  * `NODE_TLS_REJECT_UNAUTHORIZED`.
- * @throws Error when a file is not what its key says.
+ * @throws Error when a file does not contain what its key requires.
  */
 export function createTlsOptions(config: TlsConfig, readFile: ReadFile): ConnectionOptions {
   const pins = config.pin_sha256 === undefined ? [] : [config.pin_sha256].flat();
@@ -69,12 +69,12 @@ function readKey(
   try {
     return { bytes, parsed: createPrivateKey(bytes) };
   } catch {
-    // Without the cause: nothing that was derived from a private key goes into a log.
+    // Without the cause, which may contain parts of the key.
     throw new Error('tls.key must hold a private key in PEM without a passphrase');
   }
 }
 
-/** RFC 7469, 2.4: the hash of the SubjectPublicKeyInfo, which survives a renewed certificate. */
+/** Pins the hash of the SubjectPublicKeyInfo, which a renewed certificate keeps (RFC 7469, 2.4). */
 function verifyPin(pins: readonly string[], certificate: PeerCertificate): Error | undefined {
   if (pins.length === 0) return undefined;
   const spki = new X509Certificate(certificate.raw).publicKey.export({

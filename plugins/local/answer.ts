@@ -1,27 +1,27 @@
-// Not the whole contract: what a thread imports delays its start.
+// Not the whole contract: imports delay the start of a thread.
 import { ProviderFailure } from '../../core/contract/failure.js';
 import type { Outcome } from '../../core/contract/index.js';
 
-/** What a handler answers is one piece. */
+/** The body of a handler's response is one piece. */
 export interface LocalOutcome extends Outcome {
   readonly body: Uint8Array | null;
 }
 
 /**
- * Turns what a handler returned into an outcome.
- * @throws ProviderFailure `protocol` that says what is wrong with it.
+ * Converts the return value of a handler to an outcome.
+ * @throws ProviderFailure `protocol` for an invalid value.
  */
 export function toOutcome(answer: unknown, maxResponseBytes: number): LocalOutcome {
   if (typeof answer !== 'object' || answer === null) {
-    throw malformed('must be an object with status, headers and body');
+    throw createMalformed('must be an object with status, headers and body');
   }
   const { status, headers, body } = answer as Record<string, unknown>;
   if (!Number.isInteger(status) || Number(status) < 100 || Number(status) > 599) {
-    throw malformed('must have a status between 100 and 599');
+    throw createMalformed('must have a status between 100 and 599');
   }
   const bytes = body === undefined ? null : toBytes(body);
   if (bytes !== null && bytes.length > maxResponseBytes) {
-    throw malformed(`must have a body of at most ${maxResponseBytes} bytes`);
+    throw createMalformed(`must have a body of at most ${maxResponseBytes} bytes`);
   }
   const isJson = bytes !== null && bytes !== body;
   return { status: Number(status), headers: toHeaders(headers, isJson), body: bytes };
@@ -30,7 +30,7 @@ export function toOutcome(answer: unknown, maxResponseBytes: number): LocalOutco
 function toBytes(body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body;
   const text = stringify(body);
-  if (text === undefined) throw malformed('must have a body of JSON or bytes');
+  if (text === undefined) throw createMalformed('must have a body of JSON or bytes');
   return Buffer.from(text);
 }
 
@@ -38,7 +38,7 @@ function stringify(body: unknown): string | undefined {
   try {
     return JSON.stringify(body);
   } catch (cause) {
-    throw malformed('must have a body that JSON can hold', cause);
+    throw createMalformed('must have a body that JSON can hold', cause);
   }
 }
 
@@ -46,15 +46,16 @@ function toHeaders(headers: unknown, isJson: boolean): Readonly<Record<string, s
   const outcome: Record<string, string> = isJson ? { 'content-type': 'application/json' } : {};
   if (headers === undefined) return outcome;
   if (typeof headers !== 'object' || headers === null) {
-    throw malformed('must have headers that are an object');
+    throw createMalformed('must have headers that are an object');
   }
   for (const [name, value] of Object.entries(headers)) {
-    if (typeof value !== 'string') throw malformed('must have headers that are strings');
+    if (typeof value !== 'string') throw createMalformed('must have headers that are strings');
     outcome[name.toLowerCase()] = value;
   }
   return outcome;
 }
 
-function malformed(expected: string, cause?: unknown): ProviderFailure {
-  return new ProviderFailure('protocol', `the handler's answer ${expected}`, { cause });
+function createMalformed(expected: string, cause?: unknown): ProviderFailure {
+  const options = { cause, phase: 'answered' } as const;
+  return new ProviderFailure('protocol', `the handler's response ${expected}`, options);
 }

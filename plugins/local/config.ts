@@ -3,7 +3,7 @@ import { fileReference } from '../../core/contract/index.js';
 import { described, optionally, when } from '../shared/described.js';
 import { environmentConfig } from '../shared/environment-config.js';
 
-/** `memory_mb`, in MiB: a bound, nothing is set aside. */
+/** MiB. A limit; no memory is reserved. */
 export const DEFAULT_MEMORY_MB = 256;
 const MIN_MEMORY_MB = 16;
 const MAX_MEMORY_MB = 16_384;
@@ -17,7 +17,7 @@ const memory = described(
   { type: 'integer', minimum: MIN_MEMORY_MB, maximum: MAX_MEMORY_MB },
 );
 
-/** `provider.config` of kind `local`: code is imported from its path, so it cannot be a variable. */
+/** `provider.config` of kind `local`. Code is imported from a path, so `file` cannot be a variable. */
 export const localConfig = described(
   refine(
     object({

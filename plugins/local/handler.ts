@@ -6,7 +6,7 @@ import type {
   Method,
 } from '../../core/contract/index.js';
 
-/** A call of a route as a handler gets it. */
+/** A call of a route as the handler receives it. */
 export interface LocalRouteOperation {
   readonly kind: 'http_route';
   readonly method: Method;
@@ -19,9 +19,9 @@ export interface LocalRouteOperation {
   readonly query: URLSearchParams;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The parsed JSON; `undefined` where there was no body. */
+  /** The parsed JSON; `undefined` without a body. */
   readonly body: unknown;
-  /** The caller's bytes, for what JSON.parse cannot keep: `12345678901234567890`, `1.10`. */
+  /** The bytes of the client, for values that JSON.parse changes: `12345678901234567890`, `1.10`. */
   readonly rawBody: Uint8Array | null;
 }
 
@@ -29,16 +29,16 @@ export type LocalOperation = LocalRouteOperation | AdminListOperation | AdminAct
 
 export interface LocalContext {
   readonly module: string;
-  /** `null` when the host calls on its own account. */
+  /** `null` for calls of the host itself. */
   readonly actor: Actor | null;
   readonly requestId: string;
   readonly correlationId: string;
   /** New for each call. */
   readonly callId: string;
-  /** Aborted at the deadline or when the caller has gone: nobody waits for the answer then. */
+  /** Aborted at the deadline or when the client disconnects; the response is then discarded. */
   readonly signal: AbortSignal;
   readonly log: Log;
-  /** A folder of this module alone, which survives a restart; made when it is first asked for. */
+  /** A folder of this module that survives a restart; created at the first access. */
   readonly stateDir: string;
 }
 
@@ -47,7 +47,7 @@ export interface LocalAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * A `Uint8Array` goes out as it is; anything else as JSON, with `content-type: application/json`
+   * A `Uint8Array` is sent as it is; anything else as JSON, with `content-type: application/json`
    * unless `headers` says otherwise. Absent or `undefined`: no body. `null` is the JSON `null`.
    */
   readonly body?: unknown;
@@ -60,18 +60,18 @@ export type LocalHandler = (
 ) => LocalAnswer | Promise<LocalAnswer>;
 
 export interface LocalConfiguration {
-  /** Grows by each write, from 0. */
+  /** Increases with each write, from 0. */
   readonly revision: number;
   /** Keyed `service/key`. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What a file exports. */
+/** The exports of a file. */
 export interface LocalModule {
   readonly handle: LocalHandler;
   readonly manifest?: unknown;
-  /** Called at the start and after each change, until it returns without throwing. */
+  /** Called at the start and after each change, and repeated until it succeeds. */
   readonly configure?: (configuration: LocalConfiguration) => void | Promise<void>;
-  /** Called once, when no call is in flight any more. */
+  /** Called once, after the last call. */
   readonly close?: () => void | Promise<void>;
 }

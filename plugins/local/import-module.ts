@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import type { LocalHandler, LocalModule } from './handler.js';
 
-/** A top-level `await` that never ends must not keep the host from serving the other modules. */
+/** A top-level `await` that never ends must not block the other modules. */
 export const IMPORT_TIMEOUT_MS = 5_000;
 
 export interface LocalFile {
-  /** As the config has it: how messages name the file. */
+  /** As in the config; used in messages. */
   readonly name: string;
   readonly path: string;
   readonly bytes: Uint8Array;
 }
 
-/** How a thread imports: it ends with its code, and nobody else has imported any in it. */
+/** Imports the file in a thread of its own, which ends with the module. */
 export function importInThread(name: string, path: string): Promise<LocalModule> {
   return readModule(name, () => import(pathToFileURL(path).href));
 }
@@ -20,10 +20,10 @@ export function importInThread(name: string, path: string): Promise<LocalModule>
 let imports = 0;
 
 /**
- * Runs the file anew for each open: what it keeps in variables belongs to one version of one module, so
- * two modules may share a file, and the old version may close while the new one serves. Node never
- * forgets an imported module, so each open costs memory for good (design 4).
- * @throws Error that names the file, when it cannot be imported or exports something else than it should.
+ * Imports the file anew for each open, so that its variables belong to one version of one module: modules
+ * can share a file, and an old version can close while the new one serves. Node keeps imported modules, so
+ * each open uses memory permanently.
+ * @throws Error that names the file, when it cannot be imported or its exports are invalid.
  */
 export async function importModule(file: LocalFile): Promise<LocalModule> {
   imports += 1;
@@ -32,22 +32,22 @@ export async function importModule(file: LocalFile): Promise<LocalModule> {
   return readModule(file.name, () => importInTime(url));
 }
 
-/** What a file says that did not end its top level in time. */
+/** The reason for a file whose top level did not end in time. */
 export function describeLateImport(): string {
   return `its top level did not end within ${IMPORT_TIMEOUT_MS} ms`;
 }
 
-export function explainImport(name: string, why: string): string {
-  return `file '${name}' cannot be imported: ${why}`;
+export function explainImport(name: string, reason: string): string {
+  return `file '${name}' cannot be imported: ${reason}`;
 }
 
 async function importInTime(url: string): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_resolve, reject) => {
+  const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(describeLateImport())), IMPORT_TIMEOUT_MS);
   });
   try {
-    return await Promise.race([import(url), tooLate]);
+    return await Promise.race([import(url), timeout]);
   } finally {
     clearTimeout(timer);
   }
@@ -74,7 +74,7 @@ async function loadOrExplain(
   try {
     return (await load()) as Record<string, unknown>;
   } catch (cause) {
-    throw new Error(explainImport(name, describe(cause)), { cause });
+    throw new Error(explainImport(name, formatError(cause)), { cause });
   }
 }
 
@@ -91,6 +91,6 @@ function pickFunction<Name extends 'configure' | 'close'>(
   return { [name]: value } as Pick<LocalModule, Name>;
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : 'it threw something that is no error';
+function formatError(error: unknown): string {
+  return error instanceof Error ? error.message : 'it threw a value that is not an error';
 }

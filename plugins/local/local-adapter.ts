@@ -5,20 +5,17 @@ import { importModule } from './import-module.js';
 import { createLocalProvider } from './provider.js';
 import { openThreadProvider } from './thread-provider.js';
 
-/** Kind `local`: a module that is a file beside the descriptor and runs in the host's process. */
+/** Kind `local`: a module in a file beside the descriptor, which runs in the host's process. */
 export const localAdapter = defineAdapter({
   kind: 'local',
   config: localConfig,
   supports: { manifest: true, admin: true, configure: true, perProcess: true },
   open: (config: LocalConfig, context) =>
-    config.isolation === 'none' ? openBesideHost(config, context) : openThread(config, context),
+    config.isolation === 'none' ? openInHost(config, context) : openThread(config, context),
 });
 
-/** In the host's own thread: for code that is trusted as the host is. */
-async function openBesideHost(
-  { file: name }: LocalConfig,
-  context: OpenContext,
-): Promise<Provider> {
+/** In the host's own thread, for code that is as trusted as the host. */
+async function openInHost({ file: name }: LocalConfig, context: OpenContext): Promise<Provider> {
   const path = context.path(name);
   const module = await importModule({ name, path, bytes: context.file(name) });
   const { close } = module;

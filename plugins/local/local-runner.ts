@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 
-// Not the whole contract: what a thread imports delays its start.
+// Not the whole contract: imports delay the start of a thread.
 import { isProviderFailure, ProviderFailure } from '../../core/contract/failure.js';
 import type { Invocation, OpenContext, ProviderOperation } from '../../core/contract/index.js';
 import { type LocalOutcome, toOutcome } from './answer.js';
@@ -8,11 +8,11 @@ import type { LocalContext, LocalModule, LocalOperation } from './handler.js';
 
 type HandledOperation = Exclude<ProviderOperation, { kind: 'configure' }>;
 
-/** Runs a module where it was imported: in the host's thread, or in one of its own. */
+/** Runs a module in the thread that imported it. */
 export interface LocalRunner {
-  /** @throws ProviderFailure, and nothing else. Does not race the signal, which is read only if the handler does. */
+  /** @throws ProviderFailure, and nothing else. Does not wait for the signal, which is created on access. */
   run(invocation: Invocation): Promise<LocalOutcome>;
-  /** @throws ProviderFailure `protocol` where the file exports no manifest that is JSON. */
+  /** @throws ProviderFailure `protocol` unless the file exports a manifest of JSON. */
   readManifest(): unknown;
 }
 
@@ -37,11 +37,11 @@ export function createLocalRunner(
     },
   });
 
-  const answer = async (invocation: Invocation): Promise<LocalOutcome> => {
+  const respond = async (invocation: Invocation): Promise<LocalOutcome> => {
     const { operation, maxResponseBytes } = invocation;
     if (operation.kind === 'configure') {
       const { revision, values } = operation;
-      // A module without `configure` has no use for it: delivered is delivered.
+      // Without `configure`, the delivery counts as successful.
       await module.configure?.({ revision, values });
       return { status: 204, headers: {}, body: null };
     }
@@ -53,7 +53,7 @@ export function createLocalRunner(
     readManifest: () => readManifest(module),
     run: async (invocation) => {
       try {
-        return await answer(invocation);
+        return await respond(invocation);
       } catch (cause) {
         if (isProviderFailure(cause)) throw cause;
         throw new ProviderFailure('protocol', 'the handler threw', { cause });
@@ -74,12 +74,12 @@ function toLocalOperation(
   return { kind, method, declaredPath, providerPath, pathParams, query, headers, body, rawBody };
 }
 
-/** The host has judged it to be JSON in UTF-8 (contract 1.5). */
+/** The host has checked that it is JSON in UTF-8. */
 function parseBody(bytes: Uint8Array): unknown {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
 }
 
-/** Through JSON, so that a manifest with a date or a function in it is what any provider would send. */
+/** Converted through JSON, so that dates and functions become what any provider would send. */
 function readManifest({ manifest }: LocalModule): unknown {
   if (manifest === undefined) {
     throw new ProviderFailure('protocol', "the file exports no 'manifest'");

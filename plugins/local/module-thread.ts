@@ -29,19 +29,19 @@ import type {
 
 const ENTRY = new URL('./thread-entry.js', import.meta.url);
 
-/** Below the 2 s that a host gives to each undo of a scope. */
+/** Below the 2 s that the host allows for each cleanup. */
 const CLOSE_TIMEOUT_MS = 1_500;
 
 /**
- * A thread that has not answered for two of these after the deadline of a call is stuck. Two, since a host
- * that was itself held up finds the answer between the first and the second.
+ * A thread is stuck when it does not respond for two of these after the deadline of a call. A host that was
+ * itself blocked receives the response between the first and the second.
  */
 const STUCK_CHECK_MS = 1_000;
 
-/** For what lives shortly: most of what a handler makes. MiB. */
+/** For short-lived objects, which are most of what a handler creates. MiB. */
 const YOUNG_GENERATION_MB = 16;
 
-/** Lines of the log that are acknowledged together. */
+/** Log lines per acknowledgement. */
 const LOGGED_BATCH = 100;
 
 export interface ThreadOptions {
@@ -60,12 +60,12 @@ interface PendingCall {
   readonly listener: AbortListener;
 }
 
-/** One thread with one module in it, from its start to its end; it is never started again. */
+/** One run of the thread of a module. */
 export class ModuleThread {
-  /** Rejects with an error for ops when the module cannot be used. */
+  /** Rejects with an error for operators when the module cannot be used. */
   readonly ready: Promise<SentManifest>;
-  /** Why it ended, and how many calls that has cost. Never rejects. */
-  readonly ended: Promise<{ readonly why: string; readonly failedCalls: number }>;
+  /** Resolves with the reason and the number of failed calls when the thread exits. Never rejects. */
+  readonly exited: Promise<{ readonly reason: string; readonly failedCalls: number }>;
   readonly #options: ThreadOptions;
   readonly #worker: Worker;
   readonly #port: MessagePort;
@@ -73,7 +73,7 @@ export class ModuleThread {
   readonly #importTimer: NodeJS.Timeout;
   #lastCall = 0;
   #isReady = false;
-  #why: string | null = null;
+  #reason: string | null = null;
   #stuckTimer: NodeJS.Timeout | undefined;
   #loggedLines = 0;
   #settleReady: { resolve(manifest: SentManifest): void; reject(error: Error): void } | null = null;
@@ -88,17 +88,17 @@ export class ModuleThread {
     this.ready = new Promise((resolve, reject) => {
       this.#settleReady = { resolve, reject };
     });
-    // Whoever wants to know asks `ready`; a restart learns of it by `ended`.
+    // `exited` reports the same failure to the supervisor.
     this.ready.catch(() => {});
     this.#importTimer = setTimeout(
-      () => this.#refuse(explainImport(options.start.name, describeLateImport())),
+      () => this.#reject(explainImport(options.start.name, describeLateImport())),
       IMPORT_TIMEOUT_MS,
     );
     this.#port.on('message', (message: ThreadMessage) => this.#receive(message));
     this.#worker.on('error', (error) => {
-      this.#why ??= describeDeath(error, options.memoryMb);
+      this.#reason ??= describeExit(error, options.memoryMb);
     });
-    this.ended = new Promise((resolve) => {
+    this.exited = new Promise((resolve) => {
       this.#worker.once('exit', (code) => resolve(this.#finish(code)));
     });
   }
@@ -110,55 +110,55 @@ export class ModuleThread {
     const call = this.#lastCall;
     return new Promise((resolve, reject) => {
       const listener = {
-        handleEvent: () => this.#takeBack(call, createAbortFailure(signal.reason)),
+        handleEvent: () => this.#abort(call, createAbortFailure(signal.reason)),
       };
       signal.addEventListener('abort', listener);
       this.#calls.set(call, { resolve, reject, signal, listener });
-      const handedOver: Transferable[] = [];
-      const sent = sendOperation(operation, handedOver);
+      const transfers: Transferable[] = [];
+      const sent = sendOperation(operation, transfers);
       this.#post(
         {
           kind: 'call',
           call,
           invocation: { id, operation: sent, headers, context, maxResponseBytes },
         },
-        handedOver,
+        transfers,
       );
     });
   }
 
   /**
-   * Lets the module close, and ends the thread in any case.
-   * @throws Error when the module's `close` throws, or is not done in time.
+   * Calls the module's `close`, then ends the thread in any case.
+   * @throws Error when `close` throws or takes too long.
    */
   async close(): Promise<void> {
     let error: string | null = null;
-    if (this.#isReady && this.#why === null) error = await this.#askToClose();
-    await this.end('it was closed');
+    if (this.#isReady && this.#reason === null) error = await this.#askToClose();
+    await this.end('module closed');
     if (error !== null) throw new Error(`the module's close failed: ${error}`);
   }
 
-  async end(why: string): Promise<void> {
-    this.#why ??= why;
+  async end(reason: string): Promise<void> {
+    this.#reason ??= reason;
     await this.#worker.terminate();
   }
 
   #askToClose(): Promise<string | null> {
     return new Promise((resolve) => {
-      const late = `it did not end within ${CLOSE_TIMEOUT_MS} ms`;
+      const late = `it did not finish within ${CLOSE_TIMEOUT_MS} ms`;
       const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS, late);
       this.#onClosed = (error) => {
         clearTimeout(timer);
         resolve(error);
       };
-      // A thread that ends by itself meanwhile is as good as closed.
-      void this.ended.then(() => this.#onClosed?.(null));
+      // The thread may also exit meanwhile.
+      void this.exited.then(() => this.#onClosed?.(null));
       this.#post({ kind: 'close' });
     });
   }
 
-  #post(message: HostMessage, handedOver?: Transferable[]): void {
-    this.#port.postMessage(message, handedOver);
+  #post(message: HostMessage, transfers?: Transferable[]): void {
+    this.#port.postMessage(message, transfers);
   }
 
   #receive(message: ThreadMessage): void {
@@ -181,8 +181,8 @@ export class ModuleThread {
         this.#isReady = true;
         this.#settleReady?.resolve(message.manifest);
         return;
-      case 'refused':
-        this.#refuse(message.message);
+      case 'rejected':
+        this.#reject(message.message);
         return;
       case 'closed':
         this.#onClosed?.(message.error);
@@ -196,10 +196,10 @@ export class ModuleThread {
     return pending;
   }
 
-  #takeBack(call: number, failure: ProviderFailure): void {
+  #abort(call: number, failure: ProviderFailure): void {
     this.#settle(call)?.reject(failure);
     this.#post({ kind: 'abort', call, failure: sendFailure(failure) });
-    // Before that the time-out of the import holds.
+    // Earlier, the time-out of the import applies.
     if (failure.failure === 'timeout' && this.#isReady) this.#expectAlive();
   }
 
@@ -211,7 +211,7 @@ export class ModuleThread {
       if (checks < 2) return;
       clearInterval(this.#stuckTimer);
       const ms = 2 * STUCK_CHECK_MS;
-      void this.end(`it did nothing but compute for ${ms} ms after the deadline of a call`);
+      void this.end(`unresponsive for ${ms} ms after the deadline of a call`);
     }, STUCK_CHECK_MS);
   }
 
@@ -223,13 +223,13 @@ export class ModuleThread {
     this.#post({ kind: 'logged', lines: LOGGED_BATCH });
   }
 
-  #refuse(message: string): void {
+  #reject(message: string): void {
     this.#settleReady?.reject(new Error(message));
     void this.end(message);
   }
 
-  #finish(code: number): { why: string; failedCalls: number } {
-    // What it had answered before its end counts.
+  #finish(code: number): { reason: string; failedCalls: number } {
+    // Responses that were sent before the exit still count.
     for (
       let left = receiveMessageOnPort(this.#port);
       left;
@@ -240,14 +240,14 @@ export class ModuleThread {
     this.#port.close();
     clearTimeout(this.#importTimer);
     clearInterval(this.#stuckTimer);
-    const why = this.#why ?? `it called process.exit(${code})`;
+    const reason = this.#reason ?? `it called process.exit(${code})`;
     const { name } = this.#options.start;
-    this.#settleReady?.reject(new Error(explainImport(name, why)));
+    this.#settleReady?.reject(new Error(explainImport(name, reason)));
     const failedCalls = this.#calls.size;
     for (const call of [...this.#calls.keys()]) {
-      this.#settle(call)?.reject(new ProviderFailure('unavailable', `the thread ended: ${why}`));
+      this.#settle(call)?.reject(new ProviderFailure('unavailable', `thread exited: ${reason}`));
     }
-    return { why, failedCalls };
+    return { reason, failedCalls };
   }
 }
 
@@ -255,7 +255,7 @@ function startWorker({ module, start, log, memoryMb, env }: ThreadOptions): Work
   const worker = new Worker(ENTRY, {
     name: module,
     workerData: start,
-    // Nothing of the host: neither its variables, nor its flags (an inspector, a loader), nor its arguments.
+    // Nothing is inherited from the host: no variables, flags (inspector, loader) or arguments.
     env,
     execArgv: [],
     argv: [],
@@ -277,12 +277,12 @@ function startWorker({ module, start, log, memoryMb, env }: ThreadOptions): Work
   return worker;
 }
 
-function describeDeath(error: unknown, memoryMb: number): string {
+function describeExit(error: unknown, memoryMb: number): string {
   if ((error as NodeJS.ErrnoException | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY') {
     return `it needed more memory than memory_mb allows (${memoryMb} MiB)`;
   }
-  const what = error instanceof Error ? error.message : 'something that is no error';
-  return `nobody caught what it threw: ${what}`;
+  const what = error instanceof Error ? error.message : 'a value that is not an error';
+  return `uncaught error: ${what}`;
 }
 
 function receiveOutcome({ status, headers, body }: SentOutcome): Outcome {

@@ -8,7 +8,7 @@ export function createLocalProvider(module: LocalModule, context: OpenContext): 
   const { run, readManifest } = createLocalRunner(module, context);
   return {
     manifest: async () => readManifest(),
-    // Imported: there is nothing left to ask.
+    // The module is imported, so there is nothing to check.
     check: async () => {},
     invoke: (invocation) =>
       untilAborted(invocation.cancellation ?? invocation.signal, () => run(invocation)),

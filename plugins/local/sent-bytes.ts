@@ -1,19 +1,19 @@
 import type { Transferable } from 'node:worker_threads';
 
-/** Bytes as they travel between host and thread: a text with one character a byte, or memory handed over. */
+/** Bytes in a message between host and thread: a string with one character per byte, or transferred memory. */
 export type SentBytes = string | Uint8Array;
 
-/** Below it a text is cheaper than memory of its own, which has to be made, and collected on both sides. Bytes. */
+/** Below it a string is cheaper than a transfer, which allocates memory on both sides. Bytes. */
 const TRANSFER_FROM_BYTES = 16_384;
 
 /**
- * Never the memory of whoever has it: the host may send a request again, a handler may answer from a
- * cache, and of a view Node would send all that lies behind it (a small Buffer is 8 KiB of a shared pool).
+ * Always copies: the host may send a request again, a handler may respond from a cache, and a small Buffer
+ * is a view of a shared pool of 8 KiB, which a transfer would detach.
  */
-export function sendBytes(bytes: Uint8Array, handedOver: Transferable[]): SentBytes {
+export function sendBytes(bytes: Uint8Array, transfers: Transferable[]): SentBytes {
   if (bytes.length < TRANSFER_FROM_BYTES) return toBuffer(bytes).toString('latin1');
   const copy = new Uint8Array(bytes);
-  handedOver.push(copy.buffer);
+  transfers.push(copy.buffer);
   return copy;
 }
 

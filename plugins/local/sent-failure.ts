@@ -1,22 +1,35 @@
-// Not the whole contract: what a thread imports delays its start.
+// Not the whole contract: imports delay the start of a thread.
 import { isProviderFailure, ProviderFailure } from '../../core/contract/failure.js';
 import type { SentFailure } from './thread-messages.js';
 
-/** A module may throw what it likes; this much of it is for the log. UTF-16 units. */
+/** Longer messages and stacks are cut in the log. UTF-16 units. */
 const MAX_CAUSE_LENGTH = 10_000;
 
 export function sendFailure(error: unknown): SentFailure {
   if (!isProviderFailure(error)) {
     const cause = describeCause(error);
-    return { failure: 'protocol', message: 'the handler threw', status: null, cause };
+    return {
+      failure: 'protocol',
+      message: 'the handler threw',
+      status: null,
+      phase: 'responding',
+      cause,
+    };
   }
-  const { failure, message, status } = error;
+  const { failure, message, status, phase } = error;
   const cause = error.cause === undefined ? null : describeCause(error.cause);
-  return { failure, message, status, cause };
+  return { failure, message, status, phase, cause };
 }
 
-export function receiveFailure({ failure, message, status, cause }: SentFailure): ProviderFailure {
+export function receiveFailure({
+  failure,
+  message,
+  status,
+  phase,
+  cause,
+}: SentFailure): ProviderFailure {
   return new ProviderFailure(failure, message, {
+    phase,
     ...(status !== null && { status }),
     ...(cause !== null && { cause: Object.assign(new Error(), cause) }),
   });
@@ -32,7 +45,7 @@ function toError(cause: unknown): Error {
   try {
     return new Error(String(cause));
   } catch {
-    return new Error('it threw something that is no text');
+    return new Error('it threw a value without a text');
   }
 }
 

@@ -5,17 +5,17 @@ import type { SentOperation } from './thread-messages.js';
 
 export function sendOperation(
   operation: ProviderOperation,
-  handedOver: Transferable[],
+  transfers: Transferable[],
 ): SentOperation {
   switch (operation.kind) {
     case 'http_route': {
       const { body } = operation;
       return body === null
         ? (operation as SentOperation)
-        : { ...operation, body: sendBytes(body, handedOver) };
+        : { ...operation, body: sendBytes(body, transfers) };
     }
     case 'admin_action':
-      return { ...operation, inputJson: sendBytes(operation.inputJson, handedOver) };
+      return { ...operation, inputJson: sendBytes(operation.inputJson, transfers) };
     default:
       return operation;
   }
@@ -24,7 +24,7 @@ export function sendOperation(
 export function receiveOperation(sent: SentOperation): ProviderOperation {
   switch (sent.kind) {
     case 'http_route': {
-      // A prototype is what the way here adds, and a parameter may be called `constructor`.
+      // The copy has a prototype, but a parameter may be called `constructor`.
       const pathParams = Object.assign(Object.create(null), sent.pathParams);
       return { ...sent, pathParams, body: sent.body === null ? null : receiveBytes(sent.body) };
     }

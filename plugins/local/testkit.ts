@@ -1,9 +1,9 @@
 import { defineSubject, startLocalReference } from '../../core/testkit/index.js';
 import { localAdapter } from './local-adapter.js';
 
-const NOT_RAW = 'a handler gets the decoded path and the parsed query';
+const NOT_RAW = 'a handler receives the decoded path and the parsed query';
 
-/** A thread takes some 50 ms to start and to end. */
+/** A thread takes about 50 ms to start and exit. */
 const THREAD_CYCLES = 50;
 
 /** For `modgate test-plugin`. */
@@ -22,8 +22,8 @@ export const subjects = [
     },
     except: {
       'request.target': NOT_RAW,
-      'close.during-invoke': 'what runs in this thread cannot be ended; the host ends the wait',
-      'lifetime.memory': 'Node never forgets imported code',
+      'close.during-invoke': 'code in this thread cannot be stopped; the host stops waiting',
+      'lifetime.memory': 'Node keeps imported code',
     },
   }),
 ];

@@ -7,7 +7,7 @@ import type {
 import { receiveOperation } from './sent-operation.js';
 import type { SentInvocation } from './thread-messages.js';
 
-/** A call as it came to the thread. Its signal is made when it is asked for: most handlers never do. */
+/** A call in the thread. Its signal is created on access, which most handlers never do. */
 export class ThreadCall implements Invocation {
   readonly number: number;
   readonly id: string;
@@ -35,11 +35,11 @@ export class ThreadCall implements Invocation {
     return this.#controller.signal;
   }
 
-  get isTakenBack(): boolean {
+  get isAborted(): boolean {
     return this.#reason !== null;
   }
 
-  takeBack(reason: ProviderFailure): void {
+  abort(reason: ProviderFailure): void {
     this.#reason = reason;
     this.#controller?.abort(reason);
   }

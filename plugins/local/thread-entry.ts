@@ -1,4 +1,4 @@
-/** What runs in the thread of a module: it imports the file, and answers what the host asks over a port. */
+/** The entry of a module's thread: imports the file and handles the messages of the host. */
 import { type MessagePort, parentPort, type Transferable, workerData } from 'node:worker_threads';
 import type { LocalOutcome } from './answer.js';
 import type { LocalModule } from './handler.js';
@@ -16,20 +16,20 @@ import type {
   ThreadStart,
 } from './thread-messages.js';
 
-// Not `parentPort` itself and not `workerData`, which the module could reach as well.
+// A port of its own: the module could also reach `parentPort` and `workerData`.
 parentPort?.once('message', (port: MessagePort) => void serve(port, workerData as ThreadStart));
 
 async function serve(port: MessagePort, start: ThreadStart): Promise<void> {
-  const post = (message: ThreadMessage, handedOver: Transferable[] = []) =>
-    port.postMessage(message, handedOver);
-  // A top level that waits for ever is the host's to end; without this the thread would end by itself.
+  const post = (message: ThreadMessage, transfers: Transferable[] = []) =>
+    port.postMessage(message, transfers);
+  // Keeps the thread alive during a top-level `await`, which the host limits.
   port.ref();
   let module: LocalModule;
   try {
     module = await importInThread(start.name, start.path);
     if (start.configuration !== null) await module.configure?.(start.configuration);
   } catch (error) {
-    post({ kind: 'refused', message: describe(error) });
+    post({ kind: 'rejected', message: formatError(error) });
     return;
   }
   const log = new ThreadLog(post);
@@ -39,17 +39,17 @@ async function serve(port: MessagePort, start: ThreadStart): Promise<void> {
   });
   const calls = new Map<number, ThreadCall>();
 
-  const answer = async (call: ThreadCall) => {
+  const respond = async (call: ThreadCall) => {
     const { number } = call;
     calls.set(number, call);
     try {
       const outcome = await runner.run(call);
-      if (call.isTakenBack) return;
-      const handedOver: Transferable[] = [];
-      post({ kind: 'answer', call: number, outcome: sendOutcome(outcome, handedOver) }, handedOver);
+      if (call.isAborted) return;
+      const transfers: Transferable[] = [];
+      post({ kind: 'answer', call: number, outcome: sendOutcome(outcome, transfers) }, transfers);
     } catch (error) {
-      // Nobody waits for a call that was taken back.
-      if (!call.isTakenBack) post({ kind: 'failure', call: number, failure: sendFailure(error) });
+      // The host has dropped an aborted call.
+      if (!call.isAborted) post({ kind: 'failure', call: number, failure: sendFailure(error) });
     } finally {
       calls.delete(number);
     }
@@ -58,15 +58,15 @@ async function serve(port: MessagePort, start: ThreadStart): Promise<void> {
   port.on('message', (message: HostMessage) => {
     switch (message.kind) {
       case 'call':
-        // It catches all that it may throw.
-        void answer(new ThreadCall(message.call, message.invocation));
+        // Never rejects.
+        void respond(new ThreadCall(message.call, message.invocation));
         return;
       case 'abort':
         post({ kind: 'alive' });
-        calls.get(message.call)?.takeBack(receiveFailure(message.failure));
+        calls.get(message.call)?.abort(receiveFailure(message.failure));
         return;
       case 'logged':
-        log.forget(message.lines);
+        log.acknowledge(message.lines);
         return;
       case 'close':
         void close(module).then((error) => post({ kind: 'closed', error }));
@@ -77,9 +77,9 @@ async function serve(port: MessagePort, start: ThreadStart): Promise<void> {
 
 function sendOutcome(
   { status, headers, body }: LocalOutcome,
-  handedOver: Transferable[],
+  transfers: Transferable[],
 ): SentOutcome {
-  return { status, headers, body: body === null ? null : sendBytes(body, handedOver) };
+  return { status, headers, body: body === null ? null : sendBytes(body, transfers) };
 }
 
 function readManifest(read: () => unknown): SentManifest {
@@ -95,9 +95,9 @@ async function close(module: LocalModule): Promise<string | null> {
     await module.close?.();
     return null;
   } catch (error) {
-    return describe(error);
+    return formatError(error);
   } finally {
-    // The host ends the thread next, and with it what is still on its way to the log.
+    // The host ends the thread next, which would lose buffered output.
     await Promise.all([flush(process.stdout), flush(process.stderr)]);
   }
 }
@@ -108,6 +108,6 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : 'it threw something that is no error';
+function formatError(error: unknown): string {
+  return error instanceof Error ? error.message : 'it threw a value that is not an error';
 }

@@ -2,15 +2,15 @@ import { inspect } from 'node:util';
 import type { Log, LogWrite } from '../../core/contract/index.js';
 import type { ThreadMessage } from './thread-messages.js';
 
-/** Lines on their way to the host; more are dropped and counted, so that a loop cannot fill its memory. */
-const MAX_LINES_ON_THE_WAY = 1_000;
+/** Unacknowledged lines; more are dropped and counted, so that a loop cannot fill the memory of the host. */
+const MAX_PENDING_LINES = 1_000;
 
 type Post = (message: ThreadMessage) => void;
 
-/** `context.log` of a module in a thread: each line is sent to the host, which writes it. */
+/** `context.log` of a module in a thread; sends each line to the host. */
 export class ThreadLog implements Log {
   readonly #post: Post;
-  #onTheWay = 0;
+  #pending = 0;
   #dropped = 0;
 
   readonly debug: LogWrite = (fields, message) => this.#send('debug', fields, message);
@@ -22,9 +22,9 @@ export class ThreadLog implements Log {
     this.#post = post;
   }
 
-  /** The host has written so many. */
-  forget(lines: number): void {
-    this.#onTheWay -= lines;
+  /** The host has written these lines. */
+  acknowledge(lines: number): void {
+    this.#pending -= lines;
     if (this.#dropped === 0) return;
     const dropped = this.#dropped;
     this.#dropped = 0;
@@ -32,16 +32,16 @@ export class ThreadLog implements Log {
   }
 
   #send(level: keyof Log, fields: Readonly<Record<string, unknown>>, message: string): void {
-    if (this.#onTheWay >= MAX_LINES_ON_THE_WAY) {
+    if (this.#pending >= MAX_PENDING_LINES) {
       this.#dropped += 1;
       return;
     }
-    this.#onTheWay += 1;
+    this.#pending += 1;
     const text = String(message);
     try {
       this.#post({ kind: 'log', level, fields, message: text });
     } catch {
-      // A function, a promise and their like cannot be sent.
+      // Some values, such as functions and promises, cannot be sent.
       this.#post({ kind: 'log', level, fields: { fields: inspect(fields) }, message: text });
     }
   }

@@ -1,6 +1,7 @@
 import type {
   AdminActionOperation,
   FailureCode,
+  FailurePhase,
   HttpRouteOperation,
   Invocation,
   Log,
@@ -10,17 +11,17 @@ import type {
 import type { LocalConfiguration } from './handler.js';
 import type { SentBytes } from './sent-bytes.js';
 
-/** What a thread is started with. */
+/** The start data of a thread. */
 export interface ThreadStart {
-  /** As the config has it: how messages name the file. */
+  /** As in the config; used in messages. */
   readonly name: string;
   readonly path: string;
   readonly stateDir: string | undefined;
-  /** What the thread before had been given; `null` when nothing has been delivered yet. */
+  /** The configuration of the previous thread; `null` before the first delivery. */
   readonly configuration: LocalConfiguration | null;
 }
 
-/** Everything of an invocation that can be sent. */
+/** The parts of an invocation that can be sent. */
 export interface SentInvocation
   extends Omit<Invocation, 'signal' | 'cancellation' | 'endpoint' | 'operation'> {
   readonly operation: SentOperation;
@@ -37,16 +38,16 @@ export interface SentOutcome extends Omit<Outcome, 'body'> {
 
 export type HostMessage =
   | { readonly kind: 'call'; readonly call: number; readonly invocation: SentInvocation }
-  /** To be answered with `alive` at once. */
+  /** The thread must send `alive` at once. */
   | { readonly kind: 'abort'; readonly call: number; readonly failure: SentFailure }
-  /** So many lines of the log have been written. */
+  /** The host has written these log lines. */
   | { readonly kind: 'logged'; readonly lines: number }
   | { readonly kind: 'close' };
 
 export type ThreadMessage =
   | { readonly kind: 'ready'; readonly manifest: SentManifest }
   /** The file cannot be used. */
-  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'rejected'; readonly message: string }
   | { readonly kind: 'answer'; readonly call: number; readonly outcome: SentOutcome }
   | { readonly kind: 'failure'; readonly call: number; readonly failure: SentFailure }
   | { readonly kind: 'alive' }
@@ -56,18 +57,19 @@ export type ThreadMessage =
       readonly fields: Readonly<Record<string, unknown>>;
       readonly message: string;
     }
-  /** `error` is what the module's `close` threw. */
+  /** `error` is the error of the module's `close`. */
   | { readonly kind: 'closed'; readonly error: string | null };
 
 export type SentManifest =
   | { readonly value: unknown }
   | { readonly value?: never; readonly failure: SentFailure };
 
-/** An error does not keep its brand on the way. */
+/** A copied error would lose its brand. */
 export interface SentFailure {
   readonly failure: FailureCode;
   readonly message: string;
   readonly status: number | null;
+  readonly phase: FailurePhase;
   /** For the log. */
   readonly cause: {
     readonly name: string;

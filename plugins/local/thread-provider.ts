@@ -6,14 +6,14 @@ import {
   type Provider,
   ProviderFailure,
 } from '../../core/contract/index.js';
+import { RestartBackoff } from '../shared/backoff.js';
 import { createAbortFailure } from '../shared/failures.js';
-import { RestartBackoff } from '../shared/restart-backoff.js';
 import type { LocalConfiguration } from './handler.js';
 import { ModuleThread, type ThreadOptions } from './module-thread.js';
 import { receiveFailure } from './sent-failure.js';
 import type { SentManifest, ThreadStart } from './thread-messages.js';
 
-/** A check asks nobody, so it may come often: a thread that is down shows as an endpoint that is down. */
+/** Checks are frequent, because they send nothing. A thread that is down shows as an endpoint that is down. */
 const BALANCING: Balancing = {
   strategy: 'round_robin',
   hashHeader: null,
@@ -25,8 +25,8 @@ export interface ThreadProviderOptions extends Omit<ThreadOptions, 'start'> {
 }
 
 /**
- * Opens the module in a thread of its own, which is started again whenever it ends.
- * @throws Error for ops when the file cannot be used.
+ * Opens the module in a thread of its own, which is restarted whenever it exits.
+ * @throws Error for operators when the file cannot be used.
  */
 export async function openThreadProvider(
   options: ThreadProviderOptions,
@@ -45,10 +45,10 @@ export async function openThreadProvider(
 
 class ThreadSupervisor {
   readonly #options: ThreadProviderOptions;
-  readonly #pauses = new RestartBackoff();
+  readonly #backoff = new RestartBackoff();
   #thread: ModuleThread;
-  /** Why there is no thread at the moment. */
-  #trouble: string | null = null;
+  /** Why there is no thread. */
+  #problem: string | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
   #manifest: SentManifest | null = null;
@@ -72,17 +72,17 @@ class ThreadSupervisor {
   }
 
   check(): void {
-    if (this.#trouble !== null) throw new ProviderFailure('unavailable', this.#trouble);
+    if (this.#problem !== null) throw new ProviderFailure('unavailable', this.#problem);
   }
 
   async invoke(invocation: Invocation): Promise<Outcome> {
     const { operation } = invocation;
     const signal = invocation.cancellation ?? invocation.signal;
-    if (signal.aborted) throw createAbortFailure(signal.reason);
+    if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
     this.check();
     const outcome = await this.#thread.call(invocation);
     if (operation.kind === 'configure') {
-      // For the next thread, which begins with the defaults of its file.
+      // For the next thread, which would start with the defaults of its file.
       this.#configuration = { revision: operation.revision, values: operation.values };
     }
     return outcome;
@@ -90,7 +90,7 @@ class ThreadSupervisor {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#trouble ??= 'the module is closed';
+    this.#problem ??= 'module closed';
     clearTimeout(this.#timer);
     await this.#thread.close();
   }
@@ -108,25 +108,25 @@ class ThreadSupervisor {
         this.#manifest = manifest;
         upSince ??= performance.now();
       },
-      // Then it ends, which is what counts.
+      // The thread then exits, which is handled below.
       () => {},
     );
-    // `ended` never rejects.
-    void thread.ended.then(({ why, failedCalls }) => {
+    // `exited` never rejects.
+    void thread.exited.then(({ reason, failedCalls }) => {
       if (this.#isClosed) return;
-      const pauseMs = this.#pauses.next(upSince === null ? 0 : performance.now() - upSince);
+      const delayMs = this.#backoff.next(upSince === null ? 0 : performance.now() - upSince);
       this.#options.log.error(
-        { reason: why, failed_calls: failedCalls, restart_in_ms: pauseMs },
-        'the thread of the module ended',
+        { reason, failed_calls: failedCalls, restart_in_ms: delayMs },
+        'thread exited',
       );
-      if (pauseMs === 0) return this.#restart();
-      this.#trouble = `the thread of the module is down for up to ${pauseMs} ms: ${why}`;
-      this.#timer = setTimeout(() => this.#restart(), pauseMs);
+      if (delayMs === 0) return this.#restart();
+      this.#problem = `thread down for up to ${delayMs} ms: ${reason}`;
+      this.#timer = setTimeout(() => this.#restart(), delayMs);
     });
   }
 
   #restart(): void {
-    this.#trouble = null;
+    this.#problem = null;
     this.#thread = this.#createThread();
     this.#watch(this.#thread, null);
   }

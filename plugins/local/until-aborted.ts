@@ -2,9 +2,9 @@ import type { Cancellation } from '../../core/contract/index.js';
 import { createAbortFailure } from '../shared/failures.js';
 
 /**
- * Answers with what `run` answers, or fails when the signal is aborted: a handler that ignores it does
- * not hang the call. What it does after that goes nowhere, a rejection included.
- * @throws ProviderFailure when the signal is aborted first; else whatever `run` throws.
+ * Settles with `run`, or rejects when the signal is aborted first, so that a handler that ignores the signal
+ * does not block the call. A later result or rejection of `run` is ignored.
+ * @throws ProviderFailure when the signal is aborted first; otherwise the error of `run`.
  */
 export function untilAborted<T>(signal: Cancellation, run: () => Promise<T>): Promise<T> {
   if (signal.aborted) return Promise.reject(createAbortFailure(signal.reason));

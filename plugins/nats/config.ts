@@ -1,20 +1,19 @@
 import { array, define, type Infer, object, omit, refine, size } from 'superstruct';
 import { fileReference, secretReference } from '../../core/contract/index.js';
-import { health } from '../http/config.js';
-import { CERTIFICATE_PAIR, oneMember } from '../http/credentials-config.js';
-import { described, named, optionally } from '../shared/described.js';
+import { CERTIFICATE_PAIR, described, named, oneMember, optionally } from '../shared/described.js';
+import { health } from '../shared/health-config.js';
 
-/** Where `inbox` puts the subjects of answers. */
+/** Prefix of the subjects of replies. */
 export const DEFAULT_INBOX = '_INBOX';
 
-/** A cluster names more by DNS. */
+/** Larger clusters use DNS. */
 const MAX_SERVERS = 16;
 
-/** With an operation and a token behind it a subject stays well below the 4 KiB that a server takes in a line. */
+/** With an operation and a token appended, a subject stays below the 4 KiB per line of a server. */
 const MAX_SUBJECT_LENGTH = 200;
 
 const SERVER = /^(?:nats|tls):\/\/(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::[0-9]{1,5})?$/;
-/** Tokens without a wildcard, and without what NATS clients disagree about. */
+/** Tokens without wildcards and without characters that NATS clients treat differently. */
 const SUBJECT = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
 
 const server = described(

@@ -3,22 +3,22 @@ import type { Authenticator, NodeConnectionOptions } from '@nats-io/transport-no
 import type { OpenContext } from '../../core/contract/index.js';
 import { DEFAULT_INBOX, type NatsConfig } from './config.js';
 
-/** Connection, TLS and greeting together. Ends before a module's default time-out (5 s). */
+/** Connection, TLS and greeting together. Below the default time-out of a module (5 s). */
 const CONNECT_TIMEOUT_MS = 4_000;
 
-/** A server that vanished without a word is found out after two of these. */
+/** A server that disappeared is detected after two missed pings. */
 const PING_INTERVAL_MS = 10_000;
 const MAX_PINGS_OUT = 2;
 
 const DEFAULT_PORT = '4222';
 
 export interface NatsServer {
-  /** What ops see. */
+  /** Shown to operators. */
   readonly name: string;
   readonly options: NodeConnectionOptions;
 }
 
-/** One a server: they are tried in turn. @throws Error for a certificate or key that is none. */
+/** One entry per server; they are tried in turn. @throws Error for an invalid certificate or key. */
 export function createConnectOptions(
   config: NatsConfig,
   authenticator: Authenticator | null,
@@ -34,7 +34,7 @@ export function createConnectOptions(
       servers: name,
       name: `modgate ${module}`,
       timeout: CONNECT_TIMEOUT_MS,
-      // The link does it: the library would keep what was sent meanwhile, and send it late.
+      // The link reconnects: the library would buffer messages and send them late.
       reconnect: false,
       ignoreClusterUpdates: true,
       pingInterval: PING_INTERVAL_MS,
@@ -67,10 +67,7 @@ function readCertificates(
   return options;
 }
 
-/**
- * The host of the URL is what must be proven: left alone, the library has Node verify the name
- * `localhost` where a server is named by its address.
- */
+/** Verifies the host of the URL: for an address, the library would verify the name `localhost`. */
 function createTls(certificates: TlsOptions, host: string): TlsOptions {
   const verified = {
     minVersion: 'TLSv1.2',

@@ -8,10 +8,10 @@ import {
 import type { OpenContext } from '../../core/contract/index.js';
 import type { NatsConfig } from './config.js';
 
-/** Anything to be signed: a seed that cannot sign is found before a server asks. */
+/** Signed once at the start, so that an invalid seed is detected early. */
 const ANY_NONCE = 'nonce';
 
-/** @throws Error when a seed or a credentials file is none; the message names the key, not the value. */
+/** @throws Error for an invalid seed or credentials file; the message names the key, not the value. */
 export function readCredentials(
   config: NatsConfig['auth'],
   secret: OpenContext['secret'],
@@ -38,7 +38,7 @@ function assertUsable(authenticator: Authenticator, expected: string): Authentic
   try {
     authenticator(ANY_NONCE);
   } catch {
-    // Without its cause, which may hold what it could not read.
+    // Without the cause, which may contain the secret.
     throw new Error(expected);
   }
   return authenticator;

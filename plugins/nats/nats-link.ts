@@ -15,14 +15,14 @@ import {
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
+import { type BackoffBounds, backoffMs } from '../shared/backoff.js';
 import { createAbortFailure } from '../shared/failures.js';
 import type { NatsServer } from './connect-options.js';
 import { toOutcome } from './outcome.js';
 import type { NatsRequest } from './requests.js';
 
-const FIRST_BACKOFF_MS = 100;
-const MAX_BACKOFF_MS = 5_000;
-/** Hosts that lost one server together do not come back together. A share of the pause. */
+const RECONNECT_BACKOFF: BackoffBounds = { firstMs: 100, maxMs: 5_000 };
+/** A share of the delay: hosts that lost a server together do not reconnect together. */
 const JITTER = 0.3;
 
 export interface LinkOptions {
@@ -45,15 +45,15 @@ interface PendingCall {
   readonly release: () => void;
 }
 
-/** Why nothing can be sent. */
+/** Why the link cannot send. */
 interface LinkError {
   readonly failure: FailureCode;
   readonly message: string;
 }
 
 /**
- * The connection of one module, made again whenever it ends. A call belongs to the connection it was sent on: it
- * fails with that, and nothing is ever sent later than it was asked for.
+ * The connection of one module, which reconnects whenever it is lost. A call belongs to the connection that
+ * carried it and fails with that; nothing is queued and sent later.
  */
 export class NatsLink {
   readonly #options: LinkOptions;
@@ -62,29 +62,29 @@ export class NatsLink {
   #connection: NatsConnection | null = null;
   #inbox = '';
   #lastCall = 0;
-  #trouble: LinkError = { failure: 'unavailable', message: 'no connection to a server yet' };
+  #error: LinkError = { failure: 'unavailable', message: 'not connected yet' };
   #stopped: Promise<void> = Promise.resolve();
-  /** Settled when the first attempt to connect has ended, however it did. */
+  /** Resolves after the first attempt to connect, successful or not. */
   readonly #first: Promise<void>;
-  #endFirst: () => void = () => {};
+  #resolveFirst: () => void = () => {};
 
   constructor(options: LinkOptions) {
     this.#options = options;
     this.#first = new Promise((resolve) => {
-      this.#endFirst = resolve;
+      this.#resolveFirst = resolve;
     });
   }
 
-  /** Connects in its own time; a server that is down holds up nobody. */
+  /** Connects in the background, so that a server that is down delays nothing. */
   start(): void {
     this.#stopped = this.#run();
   }
 
   async close(): Promise<void> {
-    this.#trouble = { failure: 'unavailable', message: 'the module is closed' };
+    this.#error = { failure: 'unavailable', message: 'module closed' };
     this.#closing.abort();
-    this.#endFirst();
-    this.#failCalls(this.#trouble);
+    this.#resolveFirst();
+    this.#failCalls(this.#error);
     const connection = this.#connection;
     if (connection === null) return;
     await connection.close();
@@ -94,35 +94,37 @@ export class NatsLink {
   /** @throws ProviderFailure (as a rejection), and nothing else. */
   async request(request: NatsRequest, limits: RequestLimits): Promise<Outcome> {
     const { signal, maxResponseBytes } = limits;
-    if (signal.aborted) throw createAbortFailure(signal.reason);
+    if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
     if (this.#connection === null) await this.#waitForFirst(signal);
     const connection = this.#connection;
-    if (connection === null) throw toFailure(this.#trouble);
+    if (connection === null) throw toFailure(this.#error);
     const subject = `${this.#options.subject}.${request.kind}`;
     this.#lastCall += 1;
     const reply = `${this.#inbox}.${this.#lastCall}`;
     return new Promise((resolve, reject) => {
-      const takeBack = {
+      const abort = {
         handleEvent: () => this.#settle(reply)?.reject(createAbortFailure(signal.reason)),
       };
-      signal.addEventListener('abort', takeBack);
-      const release = () => signal.removeEventListener('abort', takeBack);
+      signal.addEventListener('abort', abort);
+      const release = () => signal.removeEventListener('abort', abort);
       this.#calls.set(reply, { subject, maxResponseBytes, resolve, reject, release });
       try {
         publish(connection, subject, reply, request);
       } catch (cause) {
-        this.#settle(reply)?.reject(explainPublish(connection, cause));
+        this.#settle(reply)?.reject(createPublishFailure(connection, cause));
       }
     });
   }
 
-  /** A version that has just been opened, by a reload perhaps, is not down because it is new. */
+  /** A version that was just opened, such as by a reload, is not down yet. */
   #waitForFirst(signal: Cancellation): Promise<void> {
     return new Promise((resolve, reject) => {
-      const takeBack = { handleEvent: () => reject(createAbortFailure(signal.reason)) };
-      signal.addEventListener('abort', takeBack);
+      const abort = {
+        handleEvent: () => reject(createAbortFailure(signal.reason, 0, 'connecting')),
+      };
+      signal.addEventListener('abort', abort);
       void this.#first.then(() => {
-        signal.removeEventListener('abort', takeBack);
+        signal.removeEventListener('abort', abort);
         resolve();
       });
     });
@@ -142,13 +144,13 @@ export class NatsLink {
           log.info({ server: server.name }, 'connected to NATS');
         } else await connection.close();
         const error = await connection.closed();
-        this.#end(server, describe(error ?? new Error('the server closed the connection')));
+        this.#end(server, createLinkError(error ?? new Error('the server closed the connection')));
       } catch (error) {
         failures += 1;
-        this.#end(server, describe(error));
+        this.#end(server, createLinkError(error));
       }
       if (signal.aborted) return;
-      await backoffFor(failures - servers.length, signal);
+      await waitForRetry(failures - servers.length, signal);
     }
   }
 
@@ -157,53 +159,50 @@ export class NatsLink {
     this.#inbox = inbox;
     connection.subscribe(`${inbox}.*`, {
       callback: (error, message) => {
-        // Nothing may be thrown here: the library would stop to read.
+        // Must not throw: the library would stop reading.
         if (error === null) this.#receive(message);
       },
     });
-    // It ends with the connection and catches what it may throw.
+    // Ends with the connection; never rejects.
     void this.#watch(connection);
     this.#connection = connection;
-    this.#endFirst();
+    this.#resolveFirst();
   }
 
-  #end(server: NatsServer, trouble: LinkError): void {
+  #end(server: NatsServer, error: LinkError): void {
     if (this.#closing.signal.aborted) return;
-    const isNews = this.#connection !== null || this.#trouble.message !== trouble.message;
+    const isChanged = this.#connection !== null || this.#error.message !== error.message;
     this.#connection = null;
-    this.#trouble = trouble;
-    this.#endFirst();
-    this.#failCalls(trouble);
-    if (!isNews) return;
-    this.#options.log.warn(
-      { server: server.name, reason: trouble.message },
-      'no connection to NATS',
-    );
+    this.#error = error;
+    this.#resolveFirst();
+    this.#failCalls(error);
+    if (!isChanged) return;
+    this.#options.log.warn({ server: server.name, reason: error.message }, 'no connection to NATS');
   }
 
   async #watch(connection: NatsConnection): Promise<void> {
     try {
       for await (const status of connection.status()) {
-        if (status.type === 'error') this.#heed(status.error);
+        if (status.type === 'error') this.#handleServerError(status.error);
       }
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'the state of the connection cannot be followed');
+      this.#options.log.warn({ err: error }, 'NATS connection status unavailable');
     }
   }
 
-  /** The server refuses a subject by a message of its own, not by an answer. */
-  #heed(error: Error): void {
-    this.#options.log.warn({ reason: error.message }, 'the NATS server refused something');
+  /** The server reports a denied subject in a separate message, not in a reply. */
+  #handleServerError(error: Error): void {
+    this.#options.log.warn({ reason: error.message }, 'NATS server reported an error');
     if (!(error instanceof errors.PermissionViolationError)) return;
     const failure = { failure: 'refused', message: `not allowed: ${error.operation}` } as const;
-    // Without its inbox no call can be answered.
+    // Without the subscription of the inbox no reply arrives.
     if (error.operation === 'subscription') this.#failCalls(failure);
     else this.#failCalls(failure, error.subject);
   }
 
   #receive(message: Msg): void {
     const call = this.#settle(message.subject);
-    // It came too late.
+    // The reply came too late.
     if (call === undefined) return;
     try {
       call.resolve(toOutcome(message, call.maxResponseBytes));
@@ -211,7 +210,10 @@ export class NatsLink {
       call.reject(
         isProviderFailure(cause)
           ? cause
-          : new ProviderFailure('protocol', 'the answer cannot be read', { cause }),
+          : new ProviderFailure('protocol', 'the response cannot be read', {
+              cause,
+              phase: 'answered',
+            }),
       );
     }
   }
@@ -223,10 +225,10 @@ export class NatsLink {
     return call;
   }
 
-  #failCalls(trouble: LinkError, subject?: string): void {
+  #failCalls(error: LinkError, subject?: string): void {
     for (const [reply, call] of [...this.#calls]) {
       if (subject === undefined || call.subject === subject) {
-        this.#settle(reply)?.reject(toFailure(trouble));
+        this.#settle(reply)?.reject(toFailure(error));
       }
     }
   }
@@ -244,22 +246,22 @@ function publish(
 }
 
 /** Nothing was sent. */
-function explainPublish(connection: NatsConnection, cause: unknown): ProviderFailure {
+function createPublishFailure(connection: NatsConnection, cause: unknown): ProviderFailure {
   if (connection.isClosed()) {
     return new ProviderFailure('unavailable', 'the connection is closed', { cause });
   }
   const limit = connection.info?.max_payload ?? 0;
-  const why = /max_payload/.test(String(cause))
-    ? `headers and body may have ${limit} bytes (max_payload of the server)`
-    : 'a header has a line break, or a name that NATS has not';
-  return new ProviderFailure('refused', `the request cannot be sent: ${why}`, { cause });
+  const problem = /max_payload/.test(String(cause))
+    ? `headers and body are over ${limit} bytes (max_payload of the server)`
+    : 'a header has a line break or an invalid name';
+  return new ProviderFailure('refused', `the request cannot be sent: ${problem}`, { cause });
 }
 
-function describe(error: unknown): LinkError {
+function createLinkError(error: unknown): LinkError {
   const isDenied =
     error instanceof errors.AuthorizationError ||
     error instanceof errors.UserAuthenticationExpiredError;
-  const message = error instanceof Error ? error.message : 'for a reason that is no error';
+  const message = error instanceof Error ? error.message : 'not an error';
   return { failure: isDenied ? 'refused' : 'unavailable', message: `no connection: ${message}` };
 }
 
@@ -267,13 +269,13 @@ function toFailure({ failure, message }: LinkError): ProviderFailure {
   return new ProviderFailure(failure, message);
 }
 
-/** The shortest until each server has failed once. */
-async function backoffFor(rounds: number, signal: AbortSignal): Promise<void> {
-  const pauseMs = Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, rounds), MAX_BACKOFF_MS);
+/** The first delay applies until each server has failed once. */
+async function waitForRetry(rounds: number, signal: AbortSignal): Promise<void> {
+  const delayMs = backoffMs(Math.max(0, rounds), RECONNECT_BACKOFF);
   const jitter = 1 + JITTER * (2 * Math.random() - 1);
   try {
-    await pause(pauseMs * jitter, undefined, { signal });
+    await pause(delayMs * jitter, undefined, { signal });
   } catch {
-    // The module was closed: the loop sees that.
+    // The module was closed; the loop checks that.
   }
 }

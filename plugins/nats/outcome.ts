@@ -3,14 +3,14 @@ import { type Outcome, ProviderFailure } from '../../core/contract/index.js';
 
 export const STATUS_HEADER = 'modgate-status';
 
-/** What the server itself answers when nobody is subscribed (ADR-4 of NATS). */
+/** Sent by the server when there are no subscribers (ADR-4 of NATS). */
 const NO_RESPONDERS = 503;
 
 const STATUS = /^[1-5][0-9][0-9]$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
 const UNSAFE_VALUE = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
-/** @throws ProviderFailure `unavailable` when nobody is subscribed, `protocol` for what is no answer. */
+/** @throws ProviderFailure `unavailable` without a subscriber, `protocol` for a malformed response. */
 export function toOutcome(message: Msg, maxResponseBytes: number): Outcome {
   const { data, headers } = message;
   if (headers?.code === NO_RESPONDERS && data.length === 0) {
@@ -20,19 +20,20 @@ export function toOutcome(message: Msg, maxResponseBytes: number): Outcome {
   for (const [name, values] of headers ?? []) {
     const lower = name.toLowerCase();
     const value = values.join(', ');
-    if (UNSAFE_VALUE.test(value)) throw malformed('has a header with a control character');
+    if (UNSAFE_VALUE.test(value)) throw createMalformed('has a header with a control character');
     joined[lower] = lower in joined ? `${joined[lower]}, ${value}` : value;
   }
   const { [STATUS_HEADER]: status = '', ...others } = joined;
-  if (!STATUS.test(status)) throw malformed(`has no ${STATUS_HEADER} between 100 and 599`);
+  if (!STATUS.test(status)) throw createMalformed(`has no ${STATUS_HEADER} between 100 and 599`);
   if (data.length > maxResponseBytes) {
-    throw new ProviderFailure('protocol', `answer is larger than ${maxResponseBytes} bytes`, {
+    throw new ProviderFailure('protocol', `response body is over ${maxResponseBytes} bytes`, {
       status: Number(status),
+      phase: 'answered',
     });
   }
   return { status: Number(status), headers: others, body: data.length === 0 ? null : data };
 }
 
-function malformed(what: string): ProviderFailure {
-  return new ProviderFailure('protocol', `the answer ${what}`);
+function createMalformed(what: string): ProviderFailure {
+  return new ProviderFailure('protocol', `the response ${what}`, { phase: 'answered' });
 }

@@ -12,8 +12,8 @@ export interface NatsRequest {
 
 export const EMPTY = new Uint8Array();
 
-/** How an invocation travels: docs/operate/kinds/nats.md. */
-export function requestFor({ operation, headers }: Invocation): NatsRequest {
+/** Maps an invocation to a NATS message; docs/operate/kinds/nats.md describes the mapping. */
+export function createNatsRequest({ operation, headers }: Invocation): NatsRequest {
   const { kind } = operation;
   switch (operation.kind) {
     case 'http_route': {
@@ -32,7 +32,7 @@ export function requestFor({ operation, headers }: Invocation): NatsRequest {
       return { kind, headers: withJson(headers), payload: encodeJson({ entity, limit, cursor }) };
     }
     case 'admin_action': {
-      // A name may hold what a header cannot.
+      // A name may contain characters that a header cannot.
       const action = encodeURIComponent(operation.action.toWellFormed());
       const own = { ...withJson(headers), 'modgate-action': action };
       return { kind, headers: own, payload: operation.inputJson };

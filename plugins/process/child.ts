@@ -3,29 +3,29 @@ import type { Log } from '../../core/contract/index.js';
 import { LineLog } from '../shared/line-log.js';
 import { forgetGroup, rememberGroup, signalGroup } from './process-group.js';
 
-/** Between SIGTERM and SIGKILL. Below the 2 s that a host gives to each undo of a scope. */
+/** Between SIGTERM and SIGKILL. Below the 2 s that the host allows for each cleanup. */
 const STOP_GRACE_MS = 1_500;
 
 export interface ChildOptions {
   readonly command: readonly string[];
   readonly cwd: string;
-  /** All of it: nothing is inherited. */
+  /** The whole environment: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: Log;
 }
 
-/** One run of the command, from its start to its end. */
+/** One run of the command. */
 export class Child {
-  /** Resolves when it runs; rejects with an error for ops when it cannot be started. */
+  /** Resolves when it runs; rejects with an error for operators when it cannot be started. */
   readonly spawned: Promise<void>;
-  /** Why it ended. Never rejects. */
-  readonly ended: Promise<string>;
+  /** Resolves with the reason when it exits. Never rejects. */
+  readonly exited: Promise<string>;
   readonly #child: ChildProcess;
-  #why: string | null = null;
+  #reason: string | null = null;
 
   constructor({ command, cwd, env, log }: ChildOptions) {
     const [program = '', ...args] = command;
-    // No shell. Its stdin is never written to: that it ends is how a child learns that the host is gone.
+    // No shell. The end of stdin, which is never written to, means that the host has exited.
     this.#child = spawn(program, args, { cwd, env, detached: true, stdio: 'pipe', shell: false });
     const { pid } = this.#child;
     if (pid !== undefined) rememberGroup(pid);
@@ -34,20 +34,22 @@ export class Child {
       this.#child.once('spawn', resolve);
       this.#child.once('error', (error) => reject(explainSpawn(error)));
     });
-    this.ended = new Promise((resolve) => {
+    this.exited = new Promise((resolve) => {
       this.#child.once('error', (error) => {
         if (pid === undefined) resolve(explainSpawn(error).message);
       });
       this.#child.once('exit', (code, signal) => {
         if (pid !== undefined) {
-          // What it has left behind.
+          // Its own children may still run.
           signalGroup(pid, 'SIGKILL');
           forgetGroup(pid);
         }
-        resolve(this.#why ?? (signal === null ? `it ended with code ${code}` : `it got ${signal}`));
+        resolve(
+          this.#reason ?? (signal === null ? `exited with code ${code}` : `killed by ${signal}`),
+        );
       });
     });
-    // Whoever waits for the end hears of it there.
+    // The error is also the reason of `exited`.
     this.spawned.catch(() => {});
     logOutput(this.#child, log);
   }
@@ -56,15 +58,15 @@ export class Child {
     return this.#child.pid;
   }
 
-  /** SIGTERM to the whole group, and SIGKILL to what is left after a grace. */
-  async end(why: string): Promise<void> {
-    this.#why ??= why;
+  /** Sends SIGTERM to the process group, and SIGKILL after the grace period. */
+  async end(reason: string): Promise<void> {
+    this.#reason ??= reason;
     const { pid } = this.#child;
     if (pid === undefined) return;
     this.#child.stdin?.end();
     signalGroup(pid, 'SIGTERM');
     const timer = setTimeout(() => signalGroup(pid, 'SIGKILL'), STOP_GRACE_MS);
-    await this.ended;
+    await this.exited;
     clearTimeout(timer);
   }
 }
@@ -82,7 +84,7 @@ function logOutput(child: ChildProcess, log: Log): void {
   }
 }
 
-/** Without the command: it may hold what is not for every eye. */
+/** Without the command, which may contain secrets. */
 function explainSpawn(error: unknown): Error {
   const code = (error as NodeJS.ErrnoException | null)?.code ?? 'unknown';
   const hint = code === 'ENOENT' ? ': no such program, or no such cwd' : '';

@@ -1,10 +1,11 @@
 import { array, define, type Infer, object, refine, size } from 'superstruct';
 import { fileReference } from '../../core/contract/index.js';
-import { health, integerBetween, manifestPath } from '../http/config.js';
+import { manifestPath } from '../http/config.js';
 import { described, optionally } from '../shared/described.js';
 import { environmentConfig } from '../shared/environment-config.js';
+import { health, integerBetween } from '../shared/health-config.js';
 
-/** `start_timeout_ms`: from the start of the command to its first accepted connection. */
+/** From the start of the command to its first accepted connection. */
 export const DEFAULT_START_TIMEOUT_MS = 10_000;
 
 const MAX_ARGUMENTS = 256;

@@ -4,29 +4,29 @@ import {
   defineAdapter,
   type Invocation,
   type OpenContext,
-  type Outcome,
   type Provider,
 } from '../../core/contract/index.js';
 import { openProvider, SUPPORTS } from '../http/http-adapter.js';
 import { readEnvironment } from '../shared/environment-config.js';
+import { assertSuccess, isSuccess } from '../shared/own-requests.js';
 import { DEFAULT_START_TIMEOUT_MS, type ProcessConfig, processConfig } from './config.js';
 import { ProcessSupervisor } from './process-supervisor.js';
 import { createSocketFolder } from './socket-folder.js';
 
 /**
- * So long `open` waits for a child that starts, so that a reload swaps to one that listens. Below the 5 s
- * that a host gives to `open`, which must not need the provider to be up.
+ * `open` waits this long for the child, so that a reload switches to one that listens. Below the 5 s that
+ * the host allows for `open`, which must not require a running provider.
  */
 const OPEN_TIMEOUT_MS = 3_000;
 
-/** A check of a child that is known to be down asks nobody: it may come often. */
+/** Checks are frequent, because a check of a child that is down sends nothing. */
 const BALANCING: Balancing = {
   strategy: 'round_robin',
   hashHeader: null,
   health: { intervalMs: 2_000, timeoutMs: 1_000, failures: 1, successes: 1 },
 };
 
-/** Kind `process`: a command that the host starts and supervises, speaking HTTP over a Unix socket. */
+/** Kind `process`: a command that the host starts and supervises; it serves HTTP over a Unix socket. */
 export const processAdapter = defineAdapter({
   kind: 'process',
   config: processConfig,
@@ -43,13 +43,15 @@ export const processAdapter = defineAdapter({
       socketPath,
       startTimeoutMs: config.start_timeout_ms ?? DEFAULT_START_TIMEOUT_MS,
       prepare: async (signal) => {
-        if (configured !== null) expectSuccess(await http.invoke(repeat(configured, signal)));
+        if (configured === null) return;
+        const { status } = await http.invoke(repeat(configured, signal));
+        assertSuccess('configuration', status);
       },
     });
     context.scope.defer(() => supervisor.close());
     const { manifest_path, health } = config;
     const http = openProvider(
-      [describeReplica(config.command, socketPath)],
+      [createReplicaOptions(config.command, socketPath)],
       { ...(manifest_path && { manifest_path }), ...(health && { health }) },
       context,
     );
@@ -64,7 +66,7 @@ export const processAdapter = defineAdapter({
   },
 });
 
-/** Field by field: an invocation of the host makes what it has when that is read. */
+/** Copies field by field, because an invocation of the host has computed members. */
 function repeat(
   { id, operation, headers, context, maxResponseBytes }: Invocation,
   signal: AbortSignal,
@@ -74,11 +76,11 @@ function repeat(
 
 interface SuperviseOptions {
   readonly hasHealth: boolean;
-  /** The child has taken this configuration: the next one is to get it as well. */
+  /** Called with a configuration that the child accepted; its successors must get it as well. */
   readonly onConfigured: (invocation: Invocation) => void;
 }
 
-/** The provider behind HTTP, which is asked only while a child is there to answer. */
+/** The HTTP provider, which is called only while the child is up. */
 function supervise(
   http: Provider,
   supervisor: ProcessSupervisor,
@@ -98,13 +100,14 @@ function supervise(
     invoke: async (invocation) => {
       if (!supervisor.isUp) await supervisor.ready(invocation.cancellation ?? invocation.signal);
       const outcome = await http.invoke(invocation);
-      if (invocation.operation.kind === 'configure' && isSuccess(outcome)) onConfigured(invocation);
+      if (invocation.operation.kind === 'configure' && isSuccess(outcome.status))
+        onConfigured(invocation);
       return outcome;
     },
   };
 }
 
-/** Nothing of the host's environment but `PATH`, by which programs find one another. */
+/** Of the host's environment, only `PATH` is passed on. */
 function createEnvironment(
   { env }: ProcessConfig,
   { module, secret }: OpenContext,
@@ -119,7 +122,7 @@ function createEnvironment(
   };
 }
 
-function describeReplica(command: readonly string[], path: string) {
+function createReplicaOptions(command: readonly string[], path: string) {
   return {
     id: `process:${basename(command[0] ?? '')}`,
     weight: 1,
@@ -129,16 +132,8 @@ function describeReplica(command: readonly string[], path: string) {
   } as const;
 }
 
-/** Whatever becomes of it: a child that is slow, or that dies, is a matter of its supervisor. */
+/** Ignores failures: the supervisor handles a child that is slow or exits. */
 async function waitForFirst(supervisor: ProcessSupervisor, scope: AbortSignal): Promise<void> {
   const signal = AbortSignal.any([scope, AbortSignal.timeout(OPEN_TIMEOUT_MS)]);
   await supervisor.ready(signal).catch(() => {});
-}
-
-function isSuccess({ status }: Outcome): boolean {
-  return status >= 200 && status <= 299;
-}
-
-function expectSuccess({ status }: Outcome): void {
-  if (status < 200 || status > 299) throw new Error(`it answered with ${status}`);
 }

@@ -1,7 +1,6 @@
 /**
- * A child leads a process group of its own, so that what it has started itself ends with it. However the host
- * ends by itself, no group outlives it; a host that is killed cannot do that, and its children read the end
- * of their stdin instead.
+ * Each child leads a process group, so that its own children end with it. When the host exits, all groups
+ * are killed; when the host itself is killed, the children see the end of their stdin.
  */
 const groups = new Set<number>();
 
@@ -19,7 +18,7 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal);
   } catch (error) {
-    // It has ended, which is what was wanted; on macOS a group of zombies is EPERM.
+    // It has exited already; on macOS a group of zombies is EPERM.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }

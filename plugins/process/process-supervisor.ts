@@ -2,32 +2,32 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Cancellation, type Log, ProviderFailure } from '../../core/contract/index.js';
 import { type Connector, createConnector } from '../http/connector.js';
+import { RestartBackoff } from '../shared/backoff.js';
 import { createAbortFailure } from '../shared/failures.js';
-import { RestartBackoff } from '../shared/restart-backoff.js';
 import { Child, type ChildOptions } from './child.js';
 
-/** How often a child that starts is tried. */
-const PROBE_PAUSE_MS = 25;
+/** Between attempts to connect to a child that starts. */
+const PROBE_INTERVAL_MS = 25;
 
 export interface SupervisorOptions extends ChildOptions {
   readonly socketPath: string;
   readonly startTimeoutMs: number;
   readonly log: Log;
-  /** Called for a child that was started again, before any call; a throw ends it. */
+  /** Called for a restarted child before any call; an error ends the child. */
   readonly prepare: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Keeps one child running, and knows whether it can be asked. */
+/** Keeps one child running, and tracks whether it is up. */
 export class ProcessSupervisor {
   readonly #options: SupervisorOptions;
   readonly #connector: Connector;
-  readonly #pauses = new RestartBackoff();
+  readonly #backoff = new RestartBackoff();
   readonly #closing = new AbortController();
   #child: Child | null = null;
   #starts = 0;
   #isUp = false;
-  /** Why no child is there or to come soon. */
-  #trouble: string | null = null;
+  /** Why the child is down, while no start is in progress. */
+  #problem: string | null = null;
   #waiting = new Set<() => void>();
 
   constructor(options: SupervisorOptions) {
@@ -39,26 +39,26 @@ export class ProcessSupervisor {
     return this.#isUp;
   }
 
-  /** @throws Error for ops when the command cannot be started at all. */
+  /** @throws Error for operators when the command cannot be started. */
   async start(): Promise<void> {
     const child = this.#run();
     try {
       await child.spawned;
     } catch (error) {
-      // A program that is not there is no process that died: it is not tried again.
+      // A command that cannot be started is not retried.
       this.#closing.abort();
       throw error;
     }
   }
 
   /**
-   * Waits for a child that is starting.
-   * @throws ProviderFailure `unavailable` when there is none and none starts, the signal's when it is aborted.
+   * Waits until the child is up.
+   * @throws ProviderFailure `unavailable` when no child is starting; the failure of the signal when aborted.
    */
   async ready(signal: Cancellation): Promise<void> {
-    if (signal.aborted) throw createAbortFailure(signal.reason);
+    if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
     while (!this.#isUp) {
-      if (this.#trouble !== null) throw new ProviderFailure('unavailable', this.#trouble);
+      if (this.#problem !== null) throw new ProviderFailure('unavailable', this.#problem);
       await this.#nextChange(signal);
     }
   }
@@ -66,56 +66,56 @@ export class ProcessSupervisor {
   /** @throws ProviderFailure `unavailable` unless the child is up. */
   check(): void {
     if (this.#isUp) return;
-    const trouble = this.#trouble ?? 'the process of the module is starting';
-    throw new ProviderFailure('unavailable', trouble);
+    const problem = this.#problem ?? 'process starting';
+    throw new ProviderFailure('unavailable', problem);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#change({ isUp: false, trouble: 'the module is closed' });
-    await this.#child?.end('it was closed');
+    this.#change({ isUp: false, problem: 'module closed' });
+    await this.#child?.end('module closed');
     this.#connector.close();
   }
 
   #run(): Child {
     this.#starts += 1;
-    this.#change({ isUp: false, trouble: null });
+    this.#change({ isUp: false, problem: null });
     const child = new Child(this.#options);
     this.#child = child;
     const start = { upAt: 0 };
-    // Neither rejects: what goes wrong ends the child, and that is what is waited for.
+    // Neither rejects: an error ends the child.
     void this.#watchStart(child, start);
-    void child.ended.then((why) => this.#restart(child, why, start.upAt));
+    void child.exited.then((reason) => this.#restart(child, reason, start.upAt));
     return child;
   }
 
   async #watchStart(child: Child, start: { upAt: number }): Promise<void> {
-    const ending = new AbortController();
-    void child.ended.then(() => ending.abort());
+    const exit = new AbortController();
+    void child.exited.then(() => exit.abort());
     const { startTimeoutMs } = this.#options;
     const signal = AbortSignal.any([
       this.#closing.signal,
-      ending.signal,
+      exit.signal,
       AbortSignal.timeout(startTimeoutMs),
     ]);
     try {
       await this.#probe(signal);
     } catch {
       if (this.#closing.signal.aborted) return;
-      await child.end(`it did not listen on its socket within ${startTimeoutMs} ms`);
+      await child.end(`did not listen on its socket within ${startTimeoutMs} ms`);
       return;
     }
     try {
       if (this.#starts > 1) await this.#options.prepare(signal);
     } catch (error) {
-      const why = error instanceof Error ? error.message : 'for a reason that is no error';
-      await child.end(`it did not take its configuration: ${why}`);
+      const reason = error instanceof Error ? error.message : 'not an error';
+      await child.end(`did not accept its configuration: ${reason}`);
       return;
     }
     if (signal.aborted) return;
     start.upAt = performance.now();
-    this.#change({ isUp: true, trouble: null });
-    this.#options.log.info({ pid: child.pid }, 'the process of the module is up');
+    this.#change({ isUp: true, problem: null });
+    this.#options.log.info({ pid: child.pid }, 'process up');
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
@@ -123,54 +123,51 @@ export class ProcessSupervisor {
       try {
         return await this.#connector.probe(signal);
       } catch {
-        await pause(PROBE_PAUSE_MS, undefined, { signal });
+        await pause(PROBE_INTERVAL_MS, undefined, { signal });
       }
     }
   }
 
-  async #restart(child: Child, why: string, upAt: number): Promise<void> {
+  async #restart(child: Child, reason: string, upAt: number): Promise<void> {
     if (this.#closing.signal.aborted) return;
-    const pauseMs = this.#pauses.next(upAt === 0 ? 0 : performance.now() - upAt);
+    const delayMs = this.#backoff.next(upAt === 0 ? 0 : performance.now() - upAt);
     const { log, socketPath } = this.#options;
-    log.error(
-      { pid: child.pid, reason: why, restart_in_ms: pauseMs },
-      'the process of the module ended',
-    );
-    const trouble = `the process of the module is down for up to ${pauseMs} ms: ${why}`;
-    this.#change({ isUp: false, trouble: pauseMs === 0 ? null : trouble });
+    log.error({ pid: child.pid, reason, restart_in_ms: delayMs }, 'process exited');
+    const problem = `process down for up to ${delayMs} ms: ${reason}`;
+    this.#change({ isUp: false, problem: delayMs === 0 ? null : problem });
     try {
-      // The dead one has left its socket: nobody could listen there.
+      // The socket of the old process would prevent the new one from listening.
       await rm(socketPath, { force: true });
-      await pause(pauseMs, undefined, { signal: this.#closing.signal });
+      await pause(delayMs, undefined, { signal: this.#closing.signal });
     } catch {
       return;
     }
     this.#run();
   }
 
-  #change({ isUp, trouble }: { isUp: boolean; trouble: string | null }): void {
+  #change({ isUp, problem }: { isUp: boolean; problem: string | null }): void {
     this.#isUp = isUp;
-    this.#trouble = trouble;
-    for (const notice of [...this.#waiting]) notice();
+    this.#problem = problem;
+    for (const notify of [...this.#waiting]) notify();
   }
 
   #nextChange(signal: Cancellation): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = () => {
-        this.#waiting.delete(notice);
+        this.#waiting.delete(notify);
         signal.removeEventListener('abort', stop);
       };
-      const notice = () => {
+      const notify = () => {
         settle();
         resolve();
       };
       const stop = {
         handleEvent: () => {
           settle();
-          reject(createAbortFailure(signal.reason));
+          reject(createAbortFailure(signal.reason, 0, 'connecting'));
         },
       };
-      this.#waiting.add(notice);
+      this.#waiting.add(notify);
       signal.addEventListener('abort', stop);
     });
   }

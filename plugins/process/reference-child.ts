@@ -1,4 +1,4 @@
-/** What the conformance suite has the adapter start: the reference module over HTTP on the socket it is given. */
+/** The child of the conformance suite: serves the reference module over HTTP on `MODGATE_SOCKET`. */
 import { createReferenceModule, serveHttpReference } from '../../core/testkit/index.js';
 
 const path = process.env['MODGATE_SOCKET'];

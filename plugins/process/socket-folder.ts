@@ -5,21 +5,21 @@ import { join } from 'node:path';
 /** `sun_path` holds 108 bytes with its terminating zero on Linux (unix(7)), 104 on macOS and the BSDs. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 
-/** What `mkdtemp` puts in the place of the six characters at its end. */
+/** As long as the suffix of `mkdtemp`. */
 const RANDOM = 'XXXXXX';
 const SOCKET_NAME = 'm.sock';
 
 export interface SocketFolder {
-  /** Of the socket; nothing is there yet. */
+  /** The socket does not exist yet. */
   readonly socketPath: string;
   remove(): Promise<void>;
 }
 
 /**
- * A new folder that only this user may enter (mkdtemp makes it with mode 0700), in the temporary folder
- * of the system or, where that has a path too long for a socket, in /tmp. New each time: what a host that was
- * killed has left behind, a child included, is in nobody's way.
- * @throws Error when neither will do.
+ * Creates a folder that only this user may enter (mode 0700), in the temporary folder of the system or,
+ * where that path is too long for a socket, in /tmp. A new folder avoids conflicts with files and children
+ * that a killed host left behind.
+ * @throws Error when both paths are too long.
  */
 export async function createSocketFolder(bases = [tmpdir(), '/tmp']): Promise<SocketFolder> {
   const prefixes = bases.map((base) => join(base, 'modgate-'));

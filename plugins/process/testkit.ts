@@ -9,7 +9,7 @@ import { processAdapter } from './process-adapter.js';
 
 const CHILD = fileURLToPath(new URL('./reference-child.js', import.meta.url));
 
-/** The adapter itself starts the reference. */
+/** The adapter starts the reference itself. */
 async function startReference(): Promise<RunningReference> {
   const { reference, value } = REFERENCE_SECRET;
   return {
@@ -20,7 +20,7 @@ async function startReference(): Promise<RunningReference> {
   };
 }
 
-/** For `modgate test-plugin`. A process takes some 200 ms to start and to end. */
+/** For `modgate test-plugin`. A process takes about 200 ms to start and exit. */
 export const subjects = [
   defineSubject({
     adapter: processAdapter,

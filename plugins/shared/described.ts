@@ -11,7 +11,7 @@ interface Description {
 /** The host derives the JSON Schema of descriptors from it. */
 const DESCRIPTION = Symbol.for('modgate.description');
 
-/** The description, default and other keywords that JSON Schema gets for a struct. */
+/** Adds a description, a default and other JSON Schema keywords to a struct. */
 export function described<T, S>(struct: Struct<T, S>, keywords: Keywords): Struct<T, S> {
   const before = readDescription(struct);
   return attach(struct, { ...before, keywords: { ...before.keywords, ...keywords } });
@@ -27,7 +27,7 @@ export function optionally<T, S>(
   return attach(optional(struct), { ...before, keywords: keys });
 }
 
-/** Puts the schema of a struct among the definitions, so that it is written once. */
+/** Moves the schema of a struct to the definitions, so that it is written once. */
 export function named<T, S>(name: string, struct: Struct<T, S>): Struct<T, S> {
   return attach(struct, { keywords: {}, definition: { name, struct } });
 }
@@ -35,6 +35,14 @@ export function named<T, S>(name: string, struct: Struct<T, S>): Struct<T, S> {
 /** The keywords `if`, `then` and `else`. */
 export function when(condition: Keywords, then: unknown, otherwise?: unknown): Keywords {
   return { if: condition, then, ...(otherwise !== undefined && { else: otherwise }) };
+}
+
+/** For `dependentRequired`: a certificate requires its key. */
+export const CERTIFICATE_PAIR = { cert: ['key'], key: ['cert'] };
+
+/** The keywords of a mapping with exactly one member. */
+export function oneMember(description: string): Keywords {
+  return { minProperties: 1, maxProperties: 1, description };
 }
 
 function readDescription(struct: object): Description {

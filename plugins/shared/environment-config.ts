@@ -10,7 +10,7 @@ const variableName = define<string>(
   (value) => typeof value === 'string' && VARIABLE.test(value),
 );
 
-/** The variables of a child, by name: `env:NAME` and `file:PATH` are references, anything else is text. */
+/** Environment variables by name. `env:NAME` and `file:PATH` are references, other values are text. */
 export const environmentConfig = named(
   'environment',
   described(record(variableName, union([secretReference(), string()])), {

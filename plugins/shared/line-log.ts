@@ -1,16 +1,16 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { LogWrite } from '../../core/contract/index.js';
 
-/** A longer line is cut there. UTF-16 units. */
+/** Longer lines are cut. UTF-16 units. */
 const MAX_LINE_LENGTH = 8_192;
-/** What comes above it within a second is dropped and counted: a loop that prints must not fill a disk. */
+/** Lines beyond it are dropped and counted, so that a loop cannot fill the disk. */
 const MAX_LINES_PER_SECOND = 200;
 
-/** What a terminal would obey, where the log is read on one. */
+/** A terminal that shows the log would interpret these. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g;
 
-/** Writes what a child prints into the log of the host, one entry a line. */
+/** Writes the output of a child to the log of the host, one entry per line. */
 export class LineLog {
   readonly #write: LogWrite;
   readonly #fields: Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ export class LineLog {
     this.#append(rest);
   }
 
-  /** The last line may lack its end. */
+  /** Also writes a last line without a line feed. */
   end(): void {
     this.#append(this.#decoder.end());
     if (this.#line !== '') this.#endLine();

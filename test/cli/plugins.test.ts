@@ -48,7 +48,7 @@ describe('modgate plugins', () => {
     expect(code).to.equal(0);
     const lines = stdout.split('\n');
     expect(lines[0]).to.match(/^NAME +VERSION +STATE +INTEGRITY +KINDS +AUTHENTICATORS$/);
-    expect(stdout).to.match(/^acme +1\.0\.0 +known +failed +acme +-$/m);
+    expect(stdout).to.match(/^acme +1\.0\.0 +known +unverified +acme +-$/m);
     expect(stdout).to.match(/^broken +- +refused +unchecked +- +-$/m);
     expect(stdout).to.match(/^ {2}plugin 'broken' has a bad plugin\.json:1:2: /m);
     expect(lines).to.include(`  ${join(plugins, 'broken')}`);

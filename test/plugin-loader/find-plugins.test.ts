@@ -14,13 +14,13 @@ const entryOf = (kind: string) => `export default { adapters: [{
   [Symbol.for('modgate.adapter')]: true,
 }] };`;
 
-describe('where plugins come from', () => {
+describe('plugin scan', () => {
   removeFoldersAfterEach();
 
   const aPackage = (name: string, ...directories: string[]) =>
     ({ kind: 'package', name, directories }) as const;
 
-  it('finds a package in the folder of the configuration, else where the host runs', async () => {
+  it('finds a package above the configuration file, or else above the working directory', async () => {
     const [first, second] = [1, 2].map(() =>
       createFolder({
         'node_modules/@acme/modgate-mqtt/plugin.json': named('acme-mqtt'),
@@ -38,27 +38,27 @@ describe('where plugins come from', () => {
     expect(later?.folder).to.equal(join(second, 'node_modules', name));
   });
 
-  it('refuses a package that is not installed, and tells so who looks for a kind', async () => {
+  it('rejects a package that is not installed, and names it for an unknown kind', async () => {
     const folder = createFolder();
     const registry = await readPlugins([aPackage('modgate-mqtt', folder)]);
     expect(registry.list()).to.have.length(1);
     expect(registry.list()[0]).to.include({
       state: 'refused',
       stage: 'find',
-      reason: `plugin 'modgate-mqtt' is no package that is installed under ${folder}`,
+      reason: `plugin 'modgate-mqtt' is not installed under ${folder}`,
       hint: 'npm install modgate-mqtt',
     });
     const error = await registry.adapter('mqtt').catch((reason: Error) => reason);
-    expect(String(error)).to.include("plugin 'modgate-mqtt' is no package that is installed");
+    expect(String(error)).to.include("plugin 'modgate-mqtt' is not installed");
   });
 
-  it('refuses a package that is no plugin', async () => {
+  it('rejects a package that is not a plugin', async () => {
     const folder = createFolder({ 'node_modules/left-pad/package.json': '{}' });
     const [status] = (await readPlugins([aPackage('left-pad', folder)])).list();
     expect(status?.reason).to.equal("plugin 'left-pad' has a plugin.json that does not exist");
   });
 
-  it('takes a package that is linked, with its entry in its real folder', async () => {
+  it('finds a linked package in its real folder', async () => {
     const real = createFolder({ 'plugin.json': named('linked'), 'index.mjs': entryOf('linked') });
     const folder = createFolder();
     mkdirSync(join(folder, 'node_modules'));
@@ -67,14 +67,14 @@ describe('where plugins come from', () => {
     expect((await registry.adapter('linked')).kind).to.equal('linked');
   });
 
-  it('takes a folder that is named twice for one', async () => {
+  it('counts a folder that is configured twice once', async () => {
     const folder = createFolder({ 'a/plugin.json': named('a'), 'a/index.mjs': entryOf('a') });
     const registry = await readPlugins([folder, folder]);
     expect(registry.list().map(({ state }) => state)).to.deep.equal(['known']);
   });
 
-  describe('when they are looked for again', () => {
-    it('finds what is new, and says whether anything is', async () => {
+  describe('repeated', () => {
+    it('finds new and removed plugins, and returns whether anything changed', async () => {
       const folder = createFolder({ 'a/plugin.json': named('a'), 'a/index.mjs': entryOf('a') });
       const registry = await readPlugins([folder]);
       expect(await registry.refresh()).to.equal(false);
@@ -88,7 +88,7 @@ describe('where plugins come from', () => {
       expect(registry.kinds()).to.deep.equal(['a']);
     });
 
-    it('takes a plugin that was refused and has been mended since', async () => {
+    it('reads a rejected plugin again after it changed', async () => {
       const folder = createFolder({
         'a/plugin.json': named('a'),
         'a/index.mjs': `import 'modgate-no-such-package';`,
@@ -97,13 +97,13 @@ describe('where plugins come from', () => {
       const error = await registry.adapter('a').catch((reason: Error) => reason);
       expect(String(error)).to.include('cannot be imported');
       expect(await registry.refresh()).to.equal(false);
-      writeFileSync(join(folder, 'a/index.mjs'), `${entryOf('a')} // mended`);
+      writeFileSync(join(folder, 'a/index.mjs'), `${entryOf('a')} // changed`);
       expect(await registry.refresh()).to.equal(true);
       expect(registry.list()[0]?.state).to.equal('known');
       expect((await registry.adapter('a')).kind).to.equal('a');
     });
 
-    it('keeps what has been imported, also when its folder is gone or changed', async () => {
+    it('keeps an imported plugin when its folder is changed or removed', async () => {
       const folder = createFolder({ 'a/plugin.json': named('a'), 'a/index.mjs': entryOf('a') });
       const registry = await readPlugins([folder]);
       const adapter = await registry.adapter('a');
@@ -116,7 +116,7 @@ describe('where plugins come from', () => {
       expect(registry.list().map(({ state }) => state)).to.deep.equal(['loaded']);
     });
 
-    it('lets no newcomer take the kind of what has been imported', async () => {
+    it('keeps the kinds of imported plugins', async () => {
       const folder = createFolder({ 'b/plugin.json': named('b'), 'b/index.mjs': entryOf('b') });
       const registry = await readPlugins([folder]);
       const adapter = await registry.adapter('b');

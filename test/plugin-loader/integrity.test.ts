@@ -24,13 +24,13 @@ function manifestOf(digests?: object): string {
   return JSON.stringify({ ...base, digests });
 }
 
-describe('the integrity of plugins', () => {
+describe('plugin integrity', () => {
   removeFoldersAfterEach();
 
   const create = (manifest: string): string =>
     createFolder({ 'a/plugin.json': manifest, 'a/index.mjs': ENTRY, 'a/lib/b.mjs': LIB });
 
-  /** What loading says: `null` when it is loaded. */
+  /** Loads the plugin; `error` is `null` on success. */
   const load = async (folder: string, options: PluginOptions) => {
     const registry = await readPlugins([folder], options);
     const error = await registry.adapter('a').then(
@@ -40,7 +40,7 @@ describe('the integrity of plugins', () => {
     return { registry, error, status: registry.list()[0] };
   };
 
-  it('digests every file by its path, in order', async () => {
+  it('digests every file, in order of the paths', async () => {
     const folder = create(manifestOf(OWN));
     const digests = await digestFiles(join(folder, 'a'));
     expect(Object.entries(digests)).to.deep.equal([
@@ -55,50 +55,55 @@ describe('the integrity of plugins', () => {
     expect([error, status?.integrity, status?.state]).to.deep.equal([null, 'verified', 'loaded']);
   });
 
-  it('compares nothing when it is off', async () => {
+  it('compares nothing with the policy off', async () => {
     const bad = { ...OWN, 'index.mjs': sha256('x') };
     const { error, status } = await load(create(manifestOf(bad)), { integrity: 'off' });
     expect([error, status?.integrity]).to.deep.equal([null, 'off']);
   });
 
-  const TROUBLES: Readonly<Record<string, [digests: object | undefined, trouble: string]>> = {
-    'no digests': [undefined, 'has no digests'],
+  const PROBLEMS: Readonly<
+    Record<string, [digests: object | undefined, reason: string, state: string]>
+  > = {
+    'no digests': [undefined, 'has no digests', 'unverified'],
     'a file that differs': [
       { ...OWN, 'lib/b.mjs': sha256('x') },
-      "does not have the files of its digests: 'lib/b.mjs' differs",
+      "does not match its digests: 'lib/b.mjs' differs",
+      'failed',
     ],
     'a file that is missing': [
       { ...OWN, 'c.mjs': sha256('x') },
-      "does not have the files of its digests: 'c.mjs' is missing",
+      "does not match its digests: 'c.mjs' is missing",
+      'failed',
     ],
-    'a file that nobody has digested': [
+    'a file without a digest': [
       { 'index.mjs': OWN['index.mjs'] },
-      "does not have the files of its digests: 'lib/b.mjs' has none",
+      "does not match its digests: 'lib/b.mjs' has none",
+      'failed',
     ],
   };
-  for (const [what, [digests, trouble]] of Object.entries(TROUBLES)) {
-    it(`refuses ${what} before any of its code runs, where it is enforced`, async () => {
+  for (const [what, [digests, reason, state]] of Object.entries(PROBLEMS)) {
+    it(`rejects ${what} before any code runs, with the policy enforce`, async () => {
       const { error, status } = await load(create(manifestOf(digests)), { integrity: 'enforce' });
       expect(error).to.be.instanceOf(PluginError);
-      expect([error?.stage, error?.reason]).to.deep.equal(['integrity', `plugin 'a' ${trouble}`]);
+      expect([error?.stage, error?.reason]).to.deep.equal(['integrity', `plugin 'a' ${reason}`]);
       expect(error?.hint).to.include('modgate plugins digest');
-      expect([status?.state, status?.integrity]).to.deep.equal(['refused', 'failed']);
+      expect([status?.state, status?.integrity]).to.deep.equal(['refused', state]);
     });
 
-    it(`warns of ${what}, and uses the plugin`, async () => {
+    it(`warns about ${what} and uses the plugin, with the policy warn`, async () => {
       const { log, lines } = createRecordedLog();
       const folder = create(manifestOf(digests));
       const { error, status } = await load(folder, { integrity: 'warn', log });
-      expect([error, status?.state, status?.integrity]).to.deep.equal([null, 'loaded', 'failed']);
-      expect(status?.reason).to.equal(`plugin 'a' ${trouble}`);
+      expect([error, status?.state, status?.integrity]).to.deep.equal([null, 'loaded', state]);
+      expect(status?.reason).to.equal(`plugin 'a' ${reason}`);
       expect(lines.map(({ level, message }) => `${level} ${message}`)).to.deep.equal([
-        'warn a plugin is used unverified',
+        'warn plugin not verified',
       ]);
-      expect(lines[0]?.fields).to.include({ plugin: 'a', reason: `plugin 'a' ${trouble}` });
+      expect(lines[0]?.fields).to.include({ plugin: 'a', reason: `plugin 'a' ${reason}` });
     });
   }
 
-  it('believes the digests of ops more than those of the plugin, and wants its plugin.json', async () => {
+  it('prefers the digests of operators, which include plugin.json', async () => {
     const folder = create(manifestOf(OWN));
     const pinned = { ...OWN, 'plugin.json': sha256(manifestOf(OWN)) };
     const enforce = (digests: object) =>
@@ -109,7 +114,7 @@ describe('the integrity of plugins', () => {
     expect((await enforce(other)).error?.reason).to.include("'plugin.json' differs");
   });
 
-  it('finds a file that was changed after the host began', async () => {
+  it('detects a file that changed after the host started', async () => {
     const folder = create(manifestOf(OWN));
     const registry = await readPlugins([folder], { integrity: 'enforce' });
     writeFileSync(join(folder, 'a/lib/b.mjs'), 'globalThis.owned = true;');
@@ -118,7 +123,7 @@ describe('the integrity of plugins', () => {
     expect(globalThis).to.not.have.property('owned');
   });
 
-  it('refuses a link that leads out of the folder, and follows one that does not', async () => {
+  it('rejects a link that leads outside of the folder, and follows others', async () => {
     const folder = create(manifestOf({ ...OWN, 'lib/c.mjs': OWN['lib/b.mjs'] }));
     symlinkSync(join(folder, 'a/lib/b.mjs'), join(folder, 'a/lib/c.mjs'));
     expect((await load(folder, { integrity: 'enforce' })).error).to.equal(null);
@@ -136,14 +141,14 @@ describe('the integrity of plugins', () => {
     expect(error?.reason).to.include("'pipe' is not a regular file");
   });
 
-  it('does not run in circles after a link to a folder above', async () => {
+  it('enters a folder once when a link leads to a parent', async () => {
     const folder = create(manifestOf(OWN));
     mkdirSync(join(folder, 'a/deep'));
     symlinkSync(join(folder, 'a'), join(folder, 'a/deep/up'));
     expect((await load(folder, { integrity: 'enforce' })).error).to.equal(null);
   });
 
-  it('verifies all without any of their code', async () => {
+  it('verifies all plugins without running their code', async () => {
     const folder = create(manifestOf({ ...OWN, 'index.mjs': sha256('x') }));
     const registry = await readPlugins([folder], { integrity: 'enforce' });
     expect(registry.list()[0]?.integrity).to.equal('unchecked');
@@ -151,7 +156,7 @@ describe('the integrity of plugins', () => {
     expect(registry.list()[0]).to.include({ state: 'refused', integrity: 'failed' });
   });
 
-  it('refuses digests that are none, with their place', async () => {
+  it('rejects invalid digests, with their position', async () => {
     const registry = await readPlugins([create(manifestOf({ '../x.mjs': sha256('') }))]);
     expect(registry.list()[0]?.reason).to.match(/^plugin 'a' has a bad plugin\.json:1:\d+: /);
     const parse = () => parsePluginDigests('digests.yaml', 'a:\n  index.mjs: sha256:abc\n');

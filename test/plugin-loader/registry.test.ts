@@ -3,6 +3,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import type { Plugin } from '../../core/contract/index.js';
 import { PluginError, type PluginStage } from '../../core/plugin-loader/plugin-error.js';
 import { type PluginRegistry, readPlugins } from '../../core/plugin-loader/registry.js';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
@@ -30,7 +31,7 @@ const VALID = {
   entry: './index.mjs',
 };
 
-describe('plugins', () => {
+describe('plugin registry', () => {
   removeFoldersAfterEach();
 
   const importedCount = () => (globalThis as { imported?: number }).imported ?? 0;
@@ -45,25 +46,25 @@ describe('plugins', () => {
       }),
     ]);
 
-  const refusalOf = async (registry: PluginRegistry, kind = 'echo'): Promise<PluginError> => {
+  const rejectionOf = async (registry: PluginRegistry, kind = 'echo'): Promise<PluginError> => {
     try {
       await registry.adapter(kind);
     } catch (error) {
       if (error instanceof PluginError) return error;
       throw error;
     }
-    return expect.fail('expected the plugin to be refused');
+    return expect.fail('expected the plugin to be rejected');
   };
 
-  const expectRefusal = async (registry: PluginRegistry, stage: PluginStage, message: string) => {
-    const error = await refusalOf(registry);
+  const expectRejection = async (registry: PluginRegistry, stage: PluginStage, message: string) => {
+    const error = await rejectionOf(registry);
     expect([error.stage, error.message]).to.deep.equal([stage, message]);
     const status = registry.list().find(({ name }) => name === error.plugin);
     expect(status?.state).to.equal('refused');
     expect(status?.reason).to.equal(error.reason);
   };
 
-  it('knows the shipped kinds without running their code, and loads them', async () => {
+  it('lists the shipped kinds without running their code, and loads them', async () => {
     const registry = await readPlugins([SHIPPED]);
     expect(registry.kinds()).to.include.members(['http', 'unix', 'local']);
     expect(registry.list().map(({ state }) => state)).to.not.include('refused');
@@ -74,7 +75,7 @@ describe('plugins', () => {
     expect(loaded.map(({ name }) => name)).to.include.members(['http', 'local']);
   });
 
-  it('imports a plugin once, when one of its kinds is first asked for', async () => {
+  it('imports a plugin once, at the first use of one of its kinds', async () => {
     const before = importedCount();
     const registry = await read({ kinds: ['echo', 'other'] }, entryOf('echo', 'other'));
     expect(registry.kinds()).to.deep.equal(['echo', 'other']);
@@ -89,14 +90,14 @@ describe('plugins', () => {
     expect(registry.list().map(({ state }) => state)).to.deep.equal(['loaded']);
   });
 
-  it('lists plugins in the order of the folders and of their names, and skips all else', async () => {
+  it('lists plugins by folder and name, and ignores other files', async () => {
     const plugin = (name: string) => JSON.stringify({ ...VALID, name, kinds: [name] });
     const first = createFolder({
       'b/plugin.json': plugin('b'),
       'b/index.mjs': '',
       'a/plugin.json': plugin('a'),
       'a/index.mjs': '',
-      'README.md': 'no plugin',
+      'README.md': 'not a plugin',
       'no-plugin/index.mjs': '',
     });
     const second = createFolder({ 'a0/plugin.json': plugin('c'), 'a0/index.mjs': '' });
@@ -110,7 +111,7 @@ describe('plugins', () => {
     ]);
   });
 
-  it('says which kinds there are when asked for another', async () => {
+  it('suggests kinds for an unknown kind', async () => {
     const registry = await read({});
     const messages: string[] = [];
     for (const kind of ['ecco', 'carrier-pigeon']) {
@@ -122,7 +123,7 @@ describe('plugins', () => {
     ]);
   });
 
-  it('throws for a folder that is not there', async () => {
+  it('rejects a missing folder', async () => {
     const error = await readPlugins([join(createFolder(), 'gone')]).then(
       () => expect.fail('expected it to throw'),
       (reason: NodeJS.ErrnoException) => reason,
@@ -133,7 +134,7 @@ describe('plugins', () => {
   const BAD_FILES: Readonly<Record<string, [changes: object, message: string]>> = {
     'an unknown key': [{ entri: 1 }, "unknown key 'entri' (did you mean 'entry'?)"],
     'no version': [{ version: undefined }, "missing key 'version'"],
-    'a version that is none': [{ version: 'v1' }, "'version' must be a version such as 1.0.0"],
+    'an invalid version': [{ version: 'v1' }, "'version' must be a version such as 1.0.0"],
     'a contract that is text': [
       { contract: '1' },
       "'contract' must be a whole number (remove the quotes)",
@@ -147,7 +148,7 @@ describe('plugins', () => {
     ],
   };
   for (const [what, [changes, message]] of Object.entries(BAD_FILES)) {
-    it(`refuses a plugin.json with ${what}`, async () => {
+    it(`rejects a plugin.json with ${what}`, async () => {
       const [status] = (await read(changes)).list();
       const hint = status?.hint == null ? '' : ` (${status.hint})`;
       const [, text] =
@@ -156,13 +157,13 @@ describe('plugins', () => {
     });
   }
 
-  it('calls a plugin without a proper name by its folder', async () => {
+  it('names a plugin without a valid name after its folder', async () => {
     const message =
       "plugin 'echo' has a bad plugin.json:1:9: 'name' must be a name of a-z, 0-9 and -";
-    await expectRefusal(await read({ name: 'The Echo' }), 'manifest', message);
+    await expectRejection(await read({ name: 'The Echo' }), 'manifest', message);
   });
 
-  it('refuses a plugin.json that is no JSON, with its place', async () => {
+  it('rejects a plugin.json that is not JSON, with the position', async () => {
     const registry = await readPlugins([
       createFolder({ 'echo/plugin.json': '{\n  "name": echo }' }),
     ]);
@@ -171,7 +172,7 @@ describe('plugins', () => {
     expect(status?.reason).to.match(/^plugin 'echo' has a bad plugin\.json:2:11: /);
   });
 
-  it('refuses a plugin.json that cannot be read', async () => {
+  it('rejects a plugin.json that cannot be read', async () => {
     const registry = await readPlugins([
       createFolder({ 'folder/plugin.json/x': '', 'latin/plugin.json': Buffer.from([0x7b, 0xff]) }),
     ]);
@@ -197,44 +198,54 @@ describe('plugins', () => {
     ]);
   });
 
-  it('refuses another contract before it looks at anything else', async () => {
+  it('rejects another contract before it validates the rest', async () => {
     const later = await read({ contract: 2, stars: [] });
     const message = "plugin 'echo' is written for contract 2, this host has 1 (update the host)";
-    await expectRefusal(later, 'contract', message);
+    await expectRejection(later, 'contract', message);
   });
 
-  it('refuses an entry that is missing, a folder or outside', async () => {
+  it('rejects an entry that is missing, a folder or outside', async () => {
     const missing = "plugin 'echo' has no file './gone.mjs' (is it built?)";
-    await expectRefusal(await read({ entry: './gone.mjs' }), 'entry', missing);
+    await expectRejection(await read({ entry: './gone.mjs' }), 'entry', missing);
     const folder = "plugin 'echo' has no file './sub' (is it built?)";
     const registry = await read({ entry: './sub' }, '', { 'echo/sub/x': '' });
-    await expectRefusal(registry, 'entry', folder);
+    await expectRejection(registry, 'entry', folder);
     const outside = "plugin 'echo' has an entry outside of its folder";
     const escaping = await read({ entry: './../other.mjs' }, '', { 'other.mjs': '' });
-    await expectRefusal(escaping, 'entry', outside);
+    await expectRejection(escaping, 'entry', outside);
   });
 
-  it('refuses an entry that a symbolic link leads outside', async () => {
+  it('rejects an entry that is a link to the outside', async () => {
     const folder = createFolder({ 'echo/plugin.json': JSON.stringify(VALID), 'other.mjs': '' });
     symlinkSync(join(folder, 'other.mjs'), join(folder, 'echo/index.mjs'));
     const message = "plugin 'echo' has an entry outside of its folder";
-    await expectRefusal(await readPlugins([folder]), 'entry', message);
+    await expectRejection(await readPlugins([folder]), 'entry', message);
   });
 
-  it('refuses an import that throws, and stays with it', async () => {
+  it('rejects an import that throws, and keeps the error', async () => {
     const registry = await read({}, `throw new Error('no licence');`);
-    const message = "plugin 'echo' cannot be imported: no licence (its author has to mend it)";
-    await expectRefusal(registry, 'import', message);
-    await expectRefusal(registry, 'import', message);
+    const message =
+      "plugin 'echo' cannot be imported: no licence (report it to the plugin's author)";
+    await expectRejection(registry, 'import', message);
+    await expectRejection(registry, 'import', message);
     const missing = await read({}, `import 'modgate-no-such-package';`);
-    expect((await refusalOf(missing)).hint).to.equal('install its dependencies in its folder');
+    expect((await rejectionOf(missing)).hint).to.equal('install its dependencies in its folder');
   });
 
-  it('refuses an import that does not end', async () => {
+  it('rejects an import that does not end', async () => {
     const registry = await read({}, 'await new Promise(() => {});');
-    const error = await refusalOf(registry);
+    const error = await rejectionOf(registry);
     expect(error.stage).to.equal('import');
-    expect(error.message).to.include("plugin 'echo' did not end its import within 5000 ms");
+    expect(error.message).to.include("plugin 'echo' did not finish its import within 5000 ms");
+  });
+
+  it('accepts a plugin without adapters', async () => {
+    // A plugin of authenticators only; this line has to compile.
+    const plugin: Plugin = { authenticators: [] };
+    const source = `export default ${JSON.stringify(plugin)};`;
+    const registry = await read({ kinds: undefined, authenticators: ['key'] }, source);
+    const error = await registry.authenticator('key').catch((reason: Error) => reason);
+    expect(String(error)).to.include("has no authenticator for the name 'key'");
   });
 
   const BAD_EXPORTS: Readonly<Record<string, [entry: string, stage: PluginStage, reason: string]>> =
@@ -272,13 +283,13 @@ describe('plugins', () => {
       ],
     };
   for (const [what, [entry, stage, reason]] of Object.entries(BAD_EXPORTS)) {
-    it(`refuses an entry with ${what}`, async () => {
-      const error = await refusalOf(await read({}, entry));
+    it(`rejects an entry with ${what}`, async () => {
+      const error = await rejectionOf(await read({}, entry));
       expect([error.stage, error.reason]).to.deep.equal([stage, `plugin 'echo' ${reason}`]);
     });
   }
 
-  it('lets the first of two plugins keep a kind, and names both to the other', async () => {
+  it('rejects a plugin with the kind of another, and names both', async () => {
     const first = createFolder({
       'echo/plugin.json': JSON.stringify(VALID),
       'echo/index.mjs': entryOf('echo'),
@@ -289,7 +300,7 @@ describe('plugins', () => {
     });
     const registry = await readPlugins([first, second]);
     expect((await registry.adapter('echo')).kind).to.equal('echo');
-    const error = await refusalOf(registry, 'alone');
+    const error = await rejectionOf(registry, 'alone');
     expect([error.plugin, error.stage, error.reason]).to.deep.equal([
       'a',
       'clash',
@@ -297,7 +308,7 @@ describe('plugins', () => {
     ]);
   });
 
-  it('lets a good plugin have the kind that a refused one claims', async () => {
+  it('gives a kind to a usable plugin rather than to a rejected one', async () => {
     const folder = createFolder({
       'a/plugin.json': JSON.stringify({ ...VALID, name: 'a', contract: 9 }),
       'b/plugin.json': JSON.stringify({ ...VALID, name: 'b' }),
@@ -308,7 +319,7 @@ describe('plugins', () => {
     expect((await registry.adapter('echo')).kind).to.equal('echo');
   });
 
-  it('keeps the trouble of one plugin from the others', async () => {
+  it('loads plugins beside rejected ones', async () => {
     const folder = createFolder({
       'bad/plugin.json': '{',
       'worse/plugin.json': JSON.stringify({ ...VALID, name: 'worse', kinds: ['worse'] }),
@@ -317,7 +328,7 @@ describe('plugins', () => {
       'good/index.mjs': entryOf('echo'),
     });
     const registry = await readPlugins([folder]);
-    expect((await refusalOf(registry, 'worse')).stage).to.equal('import');
+    expect((await rejectionOf(registry, 'worse')).stage).to.equal('import');
     expect((await registry.adapter('echo')).kind).to.equal('echo');
     expect(registry.list().map(({ name, state }) => `${name} ${state}`)).to.deep.equal([
       'bad refused',

@@ -203,7 +203,7 @@ for (const isolation of ['worker', 'none'] as const) {
         const call = answerOf(`() => (${answer})`, {}, { maxResponseBytes: 50 });
         const failure = await failureOf(call);
         expect(failure.failure).to.equal('protocol');
-        expect(failure.message).to.match(/^the handler's answer must /);
+        expect(failure.message).to.match(/^the handler's response must /);
       });
     }
 

@@ -58,17 +58,17 @@ describe('the thread of a local module', () => {
   };
 
   const endOf = ({ entries }: OpenedProvider) =>
-    entries.filter(({ message }) => message === 'the thread of the module ended');
+    entries.filter(({ message }) => message === 'thread exited');
 
   const ENDS: Readonly<Record<string, [code: string, reason: RegExp]>> = {
     'process.exit': ['process.exit(7)', /process\.exit\(7\)/],
     'a throw that nobody catches': [
       'setImmediate(() => { throw new Error("mine") })',
-      /nobody caught what it threw: mine/,
+      /uncaught error: mine/,
     ],
     'a rejection that nobody handles': [
       'void Promise.reject(new Error("mine"))',
-      /nobody caught what it threw: mine/,
+      /uncaught error: mine/,
     ],
     'the memory that it may have': [
       'setImmediate(() => { const all = []; for (;;) all.push({ a: [all.length] }) })',
@@ -110,7 +110,7 @@ describe('the thread of a local module', () => {
       // It waits for a thread that will never come to it, and has a deadline of its own that is later.
       expect((await queued).failure).to.equal('unavailable');
       expect(await askUntilAnswered(one, '/fine')).to.equal('"fine"');
-      expect(endOf(one)[0]?.fields['reason']).to.match(/nothing but compute/);
+      expect(endOf(one)[0]?.fields['reason']).to.match(/unresponsive for/);
     });
   }
 
@@ -286,7 +286,7 @@ describe('the thread of a local module', () => {
     for (const code of ['new Promise(() => {})', '{ for (;;); }']) {
       await open(`export default () => {}; export const close = async () => ${code};`);
       const closing = opened.pop()?.close() ?? expect.fail('nothing was opened');
-      expect(await messageOf(closing)).to.match(/did not end within 1500 ms/);
+      expect(await messageOf(closing)).to.match(/did not finish within 1500 ms/);
     }
   });
 

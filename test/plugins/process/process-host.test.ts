@@ -97,9 +97,9 @@ describe('processes of a running host', () => {
       PATIENCE_MS,
     );
     expect((await ask(host)).status).to.equal(502);
-    const findDown = () => host.logs().find(({ msg }) => msg === 'the endpoint is down');
+    const findDown = () => host.logs().find(({ msg }) => msg === 'endpoint down');
     await waitUntil('the line', () => findDown() !== undefined);
-    expect(findDown()?.['reason']).to.match(/it ended with code 5/);
+    expect(findDown()?.['reason']).to.match(/exited with code 5/);
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
   }).timeout(60_000);
 

@@ -60,7 +60,7 @@ describe('the process adapter', () => {
   };
 
   const endOf = ({ entries }: OpenedProvider) =>
-    entries.filter(({ message }) => message === 'the process of the module ended');
+    entries.filter(({ message }) => message === 'process exited');
 
   it('carries a call over the socket that it hands to the command', async () => {
     const one = await open({});
@@ -112,7 +112,7 @@ describe('the process adapter', () => {
     expect((await ask(one, {}, { signal })).pid).not.to.equal(pid);
     expect(endOf(one)[0]?.fields).to.deep.equal({
       pid,
-      reason: 'it ended with code 3',
+      reason: 'exited with code 3',
       restart_in_ms: 0,
     });
   });
@@ -142,7 +142,7 @@ describe('the process adapter', () => {
       failure = await failureOf(one.provider.invoke(createInvocation()));
     }
     expect(failure.failure).to.equal('unavailable');
-    expect(failure.message).to.match(/down for up to \d+ ms: it ended with code 5/);
+    expect(failure.message).to.match(/down for up to \d+ ms: exited with code 5/);
     expect((await failureOf(one.provider.check(NEVER))).failure).to.equal('unavailable');
   });
 
@@ -155,7 +155,7 @@ describe('the process adapter', () => {
     expect((await failureOf(call)).failure).to.be.oneOf(['timeout', 'unavailable']);
     await eventually(() => endOf(one).length >= 1, PATIENCE_MS);
     expect(endOf(one)[0]?.fields['reason']).to.equal(
-      'it did not listen on its socket within 500 ms',
+      'did not listen on its socket within 500 ms',
     );
   });
 

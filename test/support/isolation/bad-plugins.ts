@@ -79,33 +79,33 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
   },
   'an import that throws no error': {
     entry: 'throw null;',
-    ...refusedBy(/cannot be imported: it threw something that is no error/),
+    ...refusedBy(/cannot be imported: it threw a value that is not an error/),
   },
   'a syntax error': { entry: 'export default {', ...refusedBy(/cannot be imported: Unexpected/) },
   'an import that never ends': {
     entry: 'await new Promise((resolve) => setTimeout(resolve, 2 ** 30));',
-    ...refusedBy(/did not end its import within 5000 ms/),
+    ...refusedBy(/did not finish its import within 5000 ms/),
   },
   'an import that waits for nothing': {
     entry: 'await new Promise(() => {});',
-    ...refusedBy(/did not end its import within 5000 ms|ends the process when it is imported/),
+    ...refusedBy(/did not finish its import within 5000 ms|exits the process during its import/),
   },
   'an import that loops without end': {
     entry: 'for (;;);',
-    ...refusedBy(/did not end its import within 5000 ms/),
+    ...refusedBy(/did not finish its import within 5000 ms/),
   },
   'an import that ends the process': {
     entry: 'process.exit(0);',
-    ...refusedBy(/ends the process when it is imported/),
+    ...refusedBy(/exits the process during its import/),
   },
   'an import that eats all memory': {
     entry: 'const all = []; for (;;) all.push(new Array(100_000).fill(0).map((_, i) => ({ i })));',
-    ...refusedBy(/takes more than 512 MiB to be imported|did not end its import within 5000 ms/),
+    ...refusedBy(/needs more than 512 MiB for its import|did not finish its import within 5000 ms/),
   },
   'an import whose timer throws': {
     entry: `setTimeout(() => { throw new Error('stray'); }, 1);
       await new Promise((resolve) => setTimeout(resolve, 1000));`,
-    ...refusedBy(/leaves an error uncaught when it is imported: stray/),
+    ...refusedBy(/has an uncaught error during its import: stray/),
   },
   'no default export': { entry: 'export const a = 1;', ...refusedBy(/has no default export/) },
   'a default export without adapters': {
@@ -137,14 +137,17 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
 
   'an open that throws': opens(`throw new Error('no licence');`, /no licence/),
   'an open that never ends': opens('await new Promise(() => {});', /did not open within 5000 ms/),
-  'an open that gives nothing': opens('return null;', /'open' must give an object/),
+  'an open that gives nothing': opens('return null;', /'open' must return an object/),
   'a provider that cannot be invoked': opens(
     'return { manifest: async () => ({}), check: async () => {} };',
-    /is no provider: 'invoke' must be a function/,
+    /opened an invalid provider: 'invoke' must be a function/,
   ),
   'endpoints without ids': {
     entry: adapterSource('KIND', { provider: 'endpoints: () => [{ weight: 1 }],' }),
-    module: { state: 'refused', reason: /is no provider: missing key 'id' in 'endpoints\[0\]'/ },
+    module: {
+      state: 'refused',
+      reason: /opened an invalid provider: missing key 'id' in 'endpoints\[0\]'/,
+    },
   },
   'checks every 0 ms': {
     entry: adapterSource('KIND', {

@@ -9,7 +9,7 @@ export async function withDeadline<T>(
   const controller = new AbortController();
   const relay = () => controller.abort(signal.reason);
   const timer = setTimeout(
-    () => controller.abort(new ProviderFailure('timeout', `no answer within ${timeoutMs} ms`)),
+    () => controller.abort(new ProviderFailure('timeout', `no response within ${timeoutMs} ms`)),
     timeoutMs,
   );
   if (signal.aborted) relay();

@@ -1,12 +1,26 @@
+import type { Infer } from 'superstruct';
 import type { Balancing, HealthChecks } from '../../core/contract/index.js';
-import { HEALTH_DEFAULTS, type HttpConfig, type UnixConfig } from './config.js';
+import type { health } from './health-config.js';
 
-/** Of a check, also where the config asks for none at intervals. */
+const HEALTH_DEFAULTS: HealthChecks = {
+  intervalMs: 5_000,
+  timeoutMs: 1_000,
+  failures: 2,
+  successes: 1,
+};
+
+/** For a check without configured health checks. */
 export const DEFAULT_CHECK_TIMEOUT_MS = HEALTH_DEFAULTS.timeoutMs;
 
-type BalancingConfig = Pick<HttpConfig, 'strategy' | 'hash_header'> & Pick<UnixConfig, 'health'>;
+type HealthConfig = Omit<Infer<typeof health>, 'path'>;
 
-/** What the config says about the choice among endpoints, for the host, which makes it. */
+interface BalancingConfig {
+  readonly strategy?: Balancing['strategy'] | undefined;
+  readonly hash_header?: string | undefined;
+  readonly health?: HealthConfig | undefined;
+}
+
+/** Converts the config of load balancing and health checks, which the host runs. */
 export function readBalancing({ strategy, hash_header, health }: BalancingConfig): Balancing {
   return {
     strategy: strategy ?? 'round_robin',
@@ -15,7 +29,7 @@ export function readBalancing({ strategy, hash_header, health }: BalancingConfig
   };
 }
 
-function readHealth(health: NonNullable<UnixConfig['health']>): HealthChecks {
+function readHealth(health: HealthConfig): HealthChecks {
   return {
     intervalMs: health.interval_ms ?? HEALTH_DEFAULTS.intervalMs,
     timeoutMs: health.timeout_ms ?? HEALTH_DEFAULTS.timeoutMs,

@@ -1,0 +1,27 @@
+import { joinBody, type Outcome, ProviderFailure } from '../../core/contract/index.js';
+
+/** Limits of the requests that an adapter sends without a caller: manifest and health check. */
+export const MANIFEST_TIMEOUT_MS = 5_000;
+export const MAX_MANIFEST_BYTES = 4 * 1_048_576;
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** @throws ProviderFailure unless the response is 2xx with JSON in valid UTF-8. */
+export function parseManifest({ status, body }: Outcome): unknown {
+  assertSuccess('manifest request', status);
+  try {
+    return JSON.parse(UTF8.decode(joinBody(body)));
+  } catch (cause) {
+    throw new ProviderFailure('protocol', 'manifest is not JSON', { cause, status });
+  }
+}
+
+/** @throws ProviderFailure `unavailable` unless the status is 2xx. */
+export function assertSuccess(subject: string, status: number): void {
+  if (isSuccess(status)) return;
+  throw new ProviderFailure('unavailable', `${subject} was answered with ${status}`, { status });
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
