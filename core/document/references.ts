@@ -4,7 +4,9 @@ import { Secret } from '../contract/index.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import type { AnyStruct } from './described.js';
 import {
+  createDiagnostic,
   createInvalidFile,
+  type Diagnostic,
   type DocumentSource,
   describePath,
   type Violation,
@@ -21,6 +23,14 @@ export interface ReferencesInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The descriptor; its `prefix` is the place of the config in it. */
   readonly source: DocumentSource;
+  /** Called for each unresolved secret, which then gets a placeholder. Default: it is an error. */
+  readonly onMissingSecret?: ((missing: MissingSecret) => void) | undefined;
+}
+
+export interface MissingSecret {
+  /** As written: `env:NAME` or `file:PATH`. */
+  readonly reference: string;
+  readonly diagnostic: Diagnostic;
 }
 
 /** The resolved references of a config; each function throws for an unknown reference. */
@@ -44,6 +54,7 @@ const ENV = 'env:';
 const FILE = 'file:';
 /** Variables of the host: a descriptor must not send the key of its store to a provider. */
 const HOST_VARIABLES = 'MODGATE_';
+const PLACEHOLDER = 'missing';
 
 /** The absolute paths of all files that a config refers to, readable or not. */
 export function listReferencedFiles(struct: AnyStruct, config: unknown, baseDir: string): string[] {
@@ -67,7 +78,14 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
       }
     } catch (error) {
       if (!(error instanceof UnresolvedReference)) throw error;
-      violations.push(createReferenceViolation(reference, error.message, input.source));
+      const violation = createReferenceViolation(reference, error.message, input.source);
+      if (reference.kind !== 'secret' || input.onMissingSecret === undefined) {
+        violations.push(violation);
+        continue;
+      }
+      const diagnostic = createDiagnostic(violation, input.source);
+      input.onMissingSecret({ reference: reference.text, diagnostic });
+      secrets.set(reference.text, new Secret(PLACEHOLDER));
     }
   }
   if (violations.length > 0) throw createInvalidFile(violations, input.source);

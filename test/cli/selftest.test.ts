@@ -21,7 +21,7 @@ describe('modgate selftest', () => {
     await host.stop();
   });
 
-  it('attacks a host of its own, by class', async () => {
+  it('attacks its own host, by class', async () => {
     const { code, stdout } = await runModgate(['selftest', '--class', 'host,tls']);
     expect(stdout).to.match(/^CLASS +CASES +HELD +FAILED +SKIPPED +WHAT\n/);
     expect(stdout).to.match(/\ntls +6 +6 +0 +0 /);
@@ -36,7 +36,7 @@ describe('modgate selftest', () => {
     );
   });
 
-  it('makes against a running host what needs no credential, and says what it left out', async () => {
+  it('runs the cases without credentials against a running host, and reports the skipped ones', async () => {
     const { code, stdout } = await runModgate(['selftest', host.url, '--class', 'guard', '--json']);
     const { cases } = JSON.parse(stdout) as Report;
     const held = cases.filter(({ verdict }) => verdict === 'held');
@@ -52,7 +52,7 @@ describe('modgate selftest', () => {
     expect(code).to.equal(0);
   });
 
-  it('ends with 1 and names the cases when a host did not hold', async () => {
+  it('exits with 1 and names the failed cases', async () => {
     const url = `http://127.0.0.1:${naive.port}`;
     const args = ['selftest', url, '--class', 'path', '--route', '/modules/shop/http/items'];
     const { code, stdout } = await runModgate([...args, '--token', 'secret-of-mine']);
@@ -69,7 +69,7 @@ describe('modgate selftest', () => {
     ['a route that is none', ['http://127.0.0.1:1', '--route', '/a'], /--route must look like/],
   ];
   for (const [title, args, message] of refused) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const { code, stderr } = await runModgate(['selftest', ...args]);
       expect(stderr).to.match(message);
       expect(code).to.equal(2);

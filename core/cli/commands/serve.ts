@@ -38,7 +38,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   }
   const stopped = waitForStop(context.exit);
   prepareProcess(settings, log, context);
-  const hangUp: HangUp = { onHangUp: () => {} };
+  const hangUp: HangUpHandler = { onHangUp: () => {} };
   handleHangUp(() => hangUp.onHangUp());
   try {
     if (workers === null) await serveAlone(settings, log, stopped, hangUp);
@@ -53,7 +53,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   }
 }
 
-interface HangUp {
+interface HangUpHandler {
   onHangUp: () => void;
 }
 
@@ -68,7 +68,7 @@ async function serveAlone(
   settings: ServeConfig,
   log: Logger,
   stopped: Promise<StopSignal>,
-  hangUp: HangUp,
+  hangUp: HangUpHandler,
 ): Promise<void> {
   // Before the host listens no request is in flight, so a stop needs no drain.
   const first = await Promise.race([start(settings, log), stopped]);
@@ -82,7 +82,7 @@ async function serveWithWorkers(
   count: number,
   log: Logger,
   stopped: Promise<StopSignal>,
-  hangUp: HangUp,
+  hangUp: HangUpHandler,
 ): Promise<void> {
   const { runPrimary } = await import('../../cluster/primary.js');
   const onHangUp = (listener: () => void) => {
