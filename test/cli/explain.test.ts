@@ -104,14 +104,14 @@ describe('modgate explain', () => {
     return (await response.json()) as Explanation;
   }
 
-  const WHO = [
+  const CALLERS = [
     'dev-service:a:crm.read',
     'dev-service:a',
     'dev-system:a',
     'dev-user:a:crm.read',
-    'nobody',
+    'anonymous',
   ];
-  const WHAT: readonly (readonly [method: string, target: string])[] = [
+  const REQUESTS: readonly (readonly [method: string, target: string])[] = [
     ['GET', SPECIAL],
     ['HEAD', '/modules/acme%2Fcrm/http/items/1'],
     ['GET', '/modules/acme%2Fcrm/http/a/b'],
@@ -127,9 +127,9 @@ describe('modgate explain', () => {
     ['GET', '/modules/off/http/x'],
     ['GET', '/modules/refused/http/x'],
   ];
-  for (const [method, target] of WHAT) {
+  for (const [method, target] of REQUESTS) {
     it(`predicts the response to ${method} ${target} for every caller`, async () => {
-      for (const as of WHO) {
+      for (const as of CALLERS) {
         const { verdict } = await ask(method, target, as);
         const isBodied = method === 'PUT' || method === 'POST';
         const { status } = await call(host, {
@@ -413,16 +413,16 @@ describe('modgate explain --modules', () => {
 
   for (const [target, as] of [
     [SPECIAL, READER],
-    [SPECIAL, 'nobody'],
+    [SPECIAL, 'anonymous'],
     ['/modules/refused/http/x', READER],
     ['/modules/off/http/x', READER],
     ['/modules/acme%2Fcrm/http/a//b', READER],
   ] as const) {
     it(`explains ${target} as ${as} like a host with the same files`, async () => {
-      const question = ['explain', 'GET', target, '--as', as, '--json'];
-      const offline = await place.run([...question, '--modules', 'modules.d'], env);
+      const args = ['explain', 'GET', target, '--as', as, '--json'];
+      const offline = await place.run([...args, '--modules', 'modules.d'], env);
       expect({ code: offline.code, stderr: offline.stderr }).to.deep.equal({ code: 0, stderr: '' });
-      const online = await runModgate([...question, '--url', host.url, '--token', EXPLAINER]);
+      const online = await runModgate([...args, '--url', host.url, '--token', EXPLAINER]);
       expect(comparable(offline)).to.deep.equal(comparable(online));
     });
   }

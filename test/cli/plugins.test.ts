@@ -117,7 +117,7 @@ describe('modgate plugins', () => {
       [['digest'], /'digest' requires the folder of a plugin/],
       [['digets'], /the action must be 'digest', or absent/],
       [['digest', 'gone'], /the folder of a plugin must be a folder that can be read/],
-      [['digest', '--own', 'plugins/acme', 'plugins/broken'], /--own takes one folder/],
+      [['digest', '--own', 'plugins/acme', 'plugins/broken'], /--own accepts one folder/],
       [['--plugins', 'gone'], /--plugins must be a folder that can be read/],
       [['--plugin-integrity', 'maybe'], /--plugin-integrity must be one of off, warn, enforce/],
       [['--plugin-digests', 'gone.json'], /gone\.json .*does not exist/],

@@ -151,8 +151,8 @@ describe('modgate token', function () {
     expect([...parseTokenFile('tokens.json', read('tokens.json')).keys()]).to.deep.equal([
       sha256(third ?? ''),
     ]);
-    const nobody = await revoke('nobody');
-    expect(nobody.code).to.equal(1);
+    const unknown = await revoke('unknown');
+    expect(unknown.code).to.equal(1);
   });
 
   for (const [title, args, message] of [
