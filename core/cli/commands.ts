@@ -45,7 +45,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'encrypt-store',
-    summary: 'encrypt the sensitive values of a store that was written without a key',
+    summary: 'Encrypt sensitive values that a store holds in clear text',
     load: () => import('./commands/encrypt-store.js'),
   },
   {

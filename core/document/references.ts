@@ -79,12 +79,14 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
     } catch (error) {
       if (!(error instanceof UnresolvedReference)) throw error;
       const violation = createReferenceViolation(reference, error.message, input.source);
-      if (reference.kind !== 'secret' || input.onMissingSecret === undefined) {
+      const { onMissingSecret } = input;
+      const isMissing = reference.kind === 'secret' && error.isMissing;
+      if (!isMissing || onMissingSecret === undefined) {
         violations.push(violation);
         continue;
       }
       const diagnostic = createDiagnostic(violation, input.source);
-      input.onMissingSecret({ reference: reference.text, diagnostic });
+      onMissingSecret({ reference: reference.text, diagnostic });
       secrets.set(reference.text, new Secret(PLACEHOLDER));
     }
   }
@@ -94,6 +96,13 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
 
 class UnresolvedReference extends Error {
   override readonly name = 'UnresolvedReference';
+  /** Whether it may be resolved on another machine, without a change of the descriptor. */
+  readonly isMissing: boolean;
+
+  constructor(message: string, isMissing: boolean) {
+    super(message);
+    this.isMissing = isMissing;
+  }
 }
 
 async function readReference(reference: FoundReference, input: ReferencesInput): Promise<Resolved> {
@@ -105,7 +114,8 @@ async function readReference(reference: FoundReference, input: ReferencesInput):
     return { bytes: await readSmallFile(path), path };
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    throw new UnresolvedReference(`the file '${written}', which ${error.message}`);
+    const isMissing = error.code === 'file-missing';
+    throw new UnresolvedReference(`the file '${written}', which ${error.message}`, isMissing);
   }
 }
 
@@ -116,11 +126,13 @@ function readPath(reference: string): string {
 function readVariable(text: string, env: ReferencesInput['env']): Buffer {
   const name = text.slice(ENV.length);
   if (name.startsWith(HOST_VARIABLES)) {
-    throw new UnresolvedReference(`the variable ${name}, which belongs to the host`);
+    throw new UnresolvedReference(`the variable ${name}, which belongs to the host`, false);
   }
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
-  if (value === undefined) throw new UnresolvedReference(`the variable ${name}, which is not set`);
-  if (value === '') throw new UnresolvedReference(`the variable ${name}, which is empty`);
+  if (!value) {
+    const problem = value === undefined ? 'not set' : 'empty';
+    throw new UnresolvedReference(`the variable ${name}, which is ${problem}`, true);
+  }
   return Buffer.from(value);
 }
 
@@ -128,9 +140,9 @@ function readVariable(text: string, env: ReferencesInput['env']): Buffer {
 function createSecret(reference: string, bytes: Buffer): Secret {
   const text = decodeUtf8(bytes);
   const subject = `the file '${reference.slice(FILE.length)}'`;
-  if (text === null) throw new UnresolvedReference(`${subject}, which is not valid UTF-8`);
+  if (text === null) throw new UnresolvedReference(`${subject}, which is not valid UTF-8`, false);
   const value = reference.startsWith(FILE) ? text.replace(/\r?\n$/, '') : text;
-  if (value === '') throw new UnresolvedReference(`${subject}, which is empty`);
+  if (value === '') throw new UnresolvedReference(`${subject}, which is empty`, false);
   return new Secret(value);
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { isolate } from '../isolation/isolate.js';
 import { mapConcurrently } from '../lib/promises.js';
-import { type DirectoryListing, UnreadableDirectory } from '../watch/directory.js';
+import { type DirectoryListing, omitUsedFiles, UnreadableDirectory } from '../watch/directory.js';
 import { DirectoryScanner, type ScanResult } from '../watch/directory-scanner.js';
 import { DirectoryWatcher, type Look } from '../watch/directory-watcher.js';
 import { ChangePublisher } from './change-publisher.js';
@@ -42,6 +42,7 @@ export class ModuleRegistry implements GenerationSource {
   #generation: Generation = new Map();
   /** No request is served before the start ends, so only the last generation of the start is built. */
   #isStarting = true;
+  readonly #modulesDir: string;
   #ignored: DirectoryListing['ignored'] = [];
   #reloads = { success: 0, failure: 0, lastAt: new Date() };
   #isDirectoryLost = false;
@@ -51,6 +52,7 @@ export class ModuleRegistry implements GenerationSource {
     this.#log = log;
     this.#statusSink = statusSink;
     this.#holders = options.holders ?? new Map();
+    this.#modulesDir = modulesDir;
     this.#scanner = new DirectoryScanner(modulesDir);
     this.#watcher = new DirectoryWatcher(modulesDir, (...where) => this.#look(...where));
     const publishGeneration = () => this.#publishGeneration();
@@ -74,7 +76,8 @@ export class ModuleRegistry implements GenerationSource {
   }
 
   get ignored(): DirectoryListing['ignored'] {
-    return this.#ignored;
+    const used = [...this.#slots.values()].flatMap(({ source }) => source.files);
+    return omitUsedFiles(this.#ignored, this.#modulesDir, used);
   }
 
   /** How many descriptor changes were applied and rejected, including those of the start. */

@@ -167,6 +167,8 @@ describe('modgate check', () => {
     expect(missing.files[0]?.['config_digest']).to.equal(null);
     expect(missing.notes).to.have.length(1);
     expect((await place.run(['check', file])).code).to.equal(1);
+    place.write('modules.d/crm.json', describe('env:MODGATE_STORE_KEY'));
+    expect(await checkJson('--allow-missing-secrets')).to.include({ code: 1 });
   });
 
   it('validates the rest of a descriptor with missing secrets', async () => {

@@ -120,7 +120,7 @@ describe('modgate new module', () => {
     expect(data).to.deep.equal({ hello: 'ann' });
   });
 
-  it('writes into the folder of a running host, which serves the module', async () => {
+  it('writes into the folder of a running host, which serves the module and ignores no file', async () => {
     const host = await startHost();
     const made = await place.run([
       'new',
@@ -132,7 +132,18 @@ describe('modgate new module', () => {
     const headers = { authorization: 'Bearer dev-service:me:late.read' };
     const isServed = async () =>
       (await fetch(`${host.url}/modules/late/http/hello/you`, { headers })).status === 200;
-    await waitUntil('the module to be served', isServed).finally(() => host.stop());
+    const listIgnored = async () => {
+      const ops = { authorization: 'Bearer dev-system:ops' };
+      const response = await fetch(`${host.url}/modules`, { headers: ops });
+      const { ignored } = (await response.json()) as { ignored: { file: string }[] };
+      return ignored.map(({ file }) => file).filter((file) => file !== '.status');
+    };
+    try {
+      await waitUntil('the module to be served', isServed);
+      expect(await listIgnored()).to.deep.equal([]);
+    } finally {
+      await host.stop();
+    }
     expect(made.code).to.equal(0);
   });
 
