@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { runCli } from './cli/run-cli.js';
 
-// A reader that has seen enough (`modgate --help | head -1`) is no failure.
+// A closed pipe (`modgate --help | head -1`) is not an error.
 process.stdout.on('error', () => {});
 
 const code = await runCli(process.argv.slice(2), {

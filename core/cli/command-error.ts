@@ -1,12 +1,12 @@
 import { EXIT, type ExitCode } from './command-module.js';
 import { toPrintable } from './output/escape.js';
 
-/** Why a command that was used well cannot do its work: one line on stderr, and exit 1. */
+/** A failure of a command that was called correctly: one line on stderr and exit 1. */
 export class CommandError extends Error {
-  override readonly name = 'CommandFailure';
+  override readonly name = 'CommandError';
 }
 
-/** Tells a failure in one line; any other error passes. */
+/** Prints a CommandError in one line. Rethrows other errors. */
 export async function reportFailure(work: () => Promise<ExitCode>): Promise<ExitCode> {
   try {
     return await work();

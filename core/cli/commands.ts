@@ -6,86 +6,86 @@ interface CommandEntry {
   load(): Promise<CommandModule>;
 }
 
-/** Every command; each is one file, imported only when it is called. In the order of help. */
+/** All commands in the order of the help. Each module is imported only when it is called. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'serve',
-    summary: 'serve the modules of a folder of descriptors',
+    summary: 'Serve the modules of a folder of descriptors',
     load: () => import('./commands/serve.js'),
   },
   {
     name: 'check',
-    summary: 'judge descriptors and manifests as a host would',
+    summary: 'Validate descriptors and manifests',
     load: () => import('./commands/check.js'),
   },
   {
     name: 'status',
-    summary: 'show what a running host made of each descriptor',
+    summary: 'Show the state of each descriptor in a running host',
     load: () => import('./commands/status.js'),
   },
   {
     name: 'calls',
-    summary: 'show the last calls of a running host',
+    summary: 'Show the last calls of a running host',
     load: () => import('./commands/calls.js'),
   },
   {
     name: 'wait',
-    summary: 'wait until a running host serves a module or a digest',
+    summary: 'Wait until a running host serves a module or digest',
     load: () => import('./commands/wait.js'),
   },
   {
     name: 'explain',
-    summary: 'tell what a host does with a request, and why',
+    summary: 'Explain how a host handles a request',
     load: () => import('./commands/explain.js'),
   },
   {
     name: 'audit',
-    summary: 'print or verify the audit of writes and actions',
+    summary: 'Print or verify the audit log of writes and actions',
     load: () => import('./commands/audit.js'),
   },
   {
     name: 'encrypt-store',
-    summary: 'encrypt the sensitive values of a store that was written without a key',
+    summary: 'Encrypt sensitive values that a store holds in clear text',
     load: () => import('./commands/encrypt-store.js'),
   },
   {
     name: 'digest',
-    summary: "print a manifest's digest",
+    summary: 'Print the digest of a manifest',
     load: () => import('./commands/digest.js'),
   },
   {
     name: 'grants',
-    summary: 'show what consoles are granted, and what a manifest declares',
+    summary: 'Compare the grants of consoles with a manifest',
     load: () => import('./commands/grants.js'),
   },
   {
     name: 'selftest',
-    summary: 'attack a host, and tell what held',
+    summary: 'Run known gateway attacks against a host and report the results',
     load: () => import('./commands/selftest.js'),
   },
   {
     name: 'token',
-    summary: 'create, list or revoke tokens of the tokens file',
+    summary: 'Create, list or revoke tokens of the tokens file',
     load: () => import('./commands/token.js'),
   },
   {
     name: 'plugins',
-    summary: 'list plugins with their states, or digest their files',
+    summary: 'List plugins and their states, or print digests of their files',
     load: () => import('./commands/plugins.js'),
   },
   {
     name: 'new',
-    summary: 'write the files of a new module or plugin',
+    summary: 'Create the files of a new module or plugin',
     load: () => import('./commands/new.js'),
   },
   {
     name: 'test-plugin',
-    summary: 'put a plugin to the clauses of the contract',
+    summary: 'Run the conformance suite against a plugin',
     load: () => import('./commands/test-plugin.js'),
   },
   {
     name: 'completion',
-    summary: 'print the completion script of a shell',
+    summary: 'Print a completion script for a shell',
     load: async () => (await import('./commands/completion.js')).createCompletion(COMMANDS),
   },
 ];

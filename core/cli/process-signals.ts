@@ -6,7 +6,7 @@ export type StopSignal = 'SIGTERM' | 'SIGINT';
 
 const STOP_SIGNALS: readonly StopSignal[] = ['SIGTERM', 'SIGINT'];
 
-/** Resolves at the first SIGTERM or SIGINT; the next one ends the process at once with 1 (contract 9). */
+/** Resolves at the first SIGTERM or SIGINT. A second one exits immediately with 1. */
 export function waitForStop(exit: CommandContext['exit']): Promise<StopSignal> {
   return new Promise((resolve) => {
     let isStopping = false;
@@ -20,59 +20,37 @@ export function waitForStop(exit: CommandContext['exit']): Promise<StopSignal> {
 }
 
 /**
- * An error that nobody caught goes to whose code left it: a module, a plugin. One of the host's own is
- * logged, and ends it with 1: what it left behind is unknown. Waits for the log, as that line says why the
- * host is gone.
+ * Reports an uncaught error to the module or plugin whose code threw it. An error of the host's own
+ * code exits with 1, as the state of the host is unknown. The log is flushed first: its last line is
+ * the only record of the reason.
  */
 export function exitOnUncaughtError(log: Logger, exit: CommandContext['exit']): void {
-  let isEnding = false;
-  const end = async (error: unknown, message: string) => {
-    if (isEnding) return;
-    isEnding = true;
+  let isExiting = false;
+  const fail = async (error: unknown, message: string) => {
+    if (isExiting) return;
+    isExiting = true;
     log.fatal({ err: error }, message);
     await log.close();
     exit(EXIT.failure);
   };
-  const judge = (error: unknown, message: string) => {
+  const handle = (error: unknown, message: string) => {
     const owner = findErrorOwner();
-    if (owner === null) void end(error, message);
+    if (owner === null) void fail(error, message);
     else owner.report(error);
   };
-  process.on('uncaughtException', (error) => judge(error, 'an error was not caught'));
-  process.on('unhandledRejection', (error) => judge(error, 'a rejection was not handled'));
-  runMicrotasksOwned();
-  createExitError();
+  process.on('uncaughtException', (error) => handle(error, 'uncaught exception'));
+  process.on('unhandledRejection', (error) => handle(error, 'unhandled rejection'));
 }
 
-/** Node.js 20 has forgotten whose a microtask was by the time that it has thrown. */
-function runMicrotasksOwned(): void {
-  const { queueMicrotask } = globalThis;
-  globalThis.queueMicrotask = (callback) => {
-    const owner = typeof callback === 'function' ? findErrorOwner() : null;
-    if (owner === null) return queueMicrotask(callback);
-    queueMicrotask(() => {
-      try {
-        callback();
-      } catch (error) {
-        owner.report(error);
-      }
-    });
-  };
-}
-
-/** The host alone ends the process. For anybody else's code it is an error to try. */
-function createExitError(): void {
-  const { exit } = process;
-  process.exit = (code) => {
-    const owner = findErrorOwner();
-    if (owner === null) return exit.call(process, code);
-    const error = new Error('process.exit belongs to the host');
-    owner.report(error);
-    throw error;
-  };
-}
-
-/** By default a SIGHUP ends a process; here it asks for a reload. */
+/** Reloads on SIGHUP, which would end the process by default. */
 export function handleHangUp(reload: () => void): void {
   process.on('SIGHUP', reload);
+}
+
+/**
+ * At SIGUSR1 Node.js opens the inspector, through which every user of the machine can run code in the
+ * host. A listener replaces that default.
+ */
+export function ignoreInspectorSignal(log: Logger): void {
+  process.on('SIGUSR1', () => log.warn({ signal: 'SIGUSR1' }, 'inspector is off in production'));
 }

@@ -4,12 +4,12 @@ import { readVersion } from '../version.js';
 import { type CommandContext, EXIT, type ExitCode } from './command-module.js';
 import { COMMANDS } from './commands.js';
 
-/** Commander throws these when it has printed what was asked for. */
+/** Commander throws these after it has printed help or the version. */
 const PRINTED = new Set(['commander.helpDisplayed', 'commander.version']);
 
 /**
- * Runs `modgate` with the arguments after its name. What ops have to put right is one line on stderr,
- * `modgate: …`, and 2. Throws only what is a fault of modgate itself.
+ * Runs `modgate` with the arguments after its name. Usage and configuration errors print one line on
+ * stderr, `modgate: …`, and exit with 2. Throws only for bugs of modgate itself.
  */
 export async function runCli(args: readonly string[], context: CommandContext): Promise<ExitCode> {
   try {
@@ -48,8 +48,8 @@ async function dispatch(args: readonly string[], context: CommandContext): Promi
 }
 
 /**
- * `help serve` is `serve --help`: commander's own would show a command that is not loaded yet. An unknown
- * command goes alone, since with `--help` commander would not mind it.
+ * Turns `help serve` into `serve --help`: commander's own help command shows commands that are not loaded
+ * yet. Drops the options of an unknown command, which commander would accept with `--help`.
  */
 function normalizeArguments(args: readonly string[]): string[] {
   const [first = '', second] = args;
@@ -61,20 +61,20 @@ function normalizeArguments(args: readonly string[]): string[] {
 
 function createProgram(print: (text: string) => void): Command {
   const program = new Command('modgate')
-    .description('a host in front of modules that services provide')
+    .description('Gateway for modules that services provide')
     .usage('<command> [options]')
-    .version(readVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print this help')
+    .version(readVersion(), '-V, --version', 'Print the version')
+    .helpOption('-h, --help', 'Print this help')
     .helpCommand(false)
     .enablePositionalOptions()
     .exitOverride()
-    // Errors are told once, by runCli, in words of our own.
+    // runCli prints errors, once and in its own format.
     .configureOutput({ writeOut: print, outputError: () => {} });
   for (const { name, summary } of COMMANDS) program.command(name).summary(summary);
   return program;
 }
 
-/** Fills in what the table of commands leaves out, just before commander parses for it. */
+/** Imports and defines the command just before commander parses its arguments. */
 async function loadCommand(
   command: Command,
   context: CommandContext,
@@ -89,8 +89,8 @@ async function loadCommand(
 }
 
 /**
- * Commander's message as one line of ours: `unknown option '--prot' (did you mean '--port'?)`. What follows
- * `=` is cut off, since it may be a secret under a misspelled name.
+ * Formats commander's message as one line: `unknown option '--prot' (did you mean '--port'?)`. Removes the
+ * value after `=`, which may be a secret for a misspelled option.
  */
 export function describeUsageError(message: string): string {
   return message

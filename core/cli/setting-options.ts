@@ -5,16 +5,18 @@ import { ConfigError } from '../errors.js';
 import type { CommandContext } from './command-module.js';
 
 const SOURCES = `
-Each option can also be a variable (${settingVariable('drainMs')} for ${settingFlag('drainMs')}) or stand, without --,
-in the file of --config. A flag wins over a variable, a variable over the file.`;
+Each option can also be set by a variable (${settingVariable('drainMs')} for ${settingFlag('drainMs')}) or in the file
+of --config, without --. A flag overrides a variable, a variable overrides the file.`;
 
-/** Gives a command flags for these settings, and `--config`. */
+/** Adds flags for these settings and `--config`. */
 export function addSettings(command: Command, names: readonly SettingName[]): void {
   for (const name of names) command.option(formatFlag(name), formatHelp(name));
-  command.option('--config <file>', 'YAML file of these settings').addHelpText('after', SOURCES);
+  command
+    .option('--config <file>', 'Read these settings from a YAML file')
+    .addHelpText('after', SOURCES);
 }
 
-/** @throws ConfigError at the first setting that does not fit. */
+/** @throws ConfigError for the first invalid setting. */
 export function readSettings<Name extends SettingName>(
   names: readonly Name[],
   command: Command,
@@ -34,18 +36,18 @@ function formatHelp(name: SettingName): string {
   return `${help} (default: ${text}${unit === null ? '' : ` ${unit}`})`;
 }
 
-/** An option whose value is one of some words; shells complete them. */
+/** Creates an option with a fixed set of values, which shells complete. */
 export function choiceOption(flags: string, help: string, words: readonly string[]): Option {
   const [name = flags] = flags.split(' ');
   return new Option(flags, help).choices(words).argParser(createParser(name, words));
 }
 
-/** The same for an argument. */
+/** Creates an argument with a fixed set of values. */
 export function choiceArgument(name: string, help: string, words: readonly string[]): Argument {
   return new Argument(name, help).choices(words).argParser(createParser(name, words));
 }
 
-/** Commander's own message would print the value. */
+/** Replaces commander's own parser, whose message prints the value. */
 function createParser(name: string, words: readonly string[]): (text: string) => string {
   return (text) => {
     if (words.includes(text)) return text;
@@ -54,7 +56,7 @@ function createParser(name: string, words: readonly string[]): (text: string) =>
 }
 
 export function addJsonOption(command: Command, what: string): void {
-  command.option('--json', `print ${what} as JSON`);
+  command.option('--json', `Print ${what} as JSON`);
 }
 
 export function wantsJson(command: Command): boolean {

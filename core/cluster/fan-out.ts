@@ -5,25 +5,25 @@ import type { StatusLedger } from './status-ledger.js';
 import type { WorkerHandle, WorkerStage } from './worker-handle.js';
 
 interface QuerySources {
-  readonly books: StatusLedger;
-  readonly departed: RetiredMetrics;
+  readonly ledger: StatusLedger;
+  readonly retired: RetiredMetrics;
   readonly list: (...stages: readonly WorkerStage[]) => readonly WorkerHandle[];
 }
 
-/** Answers what a worker asks of all workers. */
+/** Sends a worker's query to all workers and merges their responses. */
 export class WorkerQueries {
-  readonly gathering = new FanOut();
+  readonly fanOut = new FanOut();
   readonly #sources: QuerySources;
 
   constructor(sources: QuerySources) {
     this.#sources = sources;
   }
 
-  async answer(asker: WorkerHandle, id: number, subject: Subject, input: unknown): Promise<void> {
-    asker.send({ type: 'answer', id, answer: await this.#collect(subject, input) });
+  async answer(from: WorkerHandle, id: number, subject: Subject, input: unknown): Promise<void> {
+    from.send({ type: 'result', id, result: await this.#collect(subject, input) });
   }
 
-  #collect(subject: Subject, input: unknown): Promise<WorkerQuery[Subject]['answer']> {
+  #collect(subject: Subject, input: unknown): Promise<WorkerQuery[Subject]['result']> {
     switch (subject) {
       case 'modules':
         return this.#collectModules();
@@ -34,81 +34,82 @@ export class WorkerQueries {
     }
   }
 
-  async #collectModules(): Promise<WorkerQuery['modules']['answer']> {
-    const { books, list } = this.#sources;
+  async #collectModules(): Promise<WorkerQuery['modules']['result']> {
+    const { ledger, list } = this.#sources;
     const serving = list('serving');
-    const told = await this.gathering.ask(serving, 'modules', null);
-    const lists = [...told].map(([{ id }, one]) => ({ worker: id, ...one }));
-    return { ...mergeModules(lists, (file) => books.read(file)), workers: serving.length };
+    const responses = await this.fanOut.request(serving, 'modules', null);
+    const reports = [...responses].map(([{ id }, report]) => ({ worker: id, ...report }));
+    return { ...mergeModules(reports, (file) => ledger.read(file)), workers: serving.length };
   }
 
-  /** Also of those that drain: they still count. */
+  /** Includes draining workers, whose calls still count. */
   async #collectCalls(
     input: WorkerQuery['calls']['input'],
-  ): Promise<WorkerQuery['calls']['answer']> {
-    const workers = this.#sources.list('serving', 'leaving');
-    return [...(await this.gathering.ask(workers, 'calls', input)).values()];
+  ): Promise<WorkerQuery['calls']['result']> {
+    const workers = this.#sources.list('serving', 'draining');
+    return [...(await this.fanOut.request(workers, 'calls', input)).values()];
   }
 
-  async #collectMetrics(): Promise<WorkerQuery['metrics']['answer']> {
-    const { departed, list } = this.#sources;
-    const told = await this.gathering.ask(list('serving', 'leaving'), 'metrics', null);
-    for (const [{ id, stage, hasSentFinalMetrics }, snapshot] of told) {
-      if (stage !== 'gone' && !hasSentFinalMetrics) departed.note(id, snapshot);
+  async #collectMetrics(): Promise<WorkerQuery['metrics']['result']> {
+    const { retired, list } = this.#sources;
+    const responses = await this.fanOut.request(list('serving', 'draining'), 'metrics', null);
+    for (const [{ id, stage, hasSentFinalMetrics }, snapshot] of responses) {
+      if (stage !== 'exited' && !hasSentFinalMetrics) retired.note(id, snapshot);
     }
-    const gone = await departed.read();
-    // From here to the end nobody departs: each worker is in one of the two.
-    return { snapshots: departed.listReported(), departed: gone };
+    const total = await retired.read();
+    // No worker can retire between these two reads, so each is counted once.
+    return { snapshots: retired.listReported(), retired: total };
   }
 }
 
-/** How long an answer waits for a worker whose event loop stands still. Milliseconds. */
+/** How long a query waits for a worker whose event loop is blocked. Milliseconds. */
 const RESPONSE_TIMEOUT_MS = 1000;
 
 interface Pending {
   readonly missing: Map<number, WorkerHandle>;
-  readonly told: Map<WorkerHandle, unknown>;
+  readonly responses: Map<WorkerHandle, unknown>;
   end(): void;
 }
 
-/** Asks all workers one question and collects what they say. */
+/** Sends one request to several workers and collects their responses. */
 export class FanOut {
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
 
-  /** What each has said; who has gone, or does not answer in time, is left out. */
-  ask<S extends Subject>(
+  /** Leaves out workers that exit or do not respond in time. */
+  request<S extends Subject>(
     workers: readonly WorkerHandle[],
     subject: S,
     input: WorkerQuery[S]['input'],
-  ): Promise<ReadonlyMap<WorkerHandle, WorkerQuery[S]['told']>> {
+  ): Promise<ReadonlyMap<WorkerHandle, WorkerQuery[S]['response']>> {
     if (workers.length === 0) return Promise.resolve(new Map());
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve) => {
-      const told = new Map<WorkerHandle, WorkerQuery[S]['told']>();
+      const responses = new Map<WorkerHandle, WorkerQuery[S]['response']>();
       const timer = setTimeout(() => this.#pending.get(id)?.end(), RESPONSE_TIMEOUT_MS);
       const end = () => {
         clearTimeout(timer);
         this.#pending.delete(id);
-        resolve(told);
+        resolve(responses);
       };
       const missing = new Map(workers.map((worker) => [worker.id, worker]));
-      // What is told on a subject has its type: `told` is filled by the workers' own answers.
-      this.#pending.set(id, { missing, told: told as Map<WorkerHandle, unknown>, end });
-      for (const worker of workers) worker.send({ type: 'tell', id, subject, input });
+      // A worker responds to a request with the type of its subject.
+      const untyped = responses as Map<WorkerHandle, unknown>;
+      this.#pending.set(id, { missing, responses: untyped, end });
+      for (const worker of workers) worker.send({ type: 'request', id, subject, input });
     });
   }
 
-  take(worker: WorkerHandle, id: number, told: unknown): void {
+  receive(worker: WorkerHandle, id: number, response: unknown): void {
     const pending = this.#pending.get(id);
     if (pending === undefined || !pending.missing.delete(worker.id)) return;
-    pending.told.set(worker, told);
+    pending.responses.set(worker, response);
     if (pending.missing.size === 0) pending.end();
   }
 
-  /** It has gone: nobody waits for it. */
-  forget(worker: WorkerHandle): void {
+  /** Stops waiting for a worker that has exited. */
+  remove(worker: WorkerHandle): void {
     for (const pending of [...this.#pending.values()]) {
       if (pending.missing.delete(worker.id) && pending.missing.size === 0) pending.end();
     }

@@ -2,7 +2,7 @@ import type { FileStatus } from '../modules/status-files.js';
 import type { EndpointEntry, ModuleEntry, ModuleList } from '../operations/status/module-list.js';
 import { type MergedStatus, mergeStatus } from './merge-status.js';
 
-/** What one worker tells. */
+/** The modules of one worker. */
 export interface ReportedModules extends Pick<ModuleList, 'modules' | 'ignored'> {
   readonly worker: number;
 }
@@ -12,36 +12,36 @@ interface ReportedEntry extends ModuleEntry {
 }
 
 /**
- * One list of what all workers tell: counts are sums, and the state of a descriptor is the word of all.
- * @param readWord what all workers have said of a file; `null` where they have not
+ * Merges the lists of all workers: counts are summed, states are merged.
+ * @param readStatus the merged status of a file; `null` where no worker has reported one
  */
 export function mergeModules(
-  told: readonly ReportedModules[],
-  readWord: (file: string) => MergedStatus<FileStatus> | null,
+  reports: readonly ReportedModules[],
+  readStatus: (file: string) => MergedStatus<FileStatus> | null,
 ): Pick<ModuleList, 'modules' | 'ignored'> {
   const byFile = new Map<string, ReportedEntry[]>();
-  for (const { worker, modules } of told) {
+  for (const { worker, modules } of reports) {
     for (const entry of modules) {
       byFile.set(entry.file, [...(byFile.get(entry.file) ?? []), { ...entry, worker }]);
     }
   }
-  const modules = [...byFile].map(([file, entries]) => mergeEntries(entries, readWord(file)));
-  return { modules: modules.sort(compareEntries), ignored: told[0]?.ignored ?? [] };
+  const modules = [...byFile].map(([file, entries]) => mergeEntries(entries, readStatus(file)));
+  return { modules: modules.sort(compareEntries), ignored: reports[0]?.ignored ?? [] };
 }
 
 function mergeEntries(
   entries: readonly ReportedEntry[],
-  word: MergedStatus<FileStatus> | null,
+  status: MergedStatus<FileStatus> | null,
 ): ModuleEntry {
-  const spoken = word ?? mergeStatus(entries.map((entry) => ({ worker: entry.worker, entry })));
+  const merged = status ?? mergeStatus(entries.map((entry) => ({ worker: entry.worker, entry })));
   const [first] = entries;
-  if (first === undefined || spoken === null) throw new Error('a descriptor was told by nobody');
-  const { worker: _, ...base } = entries.find(({ state }) => state === spoken.state) ?? first;
+  if (first === undefined || merged === null) throw new Error('no worker has the descriptor');
+  const { worker: _, ...base } = entries.find(({ state }) => state === merged.state) ?? first;
   const total = (name: keyof ModuleEntry['counts']) =>
     sum(entries.map(({ counts }) => counts[name]));
   return {
     ...base,
-    ...pickState(spoken),
+    ...pickState(merged),
     counts: {
       calls: total('calls'),
       failed: total('failed'),
@@ -49,45 +49,47 @@ function mergeEntries(
       queued: total('queued'),
     },
     endpoints: base.endpoints.map(({ endpoint }) => mergeEndpoint(endpoint, entries)),
-    ...(spoken.workers !== undefined && { workers: spoken.workers }),
+    ...(merged.workers !== undefined && { workers: merged.workers }),
   };
 }
 
-/** What is said of a descriptor alike in its status file and in `GET /modules`. */
-function pickState(word: Omit<FileStatus, 'module'>) {
+/** The fields that a status file and `GET /modules` share. */
+function pickState(status: Omit<FileStatus, 'module'>) {
   return {
-    state: word.state,
-    digest: word.digest,
-    config_digest: word.config_digest,
-    file_digest: word.file_digest,
-    rejected_digest: word.rejected_digest,
-    rejected_manifest_digest: word.rejected_manifest_digest,
-    rejected_config_digest: word.rejected_config_digest,
-    since: word.since,
-    reason: word.reason,
-    hint: word.hint,
+    state: status.state,
+    digest: status.digest,
+    config_digest: status.config_digest,
+    file_digest: status.file_digest,
+    rejected_digest: status.rejected_digest,
+    rejected_manifest_digest: status.rejected_manifest_digest,
+    rejected_config_digest: status.rejected_config_digest,
+    since: status.since,
+    reason: status.reason,
+    hint: status.hint,
   };
 }
 
 const BEST_FIRST: readonly EndpointEntry['state'][] = ['up', 'half_open', 'down', 'open'];
 
-/** Each worker has a breaker of its own: an endpoint gets calls as long as one of them lets it. */
+/** Each worker has its own circuit breaker: an endpoint is up while one worker still calls it. */
 function mergeEndpoint(endpoint: string, entries: readonly ReportedEntry[]): EndpointEntry {
   const found = entries.flatMap(({ worker, endpoints }) =>
-    endpoints.filter((one) => one.endpoint === endpoint).map((one) => ({ worker, ...one })),
+    endpoints.filter((entry) => entry.endpoint === endpoint).map((entry) => ({ worker, ...entry })),
   );
-  const state = BEST_FIRST.find((best) => found.some((one) => one.state === best)) ?? 'up';
-  const isSame = found.every((one) => one.state === state);
-  const until = isSame ? (found.flatMap((one) => one.until ?? []).toSorted()[0] ?? null) : null;
+  const state = BEST_FIRST.find((best) => found.some((entry) => entry.state === best)) ?? 'up';
+  const isSame = found.every((entry) => entry.state === state);
+  const until = isSame ? (found.flatMap(({ until }) => until ?? []).toSorted()[0] ?? null) : null;
   return {
     endpoint,
     state,
-    in_flight: sum(found.map((one) => one.in_flight)),
-    calls: sum(found.map((one) => one.calls)),
-    failures: sum(found.map((one) => one.failures)),
+    in_flight: sum(found.map(({ in_flight }) => in_flight)),
+    calls: sum(found.map(({ calls }) => calls)),
+    failures: sum(found.map(({ failures }) => failures)),
     until,
     routes: mergeRoutes(found),
-    ...(!isSame && { workers: found.map((one) => ({ worker: one.worker, state: one.state })) }),
+    ...(!isSame && {
+      workers: found.map((entry) => ({ worker: entry.worker, state: entry.state })),
+    }),
   };
 }
 
@@ -95,15 +97,15 @@ function mergeEndpoint(endpoint: string, entries: readonly ReportedEntry[]): End
 function mergeRoutes(found: readonly EndpointEntry[]): EndpointEntry['routes'] {
   const [first] = found;
   return (first?.routes ?? []).flatMap(({ route }) => {
-    const same = found.flatMap(({ routes }) => routes.filter((one) => one.route === route));
+    const same = found.flatMap(({ routes }) => routes.filter((entry) => entry.route === route));
     if (same.length < found.length) return [];
     const isHalfOpen = same.some(({ state }) => state === 'half_open');
-    const until = same.flatMap((one) => one.until ?? []).toSorted()[0] ?? null;
+    const until = same.flatMap((entry) => entry.until ?? []).toSorted()[0] ?? null;
     return [{ route, state: isHalfOpen ? 'half_open' : 'open', until: isHalfOpen ? null : until }];
   });
 }
 
-/** As a host of one process sorts them. */
+/** The same order as in a host with one process. */
 function compareEntries(a: ModuleEntry, b: ModuleEntry): number {
   return compare(a.name ?? '', b.name ?? '') || compare(a.file, b.file);
 }

@@ -1,6 +1,6 @@
 import type { ModuleState } from '../modules/module-states.js';
 
-/** What is compared of what several workers say of one descriptor. */
+/** The fields in which workers may differ about one descriptor. */
 export interface WorkerStatus {
   readonly state: ModuleState;
   readonly config_digest: string | null;
@@ -10,16 +10,16 @@ export interface WorkerStatus {
   readonly hint: string | null;
 }
 
-/** What one worker says; `null` where it has no such descriptor, not yet or not any more. */
+/** The status that one worker reports; `null` while it does not have the descriptor. */
 export interface WorkerReport<T> {
   readonly worker: number;
   readonly entry: T | null;
 }
 
-/** `workers` where they differ: what each of them says. */
+/** `workers` lists each worker's status where they differ. */
 export type MergedStatus<T> = T & { readonly workers?: readonly object[] };
 
-/** From the state that ops must know of first to the one that is as it should be. */
+/** The state that needs attention most comes first. */
 const WORST_FIRST: readonly ModuleState[] = [
   'refused',
   'stale',
@@ -32,25 +32,25 @@ const WORST_FIRST: readonly ModuleState[] = [
 ];
 
 /**
- * One word for all workers: that of the one in the worst state. A module is only `live` where every worker
- * serves the same version of it; where they differ, `workers` says how.
+ * Merges the reports of all workers into the worst one. A module is `live` only where every worker
+ * serves the same version of it. `null` where no worker has the descriptor.
  */
 export function mergeStatus<T extends WorkerStatus>(
-  words: readonly WorkerReport<T>[],
+  reports: readonly WorkerReport<T>[],
 ): MergedStatus<T> | null {
-  const entries = words.flatMap(({ entry }) => entry ?? []);
+  const entries = reports.flatMap(({ entry }) => entry ?? []);
   const [worst] = entries.toSorted((a, b) => rank(a) - rank(b));
   if (worst === undefined) return null;
   const agreeing = entries.filter((entry) => agrees(entry, worst));
-  if (agreeing.length === words.length) return { ...worst, since: latest(entries) };
-  const workers = words.map(({ worker, entry }) => ({
+  if (agreeing.length === reports.length) return { ...worst, since: latest(entries) };
+  const workers = reports.map(({ worker, entry }) => ({
     worker,
     state: entry?.state ?? null,
     config_digest: entry?.config_digest ?? null,
     reason: entry?.reason ?? null,
   }));
   if (worst.state !== 'live') return { ...worst, workers };
-  const reason = `${agreeing.length} of ${words.length} workers serve this version`;
+  const reason = `${agreeing.length} of ${reports.length} workers serve this version`;
   return { ...worst, state: 'waiting', reason, hint: 'the others should follow soon', workers };
 }
 

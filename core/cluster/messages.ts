@@ -10,43 +10,45 @@ import type { ModuleList } from '../operations/status/module-list.js';
 
 export type ServeSettings = ReadConfig<keyof HostConfig>;
 
-/** Where the whole host is in its life. */
+/** The phase of the whole host, in all of its processes. */
 export type HostPhase = 'starting' | 'serving' | 'draining';
 
-/** What a worker needs before it can begin. */
+/** What a worker needs to start. */
 export interface WorkerStart {
-  /** As the primary read them: a file that has changed since must not make workers differ. */
+  /** As read by the primary, so that a file changed meanwhile cannot make workers differ. */
   readonly settings: ServeSettings;
-  /** The number in the log and in `GET /modules`. */
+  /** The worker's number in the log and in `GET /modules`. */
   readonly worker: number;
   readonly phase: HostPhase;
-  /** By name, the file that serves under it, which keeps it. */
+  /** The file that serves each module name. It keeps the name in a new worker. */
   readonly holders: ReadonlyMap<string, string>;
 }
 
-/** What can be asked of all workers: what goes out, what each answers, and what the asker gets. */
+/** The queries that a worker sends to all workers, by subject. */
 export interface WorkerQuery {
   readonly modules: {
     readonly input: null;
-    readonly told: Pick<ModuleList, 'modules' | 'ignored'>;
-    readonly answer: ModuleList;
+    /** From one worker. */
+    readonly response: Pick<ModuleList, 'modules' | 'ignored'>;
+    /** Merged from the responses of all workers. */
+    readonly result: ModuleList;
   };
   readonly calls: {
     readonly input: { readonly query: CallQuery; readonly until: number };
-    readonly told: CallPart;
-    readonly answer: readonly CallPart[];
+    readonly response: CallPart;
+    readonly result: readonly CallPart[];
   };
   readonly metrics: {
     readonly input: null;
-    readonly told: MetricsSnapshot;
-    readonly answer: MetricsOfAll;
+    readonly response: MetricsSnapshot;
+    readonly result: HostMetrics;
   };
 }
 
-export interface MetricsOfAll {
+export interface HostMetrics {
   readonly snapshots: readonly MetricsSnapshot[];
-  /** What workers had counted that are no more. */
-  readonly departed: MetricsSnapshot;
+  /** Counters of workers that have exited. */
+  readonly retired: MetricsSnapshot;
 }
 
 export type Subject = keyof WorkerQuery;
@@ -60,43 +62,47 @@ export interface SharedFigures {
 /** From a worker to the primary. */
 export type WorkerMessage =
   | { readonly type: 'hello' }
-  /** It cannot start, and no other could: what ops have to put right. */
+  /** The configuration is invalid, so that no worker can start. */
   | { readonly type: 'misconfigured'; readonly message: string }
-  /** It has read its modules. */
+  /** The worker has read its modules. */
   | { readonly type: 'ready' }
   | { readonly type: 'listening'; readonly url: string; readonly port: number }
+  | { readonly type: 'heartbeat' }
   | { readonly type: 'status'; readonly status: FileStatus }
   | { readonly type: 'removed'; readonly file: string }
   | { readonly type: 'last-good'; readonly file: string; readonly lastGood: LastGood | null }
   | { readonly type: 'files'; readonly files: ReadonlySet<string> }
   | {
-      readonly type: 'ask';
+      readonly type: 'query';
       readonly id: number;
       readonly subject: Subject;
       readonly input: unknown;
     }
-  | { readonly type: 'told'; readonly id: number; readonly told: unknown }
+  | { readonly type: 'response'; readonly id: number; readonly response: unknown }
   | ({ readonly type: 'probation' } & SharedFigures)
   | { readonly type: 'rejected'; readonly rejected: RejectedVersion }
-  /** Its last word: what it has counted. */
-  | { readonly type: 'farewell'; readonly metrics: MetricsSnapshot };
+  /** Sent last, after the drain. */
+  | { readonly type: 'final-metrics'; readonly metrics: MetricsSnapshot };
 
 /** From the primary to a worker. */
 export type PrimaryMessage =
   | { readonly type: 'start'; readonly start: WorkerStart }
   /** Listen now, on this port. */
   | { readonly type: 'listen'; readonly port: number }
+  /** The worker sends it back. */
+  | { readonly type: 'heartbeat' }
   | { readonly type: 'phase'; readonly phase: HostPhase }
   | { readonly type: 'lead'; readonly leads: boolean }
   | { readonly type: 'rescan' }
-  /** `isReplaced`: others take over, and nobody is to notice. */
+  /** `isReplaced`: other workers continue to serve, so callers must not notice the drain. */
   | { readonly type: 'drain'; readonly isReplaced: boolean }
   | {
-      readonly type: 'tell';
+      readonly type: 'request';
       readonly id: number;
       readonly subject: Subject;
       readonly input: unknown;
     }
-  | { readonly type: 'answer'; readonly id: number; readonly answer: unknown }
+  /** Completes the worker's query of the same id. */
+  | { readonly type: 'result'; readonly id: number; readonly result: unknown }
   | ({ readonly type: 'probation'; readonly worker: number } & SharedFigures)
   | { readonly type: 'rejected'; readonly rejected: RejectedVersion };

@@ -2,33 +2,34 @@ import type { HostPhase, PrimaryMessage, Subject, WorkerMessage, WorkerQuery } f
 
 type MessageOf<Type extends PrimaryMessage['type']> = Extract<PrimaryMessage, { type: Type }>;
 
-/** A worker's line to its primary. */
+/** A worker's channel to its primary. */
 export class PrimaryChannel {
-  /** Where the whole host is in its life, as the primary has last said. */
+  /** As last published by the primary. */
   phase: HostPhase = 'starting';
   readonly #listeners = new Map<string, (message: PrimaryMessage) => void>();
-  readonly #waiting = new Map<number, (answer: unknown) => void>();
-  readonly #answers = new Map<Subject, (input: unknown) => unknown>();
+  readonly #queries = new Map<number, (result: unknown) => void>();
+  readonly #responders = new Map<Subject, (input: unknown) => unknown>();
   #lastId = 0;
 
   constructor() {
-    process.on('message', (message: PrimaryMessage) => this.#take(message));
+    process.on('message', (message: PrimaryMessage) => this.#receive(message));
+    this.on('heartbeat', () => this.send({ type: 'heartbeat' }));
     this.on('phase', ({ phase }) => {
       this.phase = phase;
     });
-    this.on('tell', ({ id, subject, input }) => void this.#tell(id, subject, input));
-    this.on('answer', ({ id, answer }) => {
-      this.#waiting.get(id)?.(answer);
-      this.#waiting.delete(id);
+    this.on('request', ({ id, subject, input }) => void this.#respond(id, subject, input));
+    this.on('result', ({ id, result }) => {
+      this.#queries.get(id)?.(result);
+      this.#queries.delete(id);
     });
   }
 
-  /** When the primary has gone this process ends too: what is not sent then is not missed. */
+  /** Send errors are ignored: a worker exits soon after its primary. */
   send(message: WorkerMessage): void {
     if (process.connected) process.send?.(message, undefined, undefined, () => {});
   }
 
-  /** Resolves when the message is out. */
+  /** Resolves when the message has been written. */
   sendLast(message: WorkerMessage): Promise<void> {
     return new Promise((resolve) => {
       if (process.connected) process.send?.(message, undefined, undefined, () => resolve());
@@ -36,49 +37,49 @@ export class PrimaryChannel {
     });
   }
 
-  /** One listener a type. */
+  /** A type has one listener; a later one replaces it. */
   on<Type extends PrimaryMessage['type']>(
     type: Type,
     listener: (message: MessageOf<Type>) => void,
   ): void {
-    // Called with messages of its type alone.
+    // Called only with messages of this type.
     this.#listeners.set(type, listener as (message: PrimaryMessage) => void);
   }
 
-  /** The next message of a type that has no listener. */
+  /** Resolves with the next message of a type that has no listener. */
   once<Type extends PrimaryMessage['type']>(type: Type): Promise<MessageOf<Type>> {
     return new Promise((resolve) => this.on(type, resolve));
   }
 
-  /** Asks all workers, this one among them. */
-  request<S extends Subject>(
+  /** Sends a query to all workers, including this one. */
+  query<S extends Subject>(
     subject: S,
     input: WorkerQuery[S]['input'],
-  ): Promise<WorkerQuery[S]['answer']> {
+  ): Promise<WorkerQuery[S]['result']> {
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve) => {
-      this.#waiting.set(id, resolve as (answer: unknown) => void);
-      this.send({ type: 'ask', id, subject, input });
+      this.#queries.set(id, resolve as (result: unknown) => void);
+      this.send({ type: 'query', id, subject, input });
     });
   }
 
-  /** What this worker tells when all are asked. */
+  /** Sets what this worker responds to requests on a subject. */
   respond<S extends Subject>(
     subject: S,
     read: (
       input: WorkerQuery[S]['input'],
-    ) => WorkerQuery[S]['told'] | Promise<WorkerQuery[S]['told']>,
+    ) => WorkerQuery[S]['response'] | Promise<WorkerQuery[S]['response']>,
   ): void {
-    this.#answers.set(subject, read as (input: unknown) => unknown);
+    this.#responders.set(subject, read as (input: unknown) => unknown);
   }
 
-  #take(message: PrimaryMessage): void {
+  #receive(message: PrimaryMessage): void {
     this.#listeners.get(message.type)?.(message);
   }
 
-  async #tell(id: number, subject: Subject, input: unknown): Promise<void> {
-    const read = this.#answers.get(subject);
-    if (read !== undefined) this.send({ type: 'told', id, told: await read(input) });
+  async #respond(id: number, subject: Subject, input: unknown): Promise<void> {
+    const read = this.#responders.get(subject);
+    if (read !== undefined) this.send({ type: 'response', id, response: await read(input) });
   }
 }

@@ -6,14 +6,14 @@ import { StatusLedger } from './status-ledger.js';
 import { Supervisor } from './supervisor.js';
 
 export interface PrimarySignals {
-  /** Resolves with the signal that ends the host. */
+  /** Resolves with the signal that stops the host. */
   readonly stopped: Promise<string>;
   onHangUp(listener: () => void): void;
 }
 
 /**
- * Serves with `count` workers until it is told to stop, then drains them.
- * @throws ConfigError for what ops have to put right; StartFailure when no worker comes up.
+ * Serves with `count` workers until a stop signal, then drains them.
+ * @throws ConfigError for an invalid configuration; StartFailure when no worker starts.
  */
 export async function runPrimary(
   settings: ServeSettings,
@@ -21,12 +21,12 @@ export async function runPrimary(
   log: Logger,
   { stopped, onHangUp }: PrimarySignals,
 ): Promise<void> {
-  const books = new StatusLedger({
+  const ledger = new StatusLedger({
     statusFiles: createStatusFiles(settings.config, log),
     lastGood: new LastGoodStore(settings.config.state, log),
   });
-  const supervisor = new Supervisor({ settings, count, books, log });
-  // However this process ends, it leaves none behind.
+  const supervisor = new Supervisor({ settings, count, ledger, log });
+  // No worker outlives the primary, however it exits.
   process.once('exit', () => supervisor.kill());
   onHangUp(() => supervisor.rescan());
   process.on('SIGUSR2', () => void supervisor.restart());

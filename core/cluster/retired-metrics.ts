@@ -1,43 +1,43 @@
 import type { MetricsSnapshot } from '../observability/metrics/metrics-snapshot.js';
 
 /**
- * What workers had counted that are no more: a sum over all must not fall when one is replaced. Of a worker
- * that drained it is exact; of one that was killed, what it told last.
+ * Counters of exited workers: the host's totals must not fall when a worker is replaced. They are
+ * exact for a worker that drained, and its last report for one that was killed.
  */
 export class RetiredMetrics {
-  readonly #told = new Map<number, MetricsSnapshot>();
-  #departed: MetricsSnapshot = [];
+  readonly #reported = new Map<number, MetricsSnapshot>();
+  #total: MetricsSnapshot = [];
   #work: Promise<void> = Promise.resolve();
 
-  /** Resolves with the counts of all who have gone so far. */
+  /** Resolves with the counters of all workers that have exited so far. */
   async read(): Promise<MetricsSnapshot> {
     for (let work = this.#work; ; work = this.#work) {
       await work;
-      if (work === this.#work) return this.#departed;
+      if (work === this.#work) return this.#total;
     }
   }
 
-  /** What a worker has told last. */
+  /** Replaces the worker's last report. */
   note(worker: number, snapshot: MetricsSnapshot): void {
-    this.#told.set(worker, snapshot);
+    this.#reported.set(worker, snapshot);
   }
 
-  /** What each of those who are there has told last. */
+  /** The last report of each running worker. */
   listReported(): readonly MetricsSnapshot[] {
-    return [...this.#told.values()];
+    return [...this.#reported.values()];
   }
 
-  /** The worker has gone. */
+  /** Adds the last report of a worker that has exited to the total. */
   retire(worker: number): void {
-    const last = this.#told.get(worker);
-    this.#told.delete(worker);
+    const last = this.#reported.get(worker);
+    this.#reported.delete(worker);
     if (last === undefined) return;
     this.#work = this.#work.then(async () => {
-      // Not at the start: the primary has no metrics of its own.
+      // Imported late: the primary has no metrics of its own and should start quickly.
       const { mergeSnapshots, pickCounts } = await import(
         '../observability/metrics/metrics-snapshot.js'
       );
-      this.#departed = await mergeSnapshots([this.#departed, pickCounts(last)]);
+      this.#total = await mergeSnapshots([this.#total, pickCounts(last)]);
     });
   }
 }

@@ -6,21 +6,21 @@ import type {
 } from '../modules/probation.js';
 import type { PrimaryChannel } from './primary-channel.js';
 
-/** Calls of a busy module are told together: a message for each would cost more than the call. */
+/** Batches the counts of a busy module: a message per call would cost more than the call. */
 const REPORT_DELAY_MS = 20;
-/** Of versions, the latest: what others report of one that this worker has left is of no use any more. */
+/** The newest versions are kept: others may still report versions that this worker no longer has. */
 const MAX_VERSIONS = 1000;
 
-/** Exchanges with the other workers what was counted of versions on probation. */
+/** Exchanges call counts of versions on probation with the other workers. */
 export class WorkerProbation implements SharedProbation {
-  readonly #link: PrimaryChannel;
-  /** By digest of the version, then by worker. Also of versions that this worker has still to see. */
+  readonly #channel: PrimaryChannel;
+  /** By digest of the version, then by worker. Includes versions that this worker has yet to load. */
   readonly #figures = new Map<string, Map<number, ProbationFigures>>();
   readonly #shares = new Map<string, ProbationShare>();
 
-  constructor(link: PrimaryChannel) {
-    this.#link = link;
-    link.on('probation', ({ worker, digest, figures }) => {
+  constructor(channel: PrimaryChannel) {
+    this.#channel = channel;
+    channel.on('probation', ({ worker, digest, figures }) => {
       this.#note(worker, digest, figures);
       this.#shares.get(digest)?.onReport?.();
     });
@@ -39,7 +39,7 @@ export class WorkerProbation implements SharedProbation {
     let timer: NodeJS.Timeout | null = null;
     const send = () => {
       timer = null;
-      if (own !== null) this.#link.send({ type: 'probation', digest, figures: own });
+      if (own !== null) this.#channel.send({ type: 'probation', digest, figures: own });
     };
     const figures = this.#figures;
     const share: ProbationShare = {
@@ -62,11 +62,11 @@ export class WorkerProbation implements SharedProbation {
   }
 
   reject(rejected: RejectedVersion): void {
-    this.#link.send({ type: 'rejected', rejected });
+    this.#channel.send({ type: 'rejected', rejected });
   }
 
   onRejected(listener: (rejected: RejectedVersion) => void): void {
-    this.#link.on('rejected', ({ rejected }) => listener(rejected));
+    this.#channel.on('rejected', ({ rejected }) => listener(rejected));
   }
 }
 

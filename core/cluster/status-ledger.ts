@@ -9,15 +9,15 @@ export interface StatusLedgerOptions {
 }
 
 /**
- * What the workers say of their descriptors, as one word for all of them, and the files that are written
- * of it: the primary alone writes, and it lives as long as the host.
+ * The status that each worker reports for each descriptor, and the files written from it. Only the
+ * primary writes them, because it outlives every worker.
  */
 export class StatusLedger {
   readonly #statusFiles: StatusSink | null;
   readonly #lastGood: LastGoodKeeper;
   /** By file, then by worker. */
-  readonly #words = new Map<string, Map<number, FileStatus>>();
-  /** Since when a descriptor is in the state that it is in for all workers together. */
+  readonly #reports = new Map<string, Map<number, FileStatus>>();
+  /** The merged state of each file and its start. */
   readonly #since = new Map<string, { readonly state: string; readonly since: string }>();
   readonly #written = new Map<string, string>();
   #serving: readonly number[] = [];
@@ -28,97 +28,97 @@ export class StatusLedger {
     this.#lastGood = lastGood;
   }
 
-  /** By name, the file that serves under it. */
+  /** The file that serves each module name. */
   get holders(): ReadonlyMap<string, string> {
     const holders = new Map<string, string>();
-    for (const [file, words] of this.#words) {
+    for (const [file, reports] of this.#reports) {
       for (const worker of this.#serving) {
-        const { module = null, config_digest = null } = words.get(worker) ?? {};
+        const { module = null, config_digest = null } = reports.get(worker) ?? {};
         if (module !== null && config_digest !== null) holders.set(module, file);
       }
     }
     return holders;
   }
 
-  /** Only the word of those who serve counts. */
+  /** Only reports of serving workers count. */
   setServing(workers: readonly number[]): void {
     this.#serving = workers;
-    for (const file of [...this.#words.keys()]) this.#settle(file);
+    for (const file of [...this.#reports.keys()]) this.#publish(file);
   }
 
   note(worker: number, status: FileStatus): void {
-    const words = this.#words.get(status.file) ?? new Map<number, FileStatus>();
-    this.#words.set(status.file, words);
-    words.set(worker, status);
-    this.#settle(status.file);
+    const reports = this.#reports.get(status.file) ?? new Map<number, FileStatus>();
+    this.#reports.set(status.file, reports);
+    reports.set(worker, status);
+    this.#publish(status.file);
   }
 
   noteRemoved(worker: number, file: string): void {
-    const words = this.#words.get(file);
-    words?.delete(worker);
-    if (words?.size === 0) this.#words.delete(file);
-    this.#settle(file);
+    const reports = this.#reports.get(file);
+    reports?.delete(worker);
+    if (reports?.size === 0) this.#reports.delete(file);
+    this.#publish(file);
   }
 
-  /** The worker has gone, and its words with it. */
-  forget(worker: number): void {
-    for (const words of this.#words.values()) words.delete(worker);
+  /** Removes the reports of a worker that has exited. */
+  removeWorker(worker: number): void {
+    for (const reports of this.#reports.values()) reports.delete(worker);
   }
 
-  /** Whether the worker serves every version that those who serve agree on. */
+  /** Whether the worker serves every version that all serving workers agree on. */
   isCaughtUp(worker: number): boolean {
-    return [...this.#words].every(([file, words]) => {
+    return [...this.#reports].every(([file, reports]) => {
       const merged = mergeStatus(this.#list(file));
       if (merged?.state !== 'live') return true;
-      return words.get(worker)?.config_digest === merged.config_digest;
+      return reports.get(worker)?.config_digest === merged.config_digest;
     });
   }
 
-  /** The word of all who serve on a descriptor; `null` for one that they have not told of. */
+  /** The merged status of a descriptor; `null` where no serving worker has reported it. */
   read(file: string): MergedStatus<FileStatus> | null {
     const merged = mergeStatus(this.#list(file));
-    return merged === null ? null : this.#stampSince(merged);
+    return merged === null ? null : this.#withSince(merged);
   }
 
-  /** A word that stays the same while workers come and go keeps its time. */
-  #stampSince(merged: MergedStatus<FileStatus>): MergedStatus<FileStatus> {
+  /** Keeps `since` while the merged state stays the same, even when workers are replaced. */
+  #withSince(merged: MergedStatus<FileStatus>): MergedStatus<FileStatus> {
     const { file, state, since } = merged;
-    const known = this.#since.get(file);
-    if (known?.state === state) return { ...merged, since: known.since };
+    const last = this.#since.get(file);
+    if (last?.state === state) return { ...merged, since: last.since };
     this.#since.set(file, { state, since });
     return merged;
   }
 
-  /** `null` forgets it. */
+  /** `null` removes the stored version. */
   keepLastGood(file: string, lastGood: LastGood | null): void {
     if (lastGood === null) this.#lastGood.remove(file);
     else this.#lastGood.write(file, lastGood);
   }
 
-  /** Removes what an earlier host has left. Once: later a worker may not know the newest file yet. */
+  /** Removes files left by an earlier host. Runs once, as a later worker may have read an older folder. */
   clean(files: ReadonlySet<string>): void {
     if (this.#isCleaned) return;
     this.#isCleaned = true;
     this.#statusFiles?.keepOnly(files);
-    // What cannot be removed is of no descriptor, so that nobody reads it.
+    // A leftover that cannot be removed is harmless: it belongs to no descriptor and is never read.
     void this.#lastGood.keepOnly(files).catch(() => {});
   }
 
-  /** Resolves when everything so far is written. */
+  /** Resolves when all pending writes are done. */
   async flush(): Promise<void> {
     await this.#lastGood.flush();
     await this.#statusFiles?.flush();
   }
 
-  #settle(file: string): void {
-    const word = this.read(file);
-    if (word === null) {
+  #publish(file: string): void {
+    const merged = this.read(file);
+    if (merged === null) {
       if (this.#serving.length === 0) return;
       this.#since.delete(file);
       if (this.#written.delete(file)) this.#statusFiles?.remove(file);
       return;
     }
-    const { workers: _, ...status } = word;
+    const { workers: _, ...status } = merged;
     const text = JSON.stringify(status);
     if (this.#written.get(file) === text) return;
     this.#written.set(file, text);
@@ -126,7 +126,7 @@ export class StatusLedger {
   }
 
   #list(file: string): WorkerReport<FileStatus>[] {
-    const words = this.#words.get(file);
-    return this.#serving.map((worker) => ({ worker, entry: words?.get(worker) ?? null }));
+    const reports = this.#reports.get(file);
+    return this.#serving.map((worker) => ({ worker, entry: reports?.get(worker) ?? null }));
   }
 }

@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from '../errors.js';
 import type { Logger } from '../log/logger.js';
@@ -7,18 +6,17 @@ import type { HostPhase, PrimaryMessage, ServeSettings, WorkerMessage } from './
 import { RestartBackoff } from './restart-backoff.js';
 import { RetiredMetrics } from './retired-metrics.js';
 import type { StatusLedger } from './status-ledger.js';
-import { type WorkerEnd, WorkerHandle, type WorkerStage } from './worker-handle.js';
+import type { WorkerExit, WorkerHandle } from './worker-handle.js';
+import { WorkerPool } from './worker-pool.js';
 
-/** How many may die before any has served until the host gives up. */
+/** The start fails when this many workers exit before one serves. */
 const MAX_EXITS_AT_START = 5;
-/** A worker that has not read its modules by then never will. Milliseconds. */
-const START_TIMEOUT_MS = 60_000;
-/** How long the start waits for the others once one serves. Milliseconds. */
+/** How long the start waits for the other workers once one serves. Milliseconds. */
 const START_GRACE_MS = 10_000;
 /** How long a new worker may take to serve what the others serve. Milliseconds. */
 const CATCH_UP_MS = 10_000;
 const CATCH_UP_POLL_MS = 25;
-/** What a worker may need beyond its drain, to close what it holds. Milliseconds. */
+/** The time for a worker to close its resources after its drain. Milliseconds. */
 const CLOSE_MS = 5000;
 
 type MessageHandlers = {
@@ -30,186 +28,170 @@ type MessageHandlers = {
 
 type MessageHandler = (message: WorkerMessage, from: WorkerHandle) => void;
 
-/** No worker came up. */
+/** No worker started. */
 export class StartFailure extends Error {}
 
 export interface SupervisorOptions {
   readonly settings: ServeSettings;
   readonly count: number;
-  readonly books: StatusLedger;
+  readonly ledger: StatusLedger;
   readonly log: Logger;
 }
 
 /**
- * The primary of a host of several processes: starts the workers, replaces those that die, and is what they
- * know of each other. It serves no request and runs no module, so there is little that could end it.
+ * Runs in the primary of a host with several processes: starts the workers, replaces those that exit
+ * and passes messages between them. It serves no requests and runs no modules, so it rarely fails.
  */
 export class Supervisor {
   readonly #settings: ServeSettings;
   readonly #count: number;
-  readonly #books: StatusLedger;
+  readonly #ledger: StatusLedger;
   readonly #log: Logger;
-  readonly #workers = new Map<number, WorkerHandle>();
-  readonly #departed = new RetiredMetrics();
-  readonly #desk: WorkerQueries;
-  readonly #pace = new RestartBackoff();
+  readonly #pool: WorkerPool;
+  readonly #retired = new RetiredMetrics();
+  readonly #queries: WorkerQueries;
+  readonly #backoff = new RestartBackoff();
   #onStart: { resolve(url: string): void; reject(error: Error): void } | null = null;
   #phase: HostPhase = 'starting';
-  /** One more than `#count` while a worker is being replaced. */
+  /** `#count`, plus one while a worker is being replaced. */
   #target: number;
   #url: string | null = null;
   #boundPort: number | null = null;
-  /** What workers are told to listen on: those told the same share one socket. */
+  /** The port that workers listen on. Those with the same value share one socket. */
   #port: number;
   #leader: WorkerHandle | null = null;
-  #startDeaths = 0;
-  #filling: NodeJS.Timeout | undefined;
-  #opening: NodeJS.Timeout | undefined;
+  #exitsAtStart = 0;
+  #refillTimer: NodeJS.Timeout | undefined;
+  #startTimer: NodeJS.Timeout | undefined;
   #isRestarting = false;
   readonly #handlers: MessageHandlers = {
-    hello: (_message, from) => this.#begin(from),
+    hello: (_message, from) => this.#onHello(from),
     misconfigured: ({ message }, from) => {
       from.misconfiguration = message;
     },
-    // It catches nothing since nothing in it throws.
-    ready: (_message, from) => void this.#admit(from),
-    listening: (message, from) => this.#welcome(from, message),
-    status: ({ status }, from) => this.#books.note(from.id, status),
-    removed: ({ file }, from) => this.#books.noteRemoved(from.id, file),
-    files: ({ files }) => this.#books.clean(files),
-    'last-good': ({ file, lastGood }) => this.#books.keepLastGood(file, lastGood),
-    ask: ({ id, subject, input }, from) => void this.#desk.answer(from, id, subject, input),
-    told: ({ id, told }, from) => this.#desk.gathering.take(from, id, told),
-    probation: (message, from) => this.#broadcast({ ...message, worker: from.id }, from),
-    rejected: (message, from) => void this.#passOnRejection(message, from),
-    farewell: ({ metrics }, from) => {
+    // Never rejects.
+    ready: (_message, from) => void this.#allowListen(from),
+    listening: (message, from) => this.#onListening(from, message),
+    heartbeat: (_message, from) => {
+      from.pendingHeartbeats = 0;
+    },
+    status: ({ status }, from) => this.#ledger.note(from.id, status),
+    removed: ({ file }, from) => this.#ledger.noteRemoved(from.id, file),
+    files: ({ files }) => this.#ledger.clean(files),
+    'last-good': ({ file, lastGood }) => this.#ledger.keepLastGood(file, lastGood),
+    query: ({ id, subject, input }, from) => void this.#queries.answer(from, id, subject, input),
+    response: ({ id, response }, from) => this.#queries.fanOut.receive(from, id, response),
+    probation: (message, from) => this.#pool.broadcast({ ...message, worker: from.id }, from),
+    rejected: (message, from) => void this.#publishRejection(message, from),
+    'final-metrics': ({ metrics }, from) => {
       from.hasSentFinalMetrics = true;
-      this.#departed.note(from.id, metrics);
+      this.#retired.note(from.id, metrics);
     },
   };
 
-  constructor({ settings, count, books, log }: SupervisorOptions) {
+  constructor({ settings, count, ledger, log }: SupervisorOptions) {
     this.#settings = settings;
     this.#count = count;
     this.#target = count;
-    this.#books = books;
+    this.#ledger = ledger;
     this.#log = log;
     this.#port = settings.config.port;
-    const list = (...stages: readonly WorkerStage[]) => this.#list(...stages);
-    this.#desk = new WorkerQueries({ books, departed: this.#departed, list });
+    this.#pool = new WorkerPool({
+      log,
+      // Each handler takes the messages of its own type.
+      onMessage: (message, from) => (this.#handlers[message.type] as MessageHandler)(message, from),
+      onExit: (worker, exit) => this.#onExit(worker, exit),
+    });
+    const list = this.#pool.list.bind(this.#pool);
+    this.#queries = new WorkerQueries({ ledger, retired: this.#retired, list });
   }
 
   /**
-   * Starts the workers; resolves with the URL when all of them serve, or the patience with some is over.
-   * @throws ConfigError for what ops have to put right; StartFailure when none comes up.
+   * Starts the workers. Resolves with the URL when all of them serve, or some of them after a grace period.
+   * @throws ConfigError for an invalid configuration; StartFailure when no worker starts.
    */
   start(): Promise<string> {
-    // A worker accepts from the primary's queue: the kernel would give most to one of them.
-    cluster.schedulingPolicy = cluster.SCHED_RR;
-    cluster.setupPrimary({ serialization: 'advanced' });
+    this.#pool.start();
     return new Promise((resolve, reject) => {
       this.#onStart = { resolve, reject };
       this.#fill();
     });
   }
 
-  /** Has every worker read every file again. */
+  /** Makes every worker read all files again. */
   rescan(): void {
-    this.#broadcast({ type: 'rescan' });
+    this.#pool.broadcast({ type: 'rescan' });
   }
 
-  /** Replaces one worker after the other: callers notice nothing. Given up when a new one does not come up. */
+  /** Replaces one worker after the other without failed requests. Stops when a new worker does not start. */
   async restart(): Promise<void> {
     if (this.#phase !== 'serving' || this.#isRestarting) {
-      this.#log.warn({}, 'the host is starting, restarting or draining: it does not restart');
+      const reason = this.#isRestarting ? 'restarting' : this.#phase;
+      this.#log.warn({ reason }, 'restart ignored');
       return;
     }
     this.#isRestarting = true;
     this.#log.info({}, 'restarting');
-    const isDone = await this.#replaceAll(this.#list('serving'));
+    const isDone = await this.#replaceAll(this.#pool.list('serving'));
     this.#isRestarting = false;
     if (isDone) this.#log.info({}, 'restarted');
     else if (this.#phase === 'serving') {
-      this.#log.error({}, 'the restart was given up: a new worker did not come up');
+      this.#log.error({ reason: 'a new worker did not start' }, 'restart aborted');
     }
   }
 
-  /** Drains all workers; resolves when they have ended. */
+  /** Drains all workers. Resolves when they have exited. */
   async drain(): Promise<void> {
     this.#setPhase('draining');
-    clearTimeout(this.#filling);
-    clearTimeout(this.#opening);
-    for (const worker of this.#list('starting')) worker.kill();
-    for (const worker of this.#list('serving')) {
-      worker.stage = 'leaving';
+    clearTimeout(this.#refillTimer);
+    clearTimeout(this.#startTimer);
+    for (const worker of this.#pool.list('starting')) worker.kill();
+    for (const worker of this.#pool.list('serving')) {
+      worker.stage = 'draining';
       worker.send({ type: 'drain', isReplaced: false });
     }
     const { drainDelayMs, drainMs } = this.#settings.config;
-    const cut = setTimeout(() => this.kill(), drainDelayMs + drainMs + CLOSE_MS);
-    await Promise.all([...this.#workers.values()].map(({ exited }) => exited));
-    clearTimeout(cut);
-    await this.#books.flush();
+    const killTimer = setTimeout(() => this.kill(), drainDelayMs + drainMs + CLOSE_MS);
+    await this.#pool.close();
+    clearTimeout(killTimer);
+    await this.#ledger.flush();
   }
 
-  /** Ends all workers at once. */
+  /** Kills all workers. */
   kill(): void {
     this.#phase = 'draining';
-    clearTimeout(this.#filling);
-    clearTimeout(this.#opening);
-    for (const worker of this.#workers.values()) worker.kill();
-  }
-
-  #list(...stages: readonly WorkerStage[]): WorkerHandle[] {
-    return [...this.#workers.values()].filter(({ stage }) => stages.includes(stage));
-  }
-
-  #broadcast(message: PrimaryMessage, except?: WorkerHandle): void {
-    for (const worker of this.#workers.values()) if (worker !== except) worker.send(message);
+    clearTimeout(this.#refillTimer);
+    clearTimeout(this.#startTimer);
+    this.#pool.kill();
   }
 
   #setPhase(phase: HostPhase): void {
     this.#phase = phase;
-    this.#broadcast({ type: 'phase', phase });
+    this.#pool.broadcast({ type: 'phase', phase });
   }
 
   #fill(): void {
     if (this.#phase === 'draining') return;
-    const missing = this.#target - this.#list('starting', 'serving').length;
-    for (let count = 0; count < missing; count += 1) this.#fork();
+    const missing = this.#target - this.#pool.list('starting', 'serving').length;
+    for (let count = 0; count < missing; count += 1) this.#pool.fork();
   }
 
-  #fork(): WorkerHandle {
-    const worker = new WorkerHandle(cluster.fork(), (message, from) => {
-      // Each handler is for messages of its own type.
-      (this.#handlers[message.type] as MessageHandler)(message, from);
-    });
-    this.#workers.set(worker.id, worker);
-    const late = setTimeout(() => {
-      if (worker.stage === 'starting') worker.kill();
-    }, START_TIMEOUT_MS);
-    void worker.exited.then((end) => {
-      clearTimeout(late);
-      this.#bury(worker, end);
-    });
-    return worker;
-  }
-
-  #begin(worker: WorkerHandle): void {
+  #onHello(worker: WorkerHandle): void {
     const start = {
       settings: this.#settings,
       worker: worker.id,
       phase: this.#phase,
-      holders: this.#books.holders,
+      holders: this.#ledger.holders,
     };
     worker.send({ type: 'start', start });
   }
 
   /** Lets a worker listen as soon as it serves what the others serve. */
-  async #admit(worker: WorkerHandle): Promise<void> {
-    const patience = performance.now() + CATCH_UP_MS;
-    while (!this.#books.isCaughtUp(worker.id) && worker.stage === 'starting') {
-      if (performance.now() > patience) {
-        this.#log.warn({ worker: worker.id }, 'a worker does not serve what the others serve');
+  async #allowListen(worker: WorkerHandle): Promise<void> {
+    const deadline = performance.now() + CATCH_UP_MS;
+    while (!this.#ledger.isCaughtUp(worker.id) && worker.stage === 'starting') {
+      if (performance.now() > deadline) {
+        this.#log.warn({ worker: worker.id }, 'worker did not catch up');
         if (!worker.isSuccessor) break;
         worker.kill();
         return;
@@ -220,89 +202,89 @@ export class Supervisor {
     worker.send({ type: 'listen', port: this.#port });
   }
 
-  #welcome(worker: WorkerHandle, { url, port }: { url: string; port: number }): void {
+  #onListening(worker: WorkerHandle, { url, port }: { url: string; port: number }): void {
     this.#url ??= url;
     this.#boundPort ??= port;
-    // All others had gone between its order to listen and its listening, and port 0 was another one then.
+    // Every other worker exited before this one listened, so port 0 was reassigned.
     if (port !== this.#boundPort) {
       worker.kill();
       return;
     }
     worker.stage = 'serving';
-    this.#log.info({ worker: worker.id, pid: worker.pid }, 'a worker serves');
-    this.#settle();
-    if (this.#phase === 'starting') this.#openSoon();
+    this.#log.info({ worker: worker.id, pid: worker.pid }, 'worker ready');
+    this.#onServingChange();
+    if (this.#phase === 'starting') this.#completeStartSoon();
   }
 
-  #openSoon(): void {
-    if (this.#list('serving').length >= this.#count) {
-      this.#open();
+  #completeStartSoon(): void {
+    if (this.#pool.list('serving').length >= this.#count) {
+      this.#completeStart();
       return;
     }
-    this.#opening ??= setTimeout(() => this.#open(), START_GRACE_MS);
+    this.#startTimer ??= setTimeout(() => this.#completeStart(), START_GRACE_MS);
   }
 
-  #open(): void {
+  #completeStart(): void {
     if (this.#phase !== 'starting' || this.#url === null) return;
-    clearTimeout(this.#opening);
+    clearTimeout(this.#startTimer);
     this.#setPhase('serving');
-    this.#settle();
+    this.#onServingChange();
     this.#onStart?.resolve(this.#url);
   }
 
-  /** Brings everything in line with who serves now. */
-  #settle(): void {
-    const serving = this.#list('serving');
-    if (this.#phase === 'serving') this.#books.setServing(serving.map(({ id }) => id));
-    // Who leads goes on: a hand-over costs every provider a delivery.
+  #onServingChange(): void {
+    const serving = this.#pool.list('serving');
+    if (this.#phase === 'serving') this.#ledger.setServing(serving.map(({ id }) => id));
+    // Keep the current leader: changing it redelivers all configuration.
     if (this.#leader?.stage === 'serving') return;
     this.#leader?.send({ type: 'lead', leads: false });
     this.#leader = serving[0] ?? null;
     this.#leader?.send({ type: 'lead', leads: true });
   }
 
-  #bury(worker: WorkerHandle, end: WorkerEnd): void {
-    const isExpected = worker.stage === 'leaving' || this.#phase === 'draining';
-    worker.stage = 'gone';
-    this.#workers.delete(worker.id);
-    this.#desk.gathering.forget(worker);
-    this.#departed.retire(worker.id);
-    this.#books.forget(worker.id);
-    if (this.#phase !== 'draining') this.#settle();
-    // The shared socket went with the last who had it; the next ones ask for the port that it had.
-    if (!this.#list('starting', 'serving', 'leaving').some(({ isListening }) => isListening)) {
+  #onExit(worker: WorkerHandle, exit: WorkerExit): void {
+    const isExpected = worker.stage === 'draining' || this.#phase === 'draining';
+    worker.stage = 'exited';
+    this.#queries.fanOut.remove(worker);
+    this.#retired.retire(worker.id);
+    this.#ledger.removeWorker(worker.id);
+    if (this.#phase !== 'draining') this.#onServingChange();
+    // The shared socket closed with its last worker: the next ones bind the same port again.
+    const running = this.#pool.list('starting', 'serving', 'draining');
+    if (!running.some(({ isListening }) => isListening)) {
       this.#port = this.#boundPort ?? this.#port;
     }
-    if (!isExpected) this.#mourn(worker, end);
+    if (!isExpected) this.#onUnexpectedExit(worker, exit);
   }
 
-  #mourn(worker: WorkerHandle, { code, signal }: WorkerEnd): void {
+  #onUnexpectedExit(worker: WorkerHandle, { code, signal }: WorkerExit): void {
     const { id, pid, misconfiguration: reason } = worker;
     const hasServed = this.#url !== null;
     if (!hasServed && reason !== null) {
-      this.#giveUp(new ConfigError(reason));
+      this.#failStart(new ConfigError(reason));
       return;
     }
-    const restart_ms = this.#pace.recordExit(performance.now());
-    this.#log.error({ worker: id, pid, code, signal, reason, restart_ms }, 'a worker died');
-    if (!hasServed) this.#startDeaths += 1;
-    if (this.#startDeaths >= MAX_EXITS_AT_START) {
-      const message = `no worker came up: ${this.#startDeaths} died before they served`;
-      this.#giveUp(new StartFailure(message));
+    const restart_ms = this.#backoff.recordExit(performance.now());
+    const fields = { worker: id, pid, code, signal, reason, restart_ms };
+    this.#log.error(fields, 'worker exited unexpectedly');
+    if (!hasServed) this.#exitsAtStart += 1;
+    if (this.#exitsAtStart >= MAX_EXITS_AT_START) {
+      const message = `no worker started: ${this.#exitsAtStart} exited before they served`;
+      this.#failStart(new StartFailure(message));
       return;
     }
-    clearTimeout(this.#filling);
-    this.#filling = setTimeout(() => this.#fill(), restart_ms);
+    clearTimeout(this.#refillTimer);
+    this.#refillTimer = setTimeout(() => this.#fill(), restart_ms);
   }
 
-  #giveUp(error: Error): void {
+  #failStart(error: Error): void {
     this.kill();
     this.#onStart?.reject(error);
   }
 
   async #replaceAll(workers: readonly WorkerHandle[]): Promise<boolean> {
     for (const old of workers) {
-      // One that has died was replaced already.
+      // A worker that has exited meanwhile was replaced already.
       if (old.stage === 'serving' && !(await this.#replace(old))) return false;
     }
     return this.#phase === 'serving';
@@ -310,7 +292,7 @@ export class Supervisor {
 
   async #replace(old: WorkerHandle): Promise<boolean> {
     this.#target = this.#count + 1;
-    const successor = this.#fork();
+    const successor = this.#pool.fork();
     successor.isSuccessor = true;
     const isUp = await this.#waitForService(successor);
     this.#target = this.#count;
@@ -319,8 +301,9 @@ export class Supervisor {
       this.#retire(old);
       await old.exited;
     }
-    // The old one may have died meanwhile, and then there are two in its place.
-    for (const spare of this.#list('starting', 'serving').slice(this.#count)) this.#retire(spare);
+    // The old worker may have exited meanwhile and been replaced a second time.
+    const extra = this.#pool.list('starting', 'serving').slice(this.#count);
+    for (const worker of extra) this.#retire(worker);
     return true;
   }
 
@@ -331,20 +314,20 @@ export class Supervisor {
     return worker.stage === 'serving';
   }
 
-  /** Others have its place: it ends what it has begun. */
+  /** Drains a worker whose place another one has taken. */
   #retire(worker: WorkerHandle): void {
-    const hasBegun = worker.stage === 'serving';
-    worker.stage = 'leaving';
-    this.#settle();
+    const hasServed = worker.stage === 'serving';
+    worker.stage = 'draining';
+    this.#onServingChange();
     worker.send({ type: 'drain', isReplaced: true });
-    const graceMs = hasBegun ? this.#settings.config.drainMs + CLOSE_MS : 0;
-    const cut = setTimeout(() => worker.kill(), graceMs);
-    void worker.exited.then(() => clearTimeout(cut));
+    const graceMs = hasServed ? this.#settings.config.drainMs + CLOSE_MS : 0;
+    const killTimer = setTimeout(() => worker.kill(), graceMs);
+    void worker.exited.then(() => clearTimeout(killTimer));
   }
 
-  /** Once what the rejecting worker wants kept is on disk: others go back to that. */
-  async #passOnRejection(message: PrimaryMessage, from: WorkerHandle): Promise<void> {
-    await this.#books.flush();
-    this.#broadcast(message, from);
+  /** The last good version must be on disk first, because the other workers roll back to it. */
+  async #publishRejection(message: PrimaryMessage, from: WorkerHandle): Promise<void> {
+    await this.#ledger.flush();
+    this.#pool.broadcast(message, from);
   }
 }

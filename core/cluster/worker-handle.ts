@@ -1,28 +1,29 @@
 import type { Worker } from 'node:cluster';
 import type { PrimaryMessage, WorkerMessage } from './messages.js';
 
-/** `leaving`: it drains, and others have its place already. */
-export type WorkerStage = 'starting' | 'serving' | 'leaving' | 'gone';
+/** A `draining` worker no longer counts: another one has its place, or the host stops. */
+export type WorkerStage = 'starting' | 'serving' | 'draining' | 'exited';
 
 /** How a process ended. */
-export interface WorkerEnd {
+export interface WorkerExit {
   readonly code: number | null;
   readonly signal: string | null;
 }
 
-/** A worker as its primary sees it. */
+/** A worker as seen by the primary. */
 export class WorkerHandle {
   readonly id: number;
   readonly pid: number;
-  readonly exited: Promise<WorkerEnd>;
+  readonly exited: Promise<WorkerExit>;
   stage: WorkerStage = 'starting';
-  /** Whether it has been told to listen. */
+  /** Whether the primary has allowed it to listen. */
   isListening = false;
-  /** Whether it is to take the place of one that still serves. */
+  /** Whether it replaces a worker that still serves. */
   isSuccessor = false;
-  /** Whether it has told all that it counted. */
   hasSentFinalMetrics = false;
-  /** Why it cannot start, where that is for ops to put right. */
+  /** Heartbeats sent since the last response. */
+  pendingHeartbeats = 0;
+  /** Why the configuration does not let it start. */
   misconfiguration: string | null = null;
   readonly #worker: Worker;
 
@@ -31,14 +32,14 @@ export class WorkerHandle {
     this.pid = worker.process.pid ?? 0;
     this.#worker = worker;
     worker.on('message', (message: WorkerMessage) => onMessage(message, this));
-    // What cannot be sent any more is of no interest: the end of the process is told by 'exit'.
+    // Send errors are ignored: 'exit' reports the end of the process.
     worker.on('error', () => {});
     this.exited = new Promise((resolve) => {
       worker.once('exit', (code, signal) => resolve({ code, signal }));
     });
   }
 
-  /** Nothing is sent to a worker that has gone. */
+  /** Does nothing once the worker has disconnected. */
   send(message: PrimaryMessage): void {
     if (this.#worker.isConnected()) this.#worker.send(message, () => {});
   }

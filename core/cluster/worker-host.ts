@@ -13,13 +13,13 @@ import type { PrimaryChannel } from './primary-channel.js';
 import { WorkerProbation } from './shared-probation.js';
 
 interface WorkerHost extends HostProcess {
-  /** What this worker alone has counted. */
+  /** The counters of this worker alone. */
   readMetrics(): Promise<MetricsSnapshot>;
 }
 
-/** The host process that is one of several workers: what it shows is of all of them. */
+/** The host process of one worker. Its view covers all workers. */
 export function createWorkerHost(
-  link: PrimaryChannel,
+  channel: PrimaryChannel,
   { holders }: WorkerStart,
   readLastGood: LastGoodKeeper['read'],
   requestLog: Log,
@@ -29,22 +29,22 @@ export function createWorkerHost(
     readMetrics: () => readMetrics(),
     holders,
     requestLog,
-    leadership: createLeadership(link),
-    sharedProbation: new WorkerProbation(link),
-    statusSink: relayStatus(link),
-    lastGood: relayLastGood(link, readLastGood),
-    unreadyReason: () => (link.phase === 'starting' ? 'not all workers have started' : null),
+    leadership: createLeadership(channel),
+    sharedProbation: new WorkerProbation(channel),
+    statusSink: relayStatus(channel),
+    lastGood: relayLastGood(channel, readLastGood),
+    unreadyReason: () => (channel.phase === 'starting' ? 'not all workers have started' : null),
     connect: (parts) => {
       readMetrics = () => parts.metrics.snapshot();
-      return connect(link, parts);
+      return connect(channel, parts);
     },
   };
 }
 
-function createLeadership(link: PrimaryChannel): Leadership {
+function createLeadership(channel: PrimaryChannel): Leadership {
   let leads = false;
   const listeners = new Set<() => void>();
-  link.on('lead', (message) => {
+  channel.on('lead', (message) => {
     if (message.leads === leads) return;
     leads = message.leads;
     for (const listener of [...listeners]) listener();
@@ -60,39 +60,39 @@ function createLeadership(link: PrimaryChannel): Leadership {
   };
 }
 
-function relayStatus(link: PrimaryChannel): StatusSink {
+function relayStatus(channel: PrimaryChannel): StatusSink {
   return {
-    write: (status) => link.send({ type: 'status', status }),
-    remove: (file) => link.send({ type: 'removed', file }),
-    keepOnly: (files) => link.send({ type: 'files', files }),
+    write: (status) => channel.send({ type: 'status', status }),
+    remove: (file) => channel.send({ type: 'removed', file }),
+    keepOnly: (files) => channel.send({ type: 'files', files }),
     flush: async () => {},
   };
 }
 
-/** The primary writes; it cleans up when it hears of the files, as it does for their status. */
-function relayLastGood(link: PrimaryChannel, read: LastGoodKeeper['read']): LastGoodKeeper {
+/** The primary writes these files, and cleans up when it receives the list of descriptors. */
+function relayLastGood(channel: PrimaryChannel, read: LastGoodKeeper['read']): LastGoodKeeper {
   return {
     read,
-    write: (file, lastGood) => link.send({ type: 'last-good', file, lastGood }),
-    remove: (file) => link.send({ type: 'last-good', file, lastGood: null }),
+    write: (file, lastGood) => channel.send({ type: 'last-good', file, lastGood }),
+    remove: (file) => channel.send({ type: 'last-good', file, lastGood: null }),
     flush: async () => {},
     keepOnly: async () => {},
   };
 }
 
-function connect(link: PrimaryChannel, { overview, calls, metrics }: ProcessParts): HostView {
-  link.respond('modules', async () => {
+function connect(channel: PrimaryChannel, { overview, calls, metrics }: ProcessParts): HostView {
+  channel.respond('modules', async () => {
     const { modules, ignored } = await overview.read();
     return { modules, ignored };
   });
-  link.respond('calls', ({ query, until }) => calls.read(query, until));
-  link.respond('metrics', () => metrics.snapshot());
+  channel.respond('calls', ({ query, until }) => calls.read(query, until));
+  channel.respond('metrics', () => metrics.snapshot());
   return {
-    overview: { read: () => link.request('modules', null) },
+    overview: { read: () => channel.query('modules', null) },
     calls: {
       list: async (query) => {
-        // What ends after this moment is for the next look: workers are asked one after the other.
-        const parts = await link.request('calls', { query, until: Date.now() });
+        // A common end of the page: workers respond at different times.
+        const parts = await channel.query('calls', { query, until: Date.now() });
         const known = parts.filter(({ isKnown }) => isKnown);
         return known.length === 0 ? null : createPage(known, query.limit);
       },
@@ -100,8 +100,8 @@ function connect(link: PrimaryChannel, { overview, calls, metrics }: ProcessPart
     metrics: {
       contentType: metrics.contentType,
       render: async () => {
-        const { snapshots, departed } = await link.request('metrics', null);
-        return renderSnapshots([...snapshots, metrics.forgetRemoved(departed)]);
+        const { snapshots, retired } = await channel.query('metrics', null);
+        return renderSnapshots([...snapshots, metrics.forgetRemoved(retired)]);
       },
     },
   };

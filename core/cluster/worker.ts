@@ -7,33 +7,33 @@ import type { ServeSettings, WorkerStart } from './messages.js';
 import { PrimaryChannel } from './primary-channel.js';
 import { createWorkerHost } from './worker-host.js';
 
-/** What a terminal or a service manager sends to the whole group: the primary acts on it, for all. */
-const SIGNALS_OF_PRIMARY = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const;
+/** Terminals and service managers signal the whole group. Only the primary acts on these signals. */
+const IGNORED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const;
 
-export interface WorkerLife {
-  /** Ends the process at an error that nobody has caught. */
-  endOnStrayError(log: Logger): void;
+export interface WorkerProcess {
+  /** Sets up the process before any module runs. */
+  prepare(settings: ServeSettings, log: Logger): void;
 }
 
-/** Serves as one worker of several until the primary says otherwise. @returns whether that went well. */
-export async function runWorker({ endOnStrayError }: WorkerLife): Promise<boolean> {
-  for (const signal of SIGNALS_OF_PRIMARY) process.on(signal, () => {});
-  const link = new PrimaryChannel();
-  link.send({ type: 'hello' });
-  const { start } = await link.once('start');
-  link.phase = start.phase;
+/** Serves as one worker of several until the primary drains it. @returns whether it succeeded. */
+export async function runWorker({ prepare }: WorkerProcess): Promise<boolean> {
+  for (const signal of IGNORED_SIGNALS) process.on(signal, () => {});
+  const channel = new PrimaryChannel();
+  channel.send({ type: 'hello' });
+  const { start } = await channel.once('start');
+  channel.phase = start.phase;
   const { settings, worker } = start;
   const requestLog = await openLog(settings.config.logLevel, { isShared: true });
   const log = requestLog.child({ worker });
-  endOnStrayError(log);
+  prepare(settings, log);
   try {
-    await serve(link, start, log, requestLog);
+    await serve(channel, start, log, requestLog);
     return true;
   } catch (error) {
     if (error instanceof ConfigError) {
-      await link.sendLast({ type: 'misconfigured', message: error.message });
+      await channel.sendLast({ type: 'misconfigured', message: error.message });
     } else {
-      log.fatal({ err: error }, 'the worker failed');
+      log.fatal({ err: error }, 'worker failed');
     }
     return false;
   } finally {
@@ -42,7 +42,7 @@ export async function runWorker({ endOnStrayError }: WorkerLife): Promise<boolea
 }
 
 async function serve(
-  link: PrimaryChannel,
+  channel: PrimaryChannel,
   start: WorkerStart,
   log: Logger,
   requestLog: Logger,
@@ -50,28 +50,28 @@ async function serve(
   const { settings } = start;
   const { composeHost } = await import('../compose.js');
   const lastGood = new LastGoodStore(settings.config.state, log);
-  const own = createWorkerHost(link, start, (file) => lastGood.read(file), requestLog);
+  const own = createWorkerHost(channel, start, (file) => lastGood.read(file), requestLog);
   const host = await composeHost(settings.config, log, own);
-  link.on('rescan', () => host.reload());
-  const drained = link.once('drain');
-  await listen(link, host, settings);
+  channel.on('rescan', () => host.reload());
+  const drained = channel.once('drain');
+  await listen(channel, host, settings);
   const { isReplaced } = await drained;
   await (isReplaced ? host.handOver() : host.drain());
-  await link.sendLast({ type: 'farewell', metrics: await own.readMetrics() });
+  await channel.sendLast({ type: 'final-metrics', metrics: await own.readMetrics() });
   await host.close();
 }
 
 async function listen(
-  link: PrimaryChannel,
+  channel: PrimaryChannel,
   host: ComposedHost,
   settings: ServeSettings,
 ): Promise<void> {
-  const ordered = link.once('listen');
-  link.send({ type: 'ready' });
-  const { port } = await ordered;
+  const allowed = channel.once('listen');
+  channel.send({ type: 'ready' });
+  const { port } = await allowed;
   try {
     const { url } = await host.listen(port);
-    link.send({ type: 'listening', url, port: Number(new URL(url).port) });
+    channel.send({ type: 'listening', url, port: Number(new URL(url).port) });
   } catch (error) {
     await host.close();
     throw describeListenError(error, settings);

@@ -4,7 +4,9 @@ import { Secret } from '../contract/index.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import type { AnyStruct } from './described.js';
 import {
+  createDiagnostic,
   createInvalidFile,
+  type Diagnostic,
   type DocumentSource,
   describePath,
   type Violation,
@@ -21,6 +23,14 @@ export interface ReferencesInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The descriptor; its `prefix` is the place of the config in it. */
   readonly source: DocumentSource;
+  /** Called for each unresolved secret, which then gets a placeholder. Default: it is an error. */
+  readonly onMissingSecret?: ((missing: MissingSecret) => void) | undefined;
+}
+
+export interface MissingSecret {
+  /** As written: `env:NAME` or `file:PATH`. */
+  readonly reference: string;
+  readonly diagnostic: Diagnostic;
 }
 
 /** The resolved references of a config; each function throws for an unknown reference. */
@@ -44,6 +54,7 @@ const ENV = 'env:';
 const FILE = 'file:';
 /** Variables of the host: a descriptor must not send the key of its store to a provider. */
 const HOST_VARIABLES = 'MODGATE_';
+const PLACEHOLDER = 'missing';
 
 /** The absolute paths of all files that a config refers to, readable or not. */
 export function listReferencedFiles(struct: AnyStruct, config: unknown, baseDir: string): string[] {
@@ -67,7 +78,16 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
       }
     } catch (error) {
       if (!(error instanceof UnresolvedReference)) throw error;
-      violations.push(createReferenceViolation(reference, error.message, input.source));
+      const violation = createReferenceViolation(reference, error.message, input.source);
+      const { onMissingSecret } = input;
+      const isMissing = reference.kind === 'secret' && error.isMissing;
+      if (!isMissing || onMissingSecret === undefined) {
+        violations.push(violation);
+        continue;
+      }
+      const diagnostic = createDiagnostic(violation, input.source);
+      onMissingSecret({ reference: reference.text, diagnostic });
+      secrets.set(reference.text, new Secret(PLACEHOLDER));
     }
   }
   if (violations.length > 0) throw createInvalidFile(violations, input.source);
@@ -76,6 +96,13 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
 
 class UnresolvedReference extends Error {
   override readonly name = 'UnresolvedReference';
+  /** Whether it may be resolved on another machine, without a change of the descriptor. */
+  readonly isMissing: boolean;
+
+  constructor(message: string, isMissing: boolean) {
+    super(message);
+    this.isMissing = isMissing;
+  }
 }
 
 async function readReference(reference: FoundReference, input: ReferencesInput): Promise<Resolved> {
@@ -87,7 +114,8 @@ async function readReference(reference: FoundReference, input: ReferencesInput):
     return { bytes: await readSmallFile(path), path };
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    throw new UnresolvedReference(`the file '${written}', which ${error.message}`);
+    const isMissing = error.code === 'file-missing';
+    throw new UnresolvedReference(`the file '${written}', which ${error.message}`, isMissing);
   }
 }
 
@@ -98,11 +126,13 @@ function readPath(reference: string): string {
 function readVariable(text: string, env: ReferencesInput['env']): Buffer {
   const name = text.slice(ENV.length);
   if (name.startsWith(HOST_VARIABLES)) {
-    throw new UnresolvedReference(`the variable ${name}, which belongs to the host`);
+    throw new UnresolvedReference(`the variable ${name}, which belongs to the host`, false);
   }
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
-  if (value === undefined) throw new UnresolvedReference(`the variable ${name}, which is not set`);
-  if (value === '') throw new UnresolvedReference(`the variable ${name}, which is empty`);
+  if (!value) {
+    const problem = value === undefined ? 'not set' : 'empty';
+    throw new UnresolvedReference(`the variable ${name}, which is ${problem}`, true);
+  }
   return Buffer.from(value);
 }
 
@@ -110,9 +140,9 @@ function readVariable(text: string, env: ReferencesInput['env']): Buffer {
 function createSecret(reference: string, bytes: Buffer): Secret {
   const text = decodeUtf8(bytes);
   const subject = `the file '${reference.slice(FILE.length)}'`;
-  if (text === null) throw new UnresolvedReference(`${subject}, which is not valid UTF-8`);
+  if (text === null) throw new UnresolvedReference(`${subject}, which is not valid UTF-8`, false);
   const value = reference.startsWith(FILE) ? text.replace(/\r?\n$/, '') : text;
-  if (value === '') throw new UnresolvedReference(`${subject}, which is empty`);
+  if (value === '') throw new UnresolvedReference(`${subject}, which is empty`, false);
   return new Secret(value);
 }
 

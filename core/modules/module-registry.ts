@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { isolate } from '../isolation/isolate.js';
 import { mapConcurrently } from '../lib/promises.js';
-import { type DirectoryListing, UnreadableDirectory } from '../watch/directory.js';
+import { type DirectoryListing, omitUsedFiles, UnreadableDirectory } from '../watch/directory.js';
 import { DirectoryScanner, type ScanResult } from '../watch/directory-scanner.js';
 import { Watcher } from '../watch/watcher.js';
 import { ChangePublisher } from './change-publisher.js';
@@ -43,6 +43,7 @@ export class ModuleRegistry implements GenerationSource {
   #generation: Generation = new Map();
   /** No request is served before the start ends, so only the last generation of the start is built. */
   #isStarting = true;
+  readonly #modulesDir: string;
   #ignored: DirectoryListing['ignored'] = [];
   #reloads = { success: 0, failure: 0, lastAt: new Date() };
   #isDirectoryLost = false;
@@ -53,6 +54,7 @@ export class ModuleRegistry implements GenerationSource {
     this.#modulesDir = modulesDir;
     this.#statusSink = statusSink;
     this.#holders = options.holders ?? new Map();
+    this.#modulesDir = modulesDir;
     this.#scanner = new DirectoryScanner(modulesDir);
     this.#watcher = new Watcher({
       check: (hints) => this.#check(hints),
@@ -79,7 +81,8 @@ export class ModuleRegistry implements GenerationSource {
   }
 
   get ignored(): DirectoryListing['ignored'] {
-    return this.#ignored;
+    const used = [...this.#slots.values()].flatMap(({ source }) => source.files);
+    return omitUsedFiles(this.#ignored, this.#modulesDir, used);
   }
 
   /** How many descriptor changes were applied and rejected, including those of the start. */

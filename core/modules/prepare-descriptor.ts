@@ -7,7 +7,12 @@ import { MODULE_NAME } from '../descriptor/identifiers.js';
 import { type ParsedDescriptor, parseDescriptor } from '../descriptor/parse-descriptor.js';
 import { type Diagnostic, InvalidFile, type Locate } from '../document/diagnostic.js';
 import { readStructuredText } from '../document/parse-document.js';
-import { listReferencedFiles, type References, resolveReferences } from '../document/references.js';
+import {
+  listReferencedFiles,
+  type MissingSecret,
+  type References,
+  resolveReferences,
+} from '../document/references.js';
 import { type LoadedManifest, loadManifest } from '../manifest/load-manifest.js';
 import type { AdapterSource } from '../plugin-loader/adapter-source.js';
 import type { DirectoryFile } from '../watch/directory.js';
@@ -15,6 +20,8 @@ import type { DirectoryFile } from '../watch/directory.js';
 export interface DescriptorContext {
   readonly plugins: AdapterSource;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Makes unresolved secrets notes of the descriptor instead of errors. Default false. */
+  readonly allowsMissingSecrets?: boolean;
 }
 
 /** A valid descriptor, with everything that is known before its provider is opened. */
@@ -31,6 +38,8 @@ export interface PreparedDescriptor {
   /** `null` when it comes later, from a URL or from the provider. */
   readonly manifest: LoadedManifest | null;
   readonly warnings: readonly Diagnostic[];
+  /** Only where the context allows them. */
+  readonly missingSecrets: readonly MissingSecret[];
   /** Every file that the descriptor names, absolute. */
   readonly files: readonly string[];
   /** Changes with the values of the descriptor and the files that it names, not with its layout. */
@@ -97,12 +106,16 @@ async function completeDescriptor(
   givenManifest: LoadedManifest | null,
 ): Promise<PreparedDescriptor> {
   const baseDir = dirname(path);
+  const missingSecrets: MissingSecret[] = [];
   const references = await resolveReferences({
     struct: adapter.config,
     config: descriptor.provider.config,
     baseDir,
     env: context.environment,
     source: { file, locate, prefix: ['provider', 'config'] },
+    ...(context.allowsMissingSecrets === true && {
+      onMissingSecret: (missing: MissingSecret) => missingSecrets.push(missing),
+    }),
   });
   const manifest = givenManifest ?? (await readLocalManifest(descriptor, file, baseDir, locate));
   return {
@@ -116,6 +129,7 @@ async function completeDescriptor(
     references,
     manifest,
     warnings: [...warnings, ...(manifest?.warnings ?? [])],
+    missingSecrets,
     files,
     inputDigest: digestParts([descriptor, references.digestPart, manifest?.digest ?? null]),
   };

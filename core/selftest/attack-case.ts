@@ -1,32 +1,32 @@
 import type { Scene } from './scene.js';
 
-/** What is attacked, in the order of the report. */
+/** The classes of attacks, in the order of the report. */
 export const ATTACK_CLASSES = {
-  path: 'paths that name another route, module or file',
-  guard: 'calls without the right to make them',
-  jwt: 'signed tokens that no issuer meant',
-  smuggling: 'two requests in what one side reads as one',
-  'hop-by-hop': 'headers that make the host drop or add others',
-  identity: 'headers that claim to be somebody',
-  timing: 'what the time of an answer tells of a credential',
-  leak: 'what an answer may tell',
-  ssrf: 'addresses that the caller or the provider chooses',
-  tls: 'providers that cannot prove who they are',
+  path: 'paths that reach another route, module or file',
+  guard: 'unauthorized calls',
+  jwt: 'forged or misused signed tokens',
+  smuggling: 'request smuggling',
+  'hop-by-hop': 'hop-by-hop headers that drop or add others',
+  identity: 'headers that claim an identity',
+  timing: 'response times that reveal credentials',
+  leak: 'information leaks in responses',
+  ssrf: 'addresses chosen by a client or provider',
+  tls: 'providers with invalid certificates',
   decompression: 'encoded bodies',
-  oversize: 'more than anybody needs',
-  json: 'bodies that parsers disagree on',
-  redos: 'text that makes patterns slow',
+  oversize: 'oversized requests and responses',
+  json: 'bodies that parsers interpret differently',
+  redos: 'text that makes regular expressions slow',
   host: 'the authority of a request',
-  crlf: 'line ends in derived headers',
-  admin: 'the routes of ops, from a browser or by a wrong method',
-  symlinks: 'plugins that lead out of their folder',
-  'cross-module': 'the right of one module, used on another',
-  slow: 'callers that take their time',
+  crlf: 'line breaks in derived headers',
+  admin: 'host routes called from a browser or with a wrong method',
+  symlinks: 'plugins with code outside their folder',
+  'cross-module': 'grants of one module used on another',
+  slow: 'slow clients',
 } as const;
 
 export type AttackClass = keyof typeof ATTACK_CLASSES;
 
-/** `null` when the host held, else what it did wrong, in a line. */
+/** `null` when the host withstood the attack, otherwise the reason of the failure. */
 export type Verdict = string | null;
 
 export interface AttackCase {
@@ -34,14 +34,14 @@ export interface AttackCase {
   readonly id: string;
   readonly class: AttackClass;
   readonly title: string;
-  /** The advisories, or the paragraph, that tell of the attack where it worked. */
+  /** The advisory of a product in which the attack succeeded. */
   readonly evidence?: string;
   /**
-   * `own`: judged with the modules, tokens or providers of a host that the selftest starts itself;
-   * `token`: needs a credential that the host knows; `nothing`: any host will do.
+   * `own`: needs the modules, tokens or providers of a host that the selftest starts;
+   * `token`: needs a valid token; `nothing`: runs against any host.
    */
   readonly needs: 'own' | 'token' | 'nothing';
-  /** Seconds rather than milliseconds: run beside all others. */
+  /** Takes seconds, so it runs in parallel with the others. */
   readonly isSlow?: boolean;
   attack(scene: Scene): Promise<Verdict>;
 }

@@ -11,7 +11,7 @@ import { SMUGGLING_CASES } from './cases/smuggling.js';
 import { SYMLINK_CASES } from './cases/symlinks.js';
 import { TIMING_CASES } from './cases/timing.js';
 
-/** Every attack that `modgate selftest` makes, and CI with it. */
+/** All attacks of `modgate selftest`. */
 export const ATTACK_CORPUS: readonly AttackCase[] = [
   ...PATH_CASES,
   ...GUARD_CASES,

@@ -1,6 +1,6 @@
 /**
- * Certificates that only the selftest's own providers show, made once with OpenSSL (EC P-256). Their keys
- * are public: nothing trusts their authority but a descriptor that the selftest writes itself.
+ * Certificates of the selftest's providers, created with OpenSSL (EC P-256). Their keys are public: only
+ * descriptors written by the selftest trust their authority.
  */
 export interface Certificate {
   readonly cert: string;

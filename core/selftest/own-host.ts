@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createAnswerScripts } from './answer-scripts.js';
 import { authority, elsewhere, expired, here } from './certificates.js';
 import { type RecordingProvider, startRecordingProvider } from './recording-provider.js';
+import { createResponseScripts } from './response-scripts.js';
 import { OWN_TOKENS, type OwnToken, type Scene } from './scene.js';
 import { createTokenIssuer, ISSUERS_FILE } from './signed-tokens.js';
 
@@ -14,7 +14,7 @@ const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const START_DEADLINE_MS = 30_000;
 const UI = `sha256:${'1'.repeat(64)}`;
 const RELEASE = `sha256:${'2'.repeat(64)}`;
-/** Of a key that no certificate of the selftest has. */
+/** A key that no certificate of the selftest has. */
 const OTHER_PIN = Buffer.alloc(32, 3).toString('base64');
 const CREDENTIAL_VARIABLE = 'MODGATE_SELFTEST_CREDENTIAL';
 
@@ -46,14 +46,14 @@ export interface OwnHost {
   readonly scene: Scene;
   /** URLs of the providers, by module. */
   readonly endpoints: Readonly<Record<string, string>>;
-  /** All that the host has printed so far. */
+  /** The output of the host so far. */
   output(): string;
   close(): Promise<void>;
 }
 
 /**
- * Starts a host as ops would, in production, over modules of its own in a temporary folder.
- * @throws when it does not listen within 30 s, with what it printed.
+ * Starts a host in production, with its own modules in a temporary folder.
+ * @throws an error with its output if it does not listen within 30 s.
  */
 export async function startOwnHost(): Promise<OwnHost> {
   const secret = `selftest-secret-${randomBytes(16).toString('hex')}`;
@@ -75,12 +75,12 @@ export async function startOwnHost(): Promise<OwnHost> {
   };
   try {
     const bystander = await start();
-    const provider = await start(createAnswerScripts(bystander.url, secret));
+    const provider = await start(createResponseScripts(bystander.url, secret));
     const good = await start(undefined, here);
     const endpoints = {
       shop: provider.url,
       desk: provider.url,
-      // A port of the discard protocol, where nothing listens.
+      // The port of the discard protocol, where nothing listens.
       down: 'http://127.0.0.1:9',
       'tls-good': good.url,
       'tls-unknown': good.url,
@@ -167,7 +167,7 @@ function writeModules(directory: string, endpoints: Readonly<Record<string, stri
   }
 }
 
-/** Two plugins whose code lies outside their folder, and a module of each: whoever runs it calls the bystander. */
+/** Writes two plugins with code outside their folder, and a module for each. The code calls the bystander. */
 function writePlugins(directory: string, bystander: string): void {
   writeFileSync(join(directory, 'outside.mjs'), `await fetch('${bystander}/outside');\n`);
   const entries = { linked: 'index.mjs', dotted: '../../outside.mjs' };
@@ -240,7 +240,7 @@ function spawnHost(directory: string, variables: Readonly<Record<string, string>
   });
   let output = '';
   const listening = new Promise<{ host: string; port: number }>((resolve, reject) => {
-    const fail = () => reject(new Error(`the host does not listen: ${output.slice(-2000)}`));
+    const fail = () => reject(new Error(`the host did not start: ${output.slice(-2000)}`));
     const timer = setTimeout(fail, START_DEADLINE_MS);
     const read = (text: string) => {
       output += text;

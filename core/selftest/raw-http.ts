@@ -5,7 +5,7 @@ export type RawHeader = readonly [name: string, value: string];
 export interface RawResponse {
   readonly status: number;
   readonly reason: string;
-  /** In the order of the wire; names as they came. */
+  /** In wire order, with names as received. */
   readonly headers: readonly RawHeader[];
   readonly body: Buffer;
 }
@@ -17,12 +17,12 @@ export interface RawRequest {
   readonly target: string;
   readonly headers?: readonly RawHeader[];
   readonly body?: Uint8Array;
-  /** Default `length` where there is a body, else `none`. */
+  /** Default: `length` with a body, otherwise `none`. */
   readonly framing?: 'length' | 'chunked' | 'none';
 }
 
 export interface ReadOptions {
-  /** The response to a HEAD has no body whatever its headers say. */
+  /** The response to a HEAD has no body, regardless of its headers. */
   readonly toHead?: boolean;
   /** Milliseconds, default 15,000. */
   readonly deadlineMs?: number;
@@ -32,7 +32,7 @@ const DEFAULT_DEADLINE_MS = 15_000;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 
-/** A connection that sends exactly what it is given and reads whole responses, one after the other. */
+/** A connection that sends exactly the given bytes and reads complete responses. */
 export class RawConnection {
   readonly #socket: Socket;
   readonly #waiting = new Set<() => void>();
@@ -46,7 +46,7 @@ export class RawConnection {
       this.#received = Buffer.concat([this.#received, bytes]);
       this.#wake();
     });
-    // A reset is a close for the reader: what came before it still counts.
+    // A reset counts as a close: the bytes before it can still be read.
     socket.on('error', () => this.#close());
     socket.on('end', () => this.#close());
     socket.on('close', () => this.#close());
@@ -63,17 +63,17 @@ export class RawConnection {
     });
   }
 
-  /** Strings are latin-1. Silent when the peer has closed: what it answered is still to be read. */
+  /** Strings are latin-1. Ignores a closed peer, whose response can still be read. */
   write(bytes: string | Uint8Array): void {
     if (this.#socket.writable) this.#socket.write(toBuffer(bytes));
   }
 
-  /** Says that nothing more comes, and keeps reading. */
+  /** Ends the sending side and keeps reading. */
   end(): void {
     this.#socket.end();
   }
 
-  /** The next response, also a 1xx. @throws when the peer closes, or the deadline passes, before its end. */
+  /** Reads the next response, including 1xx. @throws when the peer closes or the deadline passes first. */
   async read(options: ReadOptions = {}): Promise<RawResponse> {
     const toHead = options.toHead ?? false;
     let parsed = parseResponse(this.#received, toHead, this.#closed);
@@ -82,19 +82,19 @@ export class RawConnection {
       return parsed !== null || this.#closed;
     }, options.deadlineMs);
     if (parsed === null) {
-      throw new Error(`closed before a whole response: ${JSON.stringify(this.unread)}`);
+      throw new Error(`closed before a complete response: ${JSON.stringify(this.unread)}`);
     }
     this.#received = this.#received.subarray(parsed.length);
     return parsed.response;
   }
 
-  /** The next response that is not a 1xx. */
+  /** Reads the next response that is not a 1xx. */
   async readFinal(options: ReadOptions = {}): Promise<RawResponse> {
     const response = await this.read(options);
     return response.status < 200 ? this.readFinal(options) : response;
   }
 
-  /** Resolves when the peer has closed; rejects when it has not by the deadline. */
+  /** Resolves when the peer has closed. Rejects at the deadline. */
   closed(deadlineMs?: number): Promise<void> {
     return this.#until(() => this.#closed, deadlineMs);
   }
@@ -103,7 +103,7 @@ export class RawConnection {
     return this.#closed;
   }
 
-  /** What has arrived and was not read, as latin-1. */
+  /** Bytes that have arrived but were not read, as latin-1. */
   get unread(): string {
     return this.#received.toString('latin1');
   }
@@ -132,14 +132,16 @@ export class RawConnection {
       };
       const timer = setTimeout(() => {
         this.#waiting.delete(wake);
-        reject(new Error(`nothing within ${deadlineMs} ms but ${JSON.stringify(this.unread)}`));
+        reject(
+          new Error(`no complete response within ${deadlineMs} ms: ${JSON.stringify(this.unread)}`),
+        );
       }, deadlineMs);
       this.#waiting.add(wake);
     });
   }
 }
 
-/** One request on a connection of its own. */
+/** Sends one request on a new connection. */
 export async function sendRequest(
   port: number,
   request: RawRequest,
@@ -157,7 +159,7 @@ export async function sendRequest(
   }
 }
 
-/** Adds nothing but the framing of the body. */
+/** Adds only the framing of the body. */
 export function buildRequest(request: RawRequest): Buffer {
   const framing = request.framing ?? (request.body === undefined ? 'none' : 'length');
   const body = Buffer.from(request.body ?? []);
@@ -169,20 +171,20 @@ export function buildRequest(request: RawRequest): Buffer {
   return Buffer.concat([head, framing === 'chunked' ? encodeChunks(body) : body]);
 }
 
-/** All values of a header, names compared without case. */
+/** All values of a header, by case-insensitive name. */
 export function headerValues(headers: readonly RawHeader[], name: string): string[] {
   return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
 }
 
-/** The one value of a header, `undefined` where it is absent. @throws when there are several. */
+/** The value of a header, `undefined` if absent. @throws for several values. */
 export function headerValue(headers: readonly RawHeader[], name: string): string | undefined {
   const values = headerValues(headers, name);
-  if (values.length > 1) throw new Error(`header ${name} came ${values.length} times`);
+  if (values.length > 1) throw new Error(`header ${name} has ${values.length} values`);
   return values[0];
 }
 
 function encodeChunks(body: Buffer): Buffer {
-  // An odd size, so that chunk borders fall inside characters and tokens.
+  // An odd size, so that chunk boundaries fall inside characters and tokens.
   const size = 8_191;
   const chunks: Buffer[] = [];
   for (let at = 0; at < body.length; at += size) {
@@ -198,7 +200,7 @@ function toBuffer(bytes: string | Uint8Array): Uint8Array {
 
 interface Parsed {
   readonly response: RawResponse;
-  /** Bytes of the whole response on the wire. */
+  /** The size of the complete response on the wire. Bytes. */
   readonly length: number;
 }
 

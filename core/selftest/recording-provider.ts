@@ -2,22 +2,22 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-export interface SeenRequest {
+export interface RecordedRequest {
   readonly method: string;
   /** The raw target. */
   readonly target: string;
-  /** As they came, names and values in turn. */
+  /** As received, names and values in turn. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
 }
 
 export type Script = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A provider that answers 200 `{"ok":true}`, or as a script of its path says, and keeps what it was asked. */
+/** A provider that records its requests and responds with 200 `{"ok":true}`, or by the script of the path. */
 export interface RecordingProvider {
   readonly url: string;
   readonly port: number;
-  readonly seen: readonly SeenRequest[];
+  readonly requests: readonly RecordedRequest[];
   close(): Promise<void>;
 }
 
@@ -25,15 +25,15 @@ export async function startRecordingProvider(
   scripts: ReadonlyMap<string, Script> = new Map(),
   tls: ServerOptions | null = null,
 ): Promise<RecordingProvider> {
-  const seen: SeenRequest[] = [];
+  const requests: RecordedRequest[] = [];
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url = '', rawHeaders } = request;
-      seen.push({ method, target: url, rawHeaders, body: Buffer.concat(chunks) });
+      requests.push({ method, target: url, rawHeaders, body: Buffer.concat(chunks) });
       const script = scripts.get(url.split('?', 1)[0] ?? '');
-      if (script === undefined) answerOk(response);
+      if (script === undefined) respondOk(response);
       else script(request, response);
     });
   };
@@ -46,7 +46,7 @@ export async function startRecordingProvider(
   return {
     url: `${tls === null ? 'http' : 'https'}://127.0.0.1:${port}`,
     port,
-    seen,
+    requests,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -55,13 +55,13 @@ export async function startRecordingProvider(
   };
 }
 
-function answerOk(response: ServerResponse): void {
+function respondOk(response: ServerResponse): void {
   response.setHeader('content-type', 'application/json');
   response.end('{"ok":true}');
 }
 
-/** All values of a header at the provider, names compared without case and with `_` as `-`, as CGI does. */
-export function readSeenHeader({ rawHeaders }: SeenRequest, name: string): string[] {
+/** All values of a header, with names compared like CGI: case-insensitive, `_` equal to `-`. */
+export function readRecordedHeader({ rawHeaders }: RecordedRequest, name: string): string[] {
   const values: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const key = rawHeaders[at]?.toLowerCase().replaceAll('_', '-');

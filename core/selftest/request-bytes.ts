@@ -4,17 +4,17 @@ import type { Scene } from './scene.js';
 export interface CraftedRequest {
   /** Default `GET`. */
   readonly method?: string;
-  /** The whole target, as bytes in latin-1. Default: the scene's route. */
+  /** The whole target in latin-1. Default: the scene's route. */
   readonly target?: string;
-  /** `null` for none. Default: the scene's. */
+  /** `null`: none. Default: the scene's. */
   readonly token?: string | null;
   /** After `host` and `authorization`. */
   readonly headers?: readonly RawHeader[];
-  /** Gets a `content-length`, and a JSON `content-type` where the headers name none. */
+  /** Adds a `content-length`, and a JSON `content-type` unless the headers have one. */
   readonly body?: string | Buffer;
 }
 
-/** A request that is well-formed but for what it is asked to hold. */
+/** Creates a well-formed request, except for the given parts. */
 export function craftRequest(scene: Scene, request: CraftedRequest = {}): Buffer {
   const { method = 'GET', target = scene.base + scene.route, headers = [], body } = request;
   const lines = [`${method} ${target} HTTP/1.1`, `host: ${scene.authority}`];
@@ -30,7 +30,7 @@ export function craftRequest(scene: Scene, request: CraftedRequest = {}): Buffer
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]);
 }
 
-/** A request of exactly these lines; `host` and `authorization` of the scene come first. */
+/** Creates a request with the scene's `host` and `authorization`, followed by exactly these lines. */
 export function craftLines(
   scene: Scene,
   requestLine: string,

@@ -1,17 +1,17 @@
 import type { AttackCase, Verdict } from './attack-case.js';
-import { expectAlive } from './expectations.js';
+import { expectStillServing } from './expectations.js';
 import type { Scene } from './scene.js';
 
 export interface AttackResult {
   readonly attack: AttackCase;
   readonly verdict: 'held' | 'failed' | 'skipped';
-  /** What the host did wrong, or what a skipped case lacks. `null` where it held. */
+  /** Why the case failed or was skipped; `null` for `held`. */
   readonly reason: string | null;
 }
 
 /**
- * Runs one after the other, since a case is judged by what the provider saw meanwhile; the slow ones, which
- * are not, run beside them. Results in the order of the cases.
+ * Runs the cases in sequence, because they count the provider's requests. Slow cases, which do not, run in
+ * parallel. @returns the results in the order of the cases.
  */
 export async function runAttacks(
   attacks: readonly AttackCase[],
@@ -31,22 +31,22 @@ export async function runAttacks(
 }
 
 async function runAttack(attack: AttackCase, scene: Scene): Promise<AttackResult> {
-  const lack = findLack(attack, scene);
-  if (lack !== null) return { attack, verdict: 'skipped', reason: lack };
+  const missing = findMissingNeed(attack, scene);
+  if (missing !== null) return { attack, verdict: 'skipped', reason: missing };
   const reason = await checkAttack(attack, scene);
   return { attack, verdict: reason === null ? 'held' : 'failed', reason };
 }
 
 async function checkAttack(attack: AttackCase, scene: Scene): Promise<Verdict> {
   try {
-    return (await attack.attack(scene)) ?? (await expectAlive(scene));
+    return (await attack.attack(scene)) ?? (await expectStillServing(scene));
   } catch (error) {
-    return `the attack could not be made: ${(error as Error).message.slice(0, 200)}`;
+    return `the attack failed to run: ${(error as Error).message.slice(0, 200)}`;
   }
 }
 
-function findLack({ needs }: AttackCase, { own, token }: Scene): string | null {
-  if (needs === 'own' && own === null) return 'needs a host that the selftest starts itself';
+function findMissingNeed({ needs }: AttackCase, { own, token }: Scene): string | null {
+  if (needs === 'own' && own === null) return 'needs a host that the selftest starts';
   if (needs !== 'nothing' && token === null) return 'needs --token and --route';
   return null;
 }

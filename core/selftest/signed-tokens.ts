@@ -5,14 +5,14 @@ export const TOKEN_AUDIENCE = 'modgate-selftest';
 
 const KEY_ID = 'selftest';
 
-/** What an issuer of the selftest's own signs tokens with, made anew at each start. */
+/** The issuer of signed tokens, with a new key at each start. */
 export interface TokenIssuer {
   readonly key: KeyObject;
-  /** The public key, as PEM: the shared secret of a host that confuses the two. */
+  /** The public key as PEM, which a vulnerable host uses as a shared secret. */
   readonly publicPem: string;
-  /** The key set that the host is given. */
+  /** The key set of the host. */
   readonly jwks: { readonly keys: readonly object[] };
-  /** Claims that are good now. */
+  /** Claims that are valid now. */
   claims(): Readonly<Record<string, unknown>>;
 }
 
@@ -51,9 +51,9 @@ export const ISSUERS_FILE = {
   ],
 };
 
-export const GOOD_HEADER = { alg: 'RS256', kid: KEY_ID, typ: 'JWT' };
+export const VALID_HEADER = { alg: 'RS256', kid: KEY_ID, typ: 'JWT' };
 
-/** A header or a payload as it stands in a token; text is taken as it is, so that it can be no JSON. */
+/** Encodes a header or payload. Text is encoded unchanged, so that it can be invalid JSON. */
 export function encodePart(value: object | string): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString(
     'base64url',

@@ -13,20 +13,20 @@ import { findFramework, registerClauses, type TestFramework } from './test-frame
 const CLAUSE_TIMEOUT_MS = 120_000;
 
 /**
- * Registers one test a clause of the adapter contract, for the adapter of `subject`. Call it where
- * `describe` may be called; nothing of the adapter runs before the tests do.
+ * Registers one test per clause of the adapter contract. Call it where `describe` may be called. The
+ * adapter runs only in the tests.
  *
- * `framework` is `{ describe, it }` of `node:test` or of another; default the global ones, as in mocha.
- * @throws Error when there is no framework, or `subject.except` names an unknown clause.
+ * `framework` is `{ describe, it }`, such as those of `node:test`. Default: the globals, as in mocha.
+ * @throws Error when there is no framework, or `subject.except` has an unknown id.
  */
 export function adapterSuite(subject: AdapterSubject, framework?: TestFramework): void {
-  const title = `adapter '${subject.adapter.kind}' keeps the contract`;
+  const title = `adapter '${subject.adapter.kind}' conforms to the contract`;
   registerClauses(findFramework(framework), title, ADAPTER_CLAUSES, createHarnesses(subject));
 }
 
 /**
- * Runs the same clauses without a test framework, one after the other, and answers what became of each.
- * Rejects only as {@link adapterSuite} throws.
+ * Runs the same clauses in sequence without a test framework. Resolves with the result of each.
+ * Rejects only where {@link adapterSuite} throws.
  */
 export async function runAdapterClauses(
   subject: AdapterSubject,
@@ -40,7 +40,7 @@ function createHarnesses(subject: AdapterSubject): Harnesses<AdapterHarness> {
   assertKnownExceptions(except, ADAPTER_CLAUSES);
   return {
     start: () => AdapterHarness.start(subject),
-    end: (bench) => bench.end(),
+    end: (harness) => harness.end(),
     except,
     timeoutMs: CLAUSE_TIMEOUT_MS,
   };

@@ -1,38 +1,38 @@
 import type { ActorKind, Authenticator, Credentials } from '../contract/index.js';
 
-/** Credentials that are good, and whose they are. */
+/** Valid credentials and their actor. */
 export interface GoodCredentials {
-  /** As the host would hand them over: the scheme in lower case. */
+  /** As passed by the host: the scheme in lower case. */
   readonly credentials: Credentials;
-  /** The actor that must be answered. */
+  /** The actor that must be returned. */
   readonly actor: {
     readonly kind: ActorKind;
     readonly id: string;
-    /** All of them; their order says nothing. */
+    /** All scopes, in any order. */
     readonly scopes: readonly string[];
   };
 }
 
-/** An authenticator that is ready to be asked. */
+/** An authenticator that is ready for use. */
 export interface RunningAuthenticator {
-  /** What is put to the test. */
+  /** The authenticator under test. */
   readonly authenticator: Authenticator;
-  /** At least one; with two of different actors the suite can tell whether calls are kept apart. */
+  /** At least one. With two different actors the suite can detect mixed up calls. */
   readonly good: readonly [GoodCredentials, ...GoodCredentials[]];
-  /** Well formed, and refused nevertheless: expired, revoked, signed by somebody else. May be empty. */
+  /** Well formed but invalid: expired, revoked, or signed with another key. May be empty. */
   readonly bad: readonly Credentials[];
-  /** Called once, at the end. Ends what the authenticator watches or fetches. */
+  /** Called once, at the end. Must stop all watchers and requests of the authenticator. */
   stop(): Promise<void>;
 }
 
-/** An authenticator, and what the suite needs to put it to the test. */
+/** An authenticator and what the suite needs to test it. */
 export interface AuthenticatorSubject {
-  /** As in the titles of the tests. */
+  /** The name in test titles. */
   readonly name: string;
-  /** Opens the authenticator; called anew for each clause. */
+  /** Opens the authenticator. Called once per clause. */
   start(): Promise<RunningAuthenticator>;
-  /** Clauses that cannot hold, by id, with the reason. Default none. */
+  /** Clauses that do not apply, by id, with the reason. Default none. */
   readonly except?: Readonly<Record<string, string>>;
-  /** How long a clause waits for an answer. Milliseconds, default 10,000. */
-  readonly patienceMs?: number;
+  /** How long a clause waits for each step. Milliseconds, default 10,000. */
+  readonly timeoutMs?: number;
 }

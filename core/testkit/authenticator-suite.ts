@@ -13,20 +13,20 @@ import { findFramework, registerClauses, type TestFramework } from './test-frame
 const CLAUSE_TIMEOUT_MS = 60_000;
 
 /**
- * Registers one test a clause of the authenticator contract. Call it where `describe` may be called;
- * nothing of the authenticator runs before the tests do.
+ * Registers one test per clause of the authenticator contract. Call it where `describe` may be called.
+ * The authenticator runs only in the tests.
  *
- * `framework` is `{ describe, it }` of `node:test` or of another; default the global ones, as in mocha.
- * @throws Error when there is no framework, or `subject.except` names an unknown clause.
+ * `framework` is `{ describe, it }`, such as those of `node:test`. Default: the globals, as in mocha.
+ * @throws Error when there is no framework, or `subject.except` has an unknown id.
  */
 export function authenticatorSuite(subject: AuthenticatorSubject, framework?: TestFramework): void {
-  const title = `authenticator '${subject.name}' keeps the contract`;
+  const title = `authenticator '${subject.name}' conforms to the contract`;
   registerClauses(findFramework(framework), title, AUTHENTICATION, createHarnesses(subject));
 }
 
 /**
- * Runs the same clauses without a test framework, one after the other, and answers what became of each.
- * Rejects only as {@link authenticatorSuite} throws.
+ * Runs the same clauses in sequence without a test framework. Resolves with the result of each.
+ * Rejects only where {@link authenticatorSuite} throws.
  */
 export async function runAuthenticatorClauses(
   subject: AuthenticatorSubject,
@@ -40,7 +40,7 @@ function createHarnesses(subject: AuthenticatorSubject): Harnesses<Authenticator
   assertKnownExceptions(except, AUTHENTICATION);
   return {
     start: () => AuthenticatorHarness.start(subject),
-    end: (bench) => bench.stop(),
+    end: (harness) => harness.stop(),
     except,
     timeoutMs: CLAUSE_TIMEOUT_MS,
   };

@@ -2,30 +2,30 @@ import type { AdapterHarness } from './adapter-harness.js';
 
 export type AdapterClause = Clause<AdapterHarness>;
 
-/** One sentence of the contract that the suite puts to the test. */
-export interface Clause<Bench> {
-  /** Stable: `area.what`. Never given to another sentence. */
+/** One rule of the contract and its test. */
+export interface Clause<Harness> {
+  /** Stable: `area.rule`. Never reused for another rule. */
   readonly id: string;
-  /** The sentence: what an adapter does. */
+  /** The rule as a statement: what the subject does. */
   readonly title: string;
-  /** Why the clause cannot be asked of this subject; `null` when it can. Default: it can. */
-  readonly skip?: (bench: Bench) => string | null;
-  /** @throws AssertionError that says what was expected. */
-  readonly run: (bench: Bench) => Promise<void>;
+  /** Why the clause does not apply to this subject; `null` when it does. Default: it applies. */
+  readonly skip?: (harness: Harness) => string | null;
+  /** @throws AssertionError when the subject breaks the rule. */
+  readonly run: (harness: Harness) => Promise<void>;
 }
 
-/** What became of one clause. */
+/** The result of one clause. */
 export interface ClauseResult {
-  /** Stable: `area.what`. */
+  /** Stable: `area.rule`. */
   readonly id: string;
-  /** The sentence that was put to the test. */
+  /** The rule that was tested. */
   readonly title: string;
-  /** `skip`: it could not be asked. */
+  /** `skip`: the clause does not apply. */
   readonly status: 'pass' | 'fail' | 'skip';
-  /** What was expected and what came, or why it was skipped; `null` for one that passed. */
+  /** What was expected and received, or why it was skipped; `null` for a clause that passed. */
   readonly reason: string | null;
-  /** What was thrown by one that failed. */
+  /** The error of a clause that failed. */
   readonly error?: unknown;
-  /** Milliseconds, starting and ending the provider included. */
+  /** Milliseconds, including the start and stop of the provider. */
   readonly durationMs: number;
 }

@@ -1,4 +1,4 @@
-/** The kit with which authors of plugins prove their work: `modgate/testkit`. */
+/** The conformance suites and fakes for authors of plugins: `modgate/testkit`. */
 
 export { type AdapterSubject, defineSubject } from './adapter-subject.js';
 export { adapterSuite, runAdapterClauses } from './adapter-suite.js';

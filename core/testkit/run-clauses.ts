@@ -1,44 +1,44 @@
 import { AssertionError } from 'node:assert';
 import type { Clause, ClauseResult } from './clause.js';
 
-/** How a bench comes to be and ends, for each clause anew. */
-export interface Harnesses<Bench> {
-  readonly start: () => Promise<Bench>;
-  readonly end: (bench: Bench) => Promise<void>;
-  /** Reasons by id of clauses that cannot hold. */
+/** How to start and stop the harness of each clause. */
+export interface Harnesses<Harness> {
+  readonly start: () => Promise<Harness>;
+  readonly end: (harness: Harness) => Promise<void>;
+  /** The reasons of clauses that do not apply, by id. */
   readonly except: Readonly<Record<string, string>>;
-  /** The most that one clause may take. Milliseconds. */
+  /** The time limit of one clause. Milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** How clauses are run without a test framework. */
+/** Options to run clauses without a test framework. */
 export interface RunOptions {
-  /** The ids of the clauses to run; default all. An id that is no clause's runs nothing. */
+  /** The ids of the clauses to run. Default all. Unknown ids are ignored. */
   readonly only?: readonly string[];
-  /** Called with each result as soon as it is there, before the next clause begins. */
+  /** Called with each result, before the next clause starts. */
   readonly onResult?: (result: ClauseResult) => void;
 }
 
-/** One after the other, since some count the handles of the process. */
-export async function runClauses<Bench>(
-  clauses: readonly Clause<Bench>[],
-  benches: Harnesses<Bench>,
+/** Runs in sequence, because some clauses count the handles of the process. */
+export async function runClauses<Harness>(
+  clauses: readonly Clause<Harness>[],
+  harnesses: Harnesses<Harness>,
   { only, onResult }: RunOptions,
 ): Promise<ClauseResult[]> {
   const results: ClauseResult[] = [];
   for (const clause of clauses) {
     if (only !== undefined && !only.includes(clause.id)) continue;
-    const result = await runClause(clause, benches);
+    const result = await runClause(clause, harnesses);
     onResult?.(result);
     results.push(result);
   }
   return results;
 }
 
-/** Puts one clause to the test. Never throws: whatever is thrown fails the clause. */
-export async function runClause<Bench>(
-  clause: Clause<Bench>,
-  benches: Harnesses<Bench>,
+/** Runs one clause. Never throws: an error fails the clause. */
+export async function runClause<Harness>(
+  clause: Clause<Harness>,
+  harnesses: Harnesses<Harness>,
 ): Promise<ClauseResult> {
   const { id, title } = clause;
   const startedAt = performance.now();
@@ -50,60 +50,60 @@ export async function runClause<Bench>(
     ...(error !== undefined && { error }),
     durationMs: Math.round(performance.now() - startedAt),
   });
-  const excepted = benches.except[id];
+  const excepted = harnesses.except[id];
   if (excepted !== undefined) return finish('skip', excepted);
-  // A framework sets its own timer once the test has returned: handles are counted after that.
+  // Clauses count handles: a framework may set its own timer after the test function has returned.
   await Promise.resolve();
   try {
-    const skipped = await inTime(benches.timeoutMs, () => runOnHarness(clause, benches));
+    const skipped = await withTimeLimit(harnesses.timeoutMs, () => runOnHarness(clause, harnesses));
     return skipped === null ? finish('pass', null) : finish('skip', skipped);
   } catch (error) {
     return finish('fail', describe(error), error);
   }
 }
 
-/** @returns why it was skipped, `null` when it holds. */
-async function runOnHarness<Bench>(
-  clause: Clause<Bench>,
-  { start, end }: Harnesses<Bench>,
+/** @returns why the clause was skipped, or `null` when it passed. */
+async function runOnHarness<Harness>(
+  clause: Clause<Harness>,
+  { start, end }: Harnesses<Harness>,
 ): Promise<string | null> {
-  const bench = await start();
+  const harness = await start();
   let skipped: string | null;
   try {
-    skipped = clause.skip?.(bench) ?? null;
-    if (skipped === null) await clause.run(bench);
+    skipped = clause.skip?.(harness) ?? null;
+    if (skipped === null) await clause.run(harness);
   } catch (error) {
-    // What the clause found is the news, and it is what an end that fails then comes from.
-    await end(bench).catch(() => {});
+    // The clause's own error is the cause; an error of the cleanup would only hide it.
+    await end(harness).catch(() => {});
     throw error;
   }
-  await end(bench);
+  await end(harness);
   return skipped;
 }
 
-/** The timer is there before the work begins, since a clause may count what is active. */
-async function inTime<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
+/** Sets the timer before the work starts, because a clause may count handles. */
+async function withTimeLimit<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const message = `the clause did not end within ${timeoutMs} ms`;
-  const tooLate = new Promise<never>((_resolve, reject) => {
+  const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new AssertionError({ message })), timeoutMs);
   });
   try {
-    return await Promise.race([work(), tooLate]);
+    return await Promise.race([work(), timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
 function describe(error: unknown): string {
-  return error instanceof Error ? error.message : 'it threw something that is no error';
+  return error instanceof Error ? error.message : `threw a ${typeof error}`;
 }
 
-/** @throws Error for an exception from a clause that is not there: it would except nothing, unnoticed. */
+/** @throws Error for an unknown clause id, which would otherwise have no effect. */
 export function assertKnownExceptions(
   except: Readonly<Record<string, string>>,
   clauses: readonly { readonly id: string }[],
 ): void {
   const unknown = Object.keys(except).find((id) => !clauses.some((clause) => clause.id === id));
-  if (unknown !== undefined) throw new Error(`except names '${unknown}', which is no clause`);
+  if (unknown !== undefined) throw new Error(`except has the unknown clause '${unknown}'`);
 }

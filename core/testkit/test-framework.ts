@@ -2,45 +2,45 @@ import type { Clause } from './clause.js';
 import { type Harnesses, runClause } from './run-clauses.js';
 
 /**
- * What the suites need of a test framework: the `describe` and `it` of mocha, of `node:test`, or of any
- * other that has functions like these.
+ * The functions of a test framework that the suites need: `describe` and `it` of mocha, `node:test`
+ * or a compatible one.
  */
 export interface TestFramework {
-  /** Groups tests; runs `body` at once. */
+  /** Groups tests. Runs `body` synchronously. */
   describe(title: string, body: () => void): unknown;
-  /** Registers a test, which fails when the promise rejects. `this` may have `skip` and `timeout`, as in mocha. */
+  /** Registers a test that fails when the promise rejects. `this` may have `skip` and `timeout`, as in mocha. */
   it(title: string, body: (this: unknown) => Promise<void>): unknown;
 }
 
-/** What mocha and `node:test` give a test as `this`, as far as it is needed. */
+/** The part of `this` in a test of mocha or `node:test` that is used. */
 interface TestContext {
   skip?(reason?: string): void;
   timeout?: unknown;
 }
 
-/** The framework given, else the global `describe` and `it` of mocha and its kin. */
+/** @returns the given framework, otherwise the global `describe` and `it`. */
 export function findFramework(given: TestFramework | undefined): TestFramework {
   const found = given ?? (globalThis as Partial<TestFramework>);
   if (typeof found.describe === 'function' && typeof found.it === 'function') {
     return found as TestFramework;
   }
-  throw new Error('there is no describe and it here: hand them in, { describe, it } of node:test');
+  throw new Error('no global describe and it: pass { describe, it } of node:test');
 }
 
-/** One test a clause, named by its id. A clause that cannot be asked is skipped with its reason. */
-export function registerClauses<Bench>(
+/** Registers one test per clause. A clause that does not apply is skipped with its reason. */
+export function registerClauses<Harness>(
   framework: TestFramework,
   title: string,
-  clauses: readonly Clause<Bench>[],
-  benches: Harnesses<Bench>,
+  clauses: readonly Clause<Harness>[],
+  harnesses: Harnesses<Harness>,
 ): void {
   framework.describe(title, () => {
     for (const clause of clauses) {
       framework.it(`${clause.id}: ${clause.title}`, async function (this: unknown) {
         const test = (this ?? {}) as TestContext;
-        // Mocha's own is 2 s; a clause has a limit of its own.
+        // A clause has its own time limit; mocha's default is 2 s.
         if (typeof test.timeout === 'function') test.timeout(0);
-        const { status, reason, error } = await runClause(clause, benches);
+        const { status, reason, error } = await runClause(clause, harnesses);
         if (status === 'fail') throw error;
         if (status === 'skip') test.skip?.(reason ?? undefined);
       });

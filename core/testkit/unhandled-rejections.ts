@@ -1,10 +1,10 @@
 /**
- * What was rejected during `work` without anybody handling it. Test runners end a run at the first of
- * these, and Node the process: their listeners are put aside until `work` is over.
+ * Collects the rejections during `work` that no code handles. Other listeners are removed meanwhile:
+ * a test runner would end the run at the first rejection, and Node.js the process.
  */
 export async function collectUnhandledRejections(work: () => Promise<void>): Promise<unknown[]> {
-  const stray: unknown[] = [];
-  const collect = (reason: unknown) => void stray.push(reason);
+  const rejections: unknown[] = [];
+  const collect = (reason: unknown) => void rejections.push(reason);
   const others = process.rawListeners('unhandledRejection');
   process.removeAllListeners('unhandledRejection');
   process.on('unhandledRejection', collect);
@@ -16,5 +16,5 @@ export async function collectUnhandledRejections(work: () => Promise<void>): Pro
       process.on('unhandledRejection', listener as NodeJS.UnhandledRejectionListener);
     }
   }
-  return stray;
+  return rejections;
 }

@@ -1,14 +1,14 @@
 import { AssertionError } from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Timers, sockets, servers and requests of this process that keep it alive. */
+/** Counts the timers, sockets, servers and requests that keep this process alive. */
 export function countHandles(): number {
   return process.getActiveResourcesInfo().length;
 }
 
 const POLL_MS = 5;
 
-/** Waits for what must happen, and fails in words when it does not. */
+/** Waits with a timeout and fails with a readable message. */
 export class Wait {
   readonly ms: number;
 
@@ -17,32 +17,33 @@ export class Wait {
   }
 
   /**
-   * What `work` settles as.
-   * @throws AssertionError when it does not settle in time; else whatever `work` throws.
+   * Resolves or rejects like `work`.
+   * @throws AssertionError when it does not settle in time.
    */
   async settles<T>(what: string, work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<never>((_resolve, reject) => {
+    const timeout = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(
-        () => reject(new AssertionError({ message: `${what} did not settle in ${this.ms} ms` })),
+        () =>
+          reject(new AssertionError({ message: `${what} did not settle within ${this.ms} ms` })),
         this.ms,
       );
     });
     try {
-      return await Promise.race([work, tooLate]);
+      return await Promise.race([work, timeout]);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** @throws AssertionError when `holds` never answers true in time. */
-  async eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  /** @throws AssertionError when `condition` does not return true in time. */
+  async eventually(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
     const end = performance.now() + this.ms;
-    while (!(await holds())) {
+    while (!(await condition())) {
       if (performance.now() > end) {
-        throw new AssertionError({ message: `${what} did not come to hold in ${this.ms} ms` });
+        throw new AssertionError({ message: `${what} did not happen within ${this.ms} ms` });
       }
-      // Not a handle: a clause may count those. The timer of the clause keeps the process alive.
+      // Unref'd, because a clause may count handles. The clause's own timer keeps the process alive.
       await pause(POLL_MS, undefined, { ref: false });
     }
   }

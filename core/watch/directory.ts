@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createFileDiagnostic, type Diagnostic } from '../document/diagnostic.js';
 import { FileError, readTextFile } from '../document/read-file.js';
@@ -151,6 +151,18 @@ function classifyName(file: string): string | null {
   const ending = IGNORED_ENDINGS.find((one) => file.endsWith(one));
   if (ending !== undefined) return `ends in ${ending}`;
   return null;
+}
+
+/** Without the files that descriptors use, and the folders that hold such files. */
+export function omitUsedFiles(
+  ignored: readonly IgnoredFile[],
+  directory: string,
+  used: readonly string[],
+): readonly IgnoredFile[] {
+  return ignored.filter(({ file }) => {
+    const path = resolve(directory, file);
+    return !used.some((name) => name === path || name.startsWith(path + sep));
+  });
 }
 
 type Kind = 'file' | 'folder' | 'other' | 'unknown';

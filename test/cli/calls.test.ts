@@ -9,9 +9,9 @@ import { spawnModgate } from '../support/start-host.js';
 const TOKEN = 'dev-service:ops:modgate.calls.read';
 const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
 
-/** The same whether calls are in memory alone or in the store too. */
+/** Runs with calls in memory only, and with calls in the store. */
 for (const args of [[], ['--keep-calls', '1000']]) {
-  describe(`modgate calls, of serve ${args.join(' ')}`, () => {
+  describe(`modgate calls with serve ${args.join(' ')}`, () => {
     const setup = useHost(
       (provider) => ({ 'shop.json': describeModule('shop', provider.url, ROUTES) }),
       { args },
@@ -21,7 +21,7 @@ for (const args of [[], ['--keep-calls', '1000']]) {
     const run = (...args: string[]) =>
       runModgate(['calls', ...args], { MODGATE_URL: setup.host.url, MODGATE_TOKEN: TOKEN });
 
-    it('shows a table, newest first', async () => {
+    it('prints a table, newest first', async () => {
       await request('one');
       await request('two', '/modules/nope/http/x');
       const { code, stdout, stderr } = await run();
@@ -34,7 +34,7 @@ for (const args of [[], ['--keep-calls', '1000']]) {
       );
     });
 
-    it('takes filters, and prints with --json what the host answered', async () => {
+    it('applies filters, and prints the response of the host with --json', async () => {
       const { code, stdout } = await run(
         ...['--module', 'shop', '--status', '200', '--limit', '1', '--since', '1h', '--json'],
       );
@@ -48,7 +48,7 @@ for (const args of [[], ['--keep-calls', '1000']]) {
       expect(JSON.parse(none.stdout).calls).to.deep.equal([]);
     });
 
-    it('follows the calls as they end, each once, oldest first', async () => {
+    it('follows calls as they complete, each once, oldest first', async () => {
       const env = { MODGATE_URL: setup.host.url, MODGATE_TOKEN: TOKEN };
       const following = spawnModgate(['calls', '--follow', '--json', '--module', 'shop'], env);
       const seen = () =>
@@ -78,7 +78,7 @@ for (const args of [[], ['--keep-calls', '1000']]) {
       }
     });
 
-    it('refuses what cannot be used with 2, and what the host refuses with 1', async () => {
+    it('exits with 2 for invalid options and with 1 when the host rejects the request', async () => {
       for (const args of [
         ['--status', 'x'],
         ['--limit', '0'],

@@ -64,7 +64,7 @@ describe('modgate check --against', () => {
   }
 
   const compare = (url: string, ...args: string[]) => ask(0, url, ...args);
-  /** Of a folder that has errors. */
+  /** For a folder with errors. */
   const compareBad = (url: string) => ask(1, url);
 
   describe('a running host', () => {
@@ -88,7 +88,7 @@ describe('modgate check --against', () => {
 
     after(() => host?.stop());
 
-    it('tells what comes, goes and changes, module by module', async () => {
+    it('lists added, removed and changed parts of each module', async () => {
       const renamed = { ...READ, path: '/items/{item}', operation: { timeout_ms: 500 } };
       drop('crm', [{ ...renamed, capability: 'crm.items.read' }, LIST]);
       drop('off', [LIST], { enabled: false });
@@ -130,11 +130,13 @@ describe('modgate check --against', () => {
         },
       ]);
       const slow = modules.find(({ module }) => module === 'slow');
-      expect(slow?.detail).to.equal('no route or capability differs, something else does');
+      expect(slow?.detail).to.equal(
+        'the routes and capabilities are the same, but other settings differ',
+      );
       expect(slow?.routes).to.deep.equal({ added: [], removed: [], changed: [] });
     });
 
-    it('counts the calls of a removed route, whatever came of them', async () => {
+    it('counts the calls of a removed route with every outcome', async () => {
       const headers = { authorization: 'Bearer dev-system:root' };
       for (const method of ['GET', 'HEAD']) {
         await fetch(`${host.url}/modules/gone/http/items`, { method, headers });
@@ -150,7 +152,7 @@ describe('modgate check --against', () => {
       ]);
     });
 
-    it('compares what one file says with its module alone', async () => {
+    it('compares a single file with its module only', async () => {
       drop('crm', [READ]);
       const { modules, unchanged } = await compare(host.url, 'modules.d/crm.json');
       expect(modules.map(({ module, change }) => [module, change])).to.deep.equal([
@@ -159,7 +161,7 @@ describe('modgate check --against', () => {
       expect(unchanged).to.deep.equal([]);
     });
 
-    it('compares a manifest with every module that has its id', async () => {
+    it('compares a manifest with every module of its id', async () => {
       place.write('manifest.json', buildManifest('crm', [READ, WRITE, LIST]));
       const { modules } = await compare(host.url, 'manifest.json');
       expect(modules.map(({ module }) => module)).to.deep.equal(['crm']);
@@ -168,7 +170,7 @@ describe('modgate check --against', () => {
       expect((await compare(host.url, 'manifest.json')).unchanged).to.deep.equal(['crm']);
     });
 
-    it('writes it for people', async () => {
+    it('prints text', async () => {
       drop('crm', [{ ...READ, capability: 'crm.all' }]);
       drop('new', [LIST]);
       for (const name of ['off', 'same', 'slow', 'broken', 'gone']) drop(name, [LIST]);
@@ -194,15 +196,15 @@ describe('modgate check --against', () => {
       );
     });
 
-    it('ends with 1, in one line, where the host refuses, and still tells what it found', async () => {
+    it('exits with 1 and one line when the host rejects the request, after printing the report', async () => {
       drop('crm', [READ]);
       const { code, stdout, stderr } = await place.run(['check', '--against', host.url]);
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '1 file, 0 errors, 0 warnings\n' });
-      expect(stderr).to.match(/^modgate: the host at \S+ answered 401: [^\n]+\n$/);
+      expect(stderr).to.match(/^modgate: the host at \S+ responded with 401: [^\n]+\n$/);
     });
   });
 
-  describe('a host that keeps records of calls', () => {
+  describe('a host with call records', () => {
     const DIGEST = `sha256:${'a'.repeat(64)}`;
     let fake: FakeHost;
     let pages: readonly FakeAnswer[] = [];
@@ -228,7 +230,7 @@ describe('modgate check --against', () => {
       });
     }
 
-    it('counts the calls of removed routes over all pages, HEAD among those of GET', async () => {
+    it('counts the calls of removed routes on all pages, HEAD as GET', async () => {
       const calls = (method: string, path: string, count: number) =>
         Array.from({ length: count }, () => ({ method, route: path, status: 200 }));
       pages = [
@@ -250,7 +252,7 @@ describe('modgate check --against', () => {
         ['PUT /items/{id}', 3, null],
         ['GET /items', 4, null],
       ]);
-      const [first = ''] = fake.asked.filter((asked) => asked.includes('/calls'));
+      const [first = ''] = fake.requests.filter((request) => request.includes('/calls'));
       const query = new URL(first.replace('GET ', ''), fake.url).searchParams;
       expect(query.get('module')).to.equal('crm');
       const sinceAgo = before - Date.parse(query.get('since') ?? '');
@@ -259,7 +261,7 @@ describe('modgate check --against', () => {
       expect(stdout).to.include('- PUT /items/{id} (crm.write), called 3 times in the last hour\n');
     });
 
-    it('says that a route was never called', async () => {
+    it('reports a route that was never called', async () => {
       pages = [{ body: { calls: [], next_cursor: null } }];
       expect(await removedRoutes()).to.deep.equal([
         ['PUT /items/{id}', 0, null],
@@ -269,7 +271,7 @@ describe('modgate check --against', () => {
       expect(stdout).to.include('- GET /items (crm.read), never called in the last hour\n');
     });
 
-    it('says where it stopped to count', async () => {
+    it('reports the limit of counted calls', async () => {
       const page = Array.from({ length: 1000 }, () => ({ method: 'PUT', route: WRITE.path }));
       pages = Array.from({ length: 101 }, (_, index) => {
         return { body: { calls: page, next_cursor: String(index + 1) } };
@@ -283,12 +285,12 @@ describe('modgate check --against', () => {
 
     const PROBLEM = { detail: 'no', errors: [], status: 0 };
     const UNKNOWN: Readonly<Record<number, string>> = {
-      404: 'unknown: the host keeps no records of calls',
+      404: 'unknown: the host keeps no call records',
       403: 'unknown: the token lacks the scope modgate.calls.read',
-      503: 'unknown: the host answered 503 to GET /calls',
+      503: 'unknown: GET /calls returned 503',
     };
     for (const [status, note] of Object.entries(UNKNOWN)) {
-      it(`says why the calls are unknown at a ${status}`, async () => {
+      it(`reports why the calls are unknown at a ${status}`, async () => {
         pages = [{ status: Number(status), body: { ...PROBLEM, status: Number(status) } }];
         expect(await removedRoutes()).to.deep.equal([
           ['PUT /items/{id}', null, note],
@@ -298,14 +300,14 @@ describe('modgate check --against', () => {
     }
   });
 
-  it('ends with 1 where nothing listens, or something else does', async () => {
+  it('exits with 1 where nothing or another server listens', async () => {
     drop('crm', [READ]);
     const other = await startFakeHost(() => ({ body: '<html>' }));
     const { code, stderr } = await place.run(['check', '--against', other.url], READER);
     await other.close();
     expect({ code, stderr }).to.deep.equal({
       code: 1,
-      stderr: `modgate: ${other.url} answers, but not as a modgate host does\n`,
+      stderr: `modgate: ${other.url} is not a modgate host: unexpected response\n`,
     });
     const gone = await place.run(['check', '--against', other.url], READER);
     expect({ code: gone.code, stderr: gone.stderr }).to.deep.equal({

@@ -29,7 +29,7 @@ describe('GET /manifests', () => {
 
   after(() => host?.stop());
 
-  it('shows live modules by name, with the digests of GET /modules', async () => {
+  it('lists live modules by name, with the digests of GET /modules', async () => {
     const { manifests } = parseJson(await call(host, { target: '/manifests', as: READER })) as {
       manifests: { name: string; digest: string; manifest: object }[];
     };
@@ -43,7 +43,7 @@ describe('GET /manifests', () => {
     expect(manifests[1]?.manifest).to.deep.equal(buildManifest('z', []));
   });
 
-  it('leaves out the defaults of sensitive fields, and nothing else', async () => {
+  it('omits only the defaults of sensitive fields', async () => {
     const response = await call(host, { target: '/manifests', as: READER });
     expect(response.body.toString()).not.to.include(SECRET);
     const { manifests } = parseJson(response) as { manifests: { manifest: object }[] };
@@ -52,7 +52,7 @@ describe('GET /manifests', () => {
     expect(manifests[0]?.manifest).to.deep.equal(shown);
   });
 
-  it('is for whoever has the scope', async () => {
+  it('requires its scope', async () => {
     const ask = (as: string | null, method = 'GET') =>
       call(host, { method, target: '/manifests', as });
     expectProblem(await ask(null), 401);

@@ -9,7 +9,7 @@ const TEXT = {
   properties: { text: { type: 'string', minLength: 1 } },
 };
 
-/** What SARIF 2.1.0 says of the parts in use (OASIS, sections 3.13 to 3.49), and no part beside them. */
+/** The structure of the used parts of SARIF 2.1.0 (OASIS, sections 3.13 to 3.49). Rejects other parts. */
 const STRUCTURE = object(['$schema', 'version', 'runs'], {
   $schema: { type: 'string' },
   version: { const: '2.1.0' },
@@ -116,12 +116,12 @@ describe('modgate check --format sarif', () => {
     expect(rules).to.include.members(['unknown-key', 'route-without-capability', 'empty-file']);
   });
 
-  it('has no results for a good folder', async () => {
+  it('has no results for a valid folder', async () => {
     place.write('modules.d/.keep', '');
     expect(await check()).to.deep.equal({ code: 0, results: [], rules: [] });
   });
 
-  it('names files by URIs that start at the working directory', async () => {
+  it('names files by URIs relative to the working directory', async () => {
     place.write('a b/modules.d/ä%.yaml', 'module: Bad\n');
     const uriOf = ({ locations: [{ physicalLocation }] }: Result) =>
       physicalLocation.artifactLocation.uri;

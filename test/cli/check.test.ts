@@ -38,7 +38,7 @@ describe('modgate check', () => {
     return { code, ...(JSON.parse(stdout) as Report) };
   }
 
-  it('says of a good folder how many files it read, and no more', async () => {
+  it('prints only the summary for a valid folder', async () => {
     place.write('modules.d/crm.json', GOOD);
     place.write('modules.d/sales.json', describeModule('sales', ENDPOINT, ROUTES));
     const expected = { code: 0, stdout: '2 files, 0 errors, 0 warnings\n', stderr: '' };
@@ -49,7 +49,7 @@ describe('modgate check', () => {
     expect(await place.run(['check'], variable)).to.deep.equal(expected);
   });
 
-  it('tells every error with place, rule and hint, never a value, and ends with 1', async () => {
+  it('prints every error with its place, rule and hint but without values, and exits with 1', async () => {
     place.write('modules.d/bad.yaml', BAD);
     place.write('modules.d/crm.json', GOOD);
     const { code, stdout, stderr } = await place.run(['check']);
@@ -65,7 +65,7 @@ describe('modgate check', () => {
     expect(stdout).not.to.include(SECRET);
   });
 
-  it('ends with 0 where there are warnings alone', async () => {
+  it('exits with 0 for warnings', async () => {
     const open = { method: 'GET', path: '/open' };
     const file = place.write('modules.d/crm.json', describeModule('crm', ENDPOINT, [open]));
     const { code, stdout } = await place.run(['check', file]);
@@ -76,7 +76,7 @@ describe('modgate check', () => {
     expect(stdout).to.include('\n1 file, 0 errors, 1 warning\n');
   });
 
-  it('refuses the second file, by name, with a name that is taken', async () => {
+  it('rejects the second file with the same module name', async () => {
     place.write('modules.d/b.json', GOOD);
     place.write(
       'modules.d/a.yaml',
@@ -94,7 +94,7 @@ describe('modgate check', () => {
     });
   });
 
-  it('lets a disabled file share its name', async () => {
+  it('accepts a disabled file with the same module name', async () => {
     place.write('modules.d/a.json', { ...GOOD, enabled: false });
     place.write('modules.d/b.json', GOOD);
     const { code, findings, notes } = await checkJson();
@@ -103,7 +103,7 @@ describe('modgate check', () => {
     expect(notes).to.deep.equal([{ file: 'modules.d/a.json', message }]);
   });
 
-  it('lists what the host ignores, with the reason', async () => {
+  it('lists ignored files with the reason', async () => {
     place.write('modules.d/crm.json', GOOD);
     place.write('modules.d/crm.yaml.bak', 'x');
     place.write('modules.d/.hidden.yaml', 'x');
@@ -121,7 +121,7 @@ describe('modgate check', () => {
     );
   });
 
-  it('tells of a bad manifest under its own name, once for all who name it', async () => {
+  it('reports an invalid manifest once, under its own name', async () => {
     const manifest = { ...buildManifest('crm', ROUTES), extra: 1 };
     place.write('modules.d/crm/manifest.json', JSON.stringify(manifest, null, 2));
     for (const name of ['a', 'b']) {
@@ -134,7 +134,7 @@ describe('modgate check', () => {
     ]);
   });
 
-  it('judges references as the host does', async () => {
+  it('rejects unresolved references like the host', async () => {
     const auth = { bearer: 'env:CRM_TOKEN' };
     const config = { endpoints: [ENDPOINT], auth };
     place.write('modules.d/crm.json', { ...GOOD, provider: { kind: 'http', config } });
@@ -146,7 +146,43 @@ describe('modgate check', () => {
     expect((await place.run(['check'], { CRM_TOKEN: SECRET })).code).to.equal(0);
   });
 
-  it('knows the kinds of plugins in --plugins', async () => {
+  it('reports unresolved secrets as notes with --allow-missing-secrets', async () => {
+    const describe = (bearer: string) => ({
+      ...GOOD,
+      provider: { kind: 'http', config: { endpoints: [ENDPOINT], auth: { bearer } } },
+    });
+    const file = place.write('modules.d/crm.json', describe('env:CRM_TOKEN'));
+    const { summary, notes, files } = await checkJson('--allow-missing-secrets');
+    expect(summary).to.deep.equal({ files: 1, errors: 0, warnings: 0 });
+    const message =
+      "'provider.config.auth.bearer' refers to the variable CRM_TOKEN, which is not set";
+    expect(notes).to.deep.equal([{ file: 'modules.d/crm.json', message }]);
+    const set = await place.run(['check', '--json'], { CRM_TOKEN: SECRET });
+    const [expected] = (JSON.parse(set.stdout) as Report).files;
+    expect(files).to.deep.equal([expected]);
+    // The digest covers the content of files, so it is unknown without them.
+    place.write('modules.d/crm.json', describe('file:./token'));
+    const missing = await checkJson('--allow-missing-secrets');
+    expect(missing.code).to.equal(0);
+    expect(missing.files[0]?.['config_digest']).to.equal(null);
+    expect(missing.notes).to.have.length(1);
+    expect((await place.run(['check', file])).code).to.equal(1);
+    place.write('modules.d/crm.json', describe('env:MODGATE_STORE_KEY'));
+    expect(await checkJson('--allow-missing-secrets')).to.include({ code: 1 });
+  });
+
+  it('validates the rest of a descriptor with missing secrets', async () => {
+    const config = { endpoints: [ENDPOINT], auth: { bearer: 'env:CRM_TOKEN' } };
+    const manifest = './missing.json';
+    const provider = { kind: 'http', config };
+    place.write('modules.d/crm.json', { module: 'crm', provider, manifest });
+    const { code, findings } = await checkJson('--allow-missing-secrets');
+    expect(code).to.equal(1);
+    expect(findings).to.have.length(1);
+    expect(findings[0]?.['message']).to.include('missing.json');
+  });
+
+  it('accepts the kinds of plugins in --plugins', async () => {
     place.write('modules.d/x.yaml', 'module: x\nprovider: { kind: echo }\n');
     const { code, findings } = await checkJson();
     expect(code).to.equal(1);
@@ -163,7 +199,7 @@ describe('modgate check', () => {
     expect(stdout).to.include('[plugin-failed]');
   });
 
-  describe('of a manifest that is not at hand', () => {
+  describe('with a manifest from elsewhere', () => {
     let provider: EchoProvider;
 
     before(async () => {
@@ -172,29 +208,29 @@ describe('modgate check', () => {
 
     after(() => provider.close());
 
-    it('says so, and asks nobody', async () => {
+    it('notes that it was not checked, without a request', async () => {
       const ours = describeModule('a', provider.url, []);
       place.write('modules.d/a.json', { ...ours, manifest: { from: 'provider' } });
       place.write('modules.d/b.json', { ...ours, module: 'b', manifest: { url: provider.url } });
       const { code, notes, files } = await checkJson();
       expect(code).to.equal(0);
       expect(notes.map(({ file, message }) => `${file}: ${message}`)).to.deep.equal([
-        'modules.d/a.json: the manifest comes from the provider: it is not asked, so the manifest is not judged',
-        'modules.d/b.json: the manifest comes from a URL: it is not fetched, so the manifest is not judged',
+        'modules.d/a.json: the manifest comes from the provider and was not checked',
+        'modules.d/b.json: the manifest comes from a URL and was not checked',
       ]);
       expect(files.map(({ digest }) => digest)).to.deep.equal([null, null]);
       expect(provider.requests).to.have.length(0);
     });
   });
 
-  it('judges one descriptor alone', async () => {
+  it('validates a single descriptor', async () => {
     place.write('modules.d/bad.yaml', BAD);
     place.write('modules.d/crm.json', GOOD);
     const { code, stdout } = await place.run(['check', 'modules.d/crm.json']);
     expect({ code, stdout }).to.deep.equal({ code: 0, stdout: '1 file, 0 errors, 0 warnings\n' });
   });
 
-  it('judges a manifest as a manifest', async () => {
+  it('validates a manifest', async () => {
     place.write('manifest.json', buildManifest('crm', ROUTES));
     const good = await checkJson('manifest.json');
     expect(good.code).to.equal(0);
@@ -212,14 +248,14 @@ describe('modgate check', () => {
     }
   });
 
-  it('tells of a file that cannot be read at all', async () => {
+  it('reports an unreadable file', async () => {
     place.write('modules.d/crm.json', '{ "module": ');
     const { code, findings } = await checkJson('modules.d/crm.json');
     expect(code).to.equal(1);
     expect(findings[0]).to.include({ rule: 'json-syntax', file: 'modules.d/crm.json', line: 1 });
   });
 
-  it('names files outside the working directory from the root', async () => {
+  it('names files outside the working directory by absolute paths', async () => {
     const file = place.write('modules.d/bad.yaml', 'module: Bad\n');
     place.write('elsewhere/x', '');
     const other = createWorkplace();
@@ -235,17 +271,20 @@ describe('modgate check', () => {
     [['--modules', 'nowhere'], /^--modules must be a folder that can be read: .* does not exist$/],
     [['--plugins', 'nowhere', '.'], /^--plugins must be a folder that can be read: /],
     [['--format', SECRET, '.'], /^--format must be one of text, json, sarif$/],
-    [['--json', '--format', 'sarif', '.'], /^--json and --format sarif exclude each other$/],
+    [['--json', '--format', 'sarif', '.'], /^--json cannot be used with --format sarif$/],
     [['--against', SECRET, '.'], /^--against must be an http or https URL /],
     [
       ['--against', 'http://a@h', '.'],
       /^--against must be an http or https URL without credentials/,
     ],
-    [['--format', 'sarif', '--against', 'http://h', '.'], /^--against has no place in sarif/],
+    [
+      ['--format', 'sarif', '--against', 'http://h', '.'],
+      /^--against cannot be used with --format sarif/,
+    ],
     [['a', 'b'], /^too many arguments for 'check'/],
   ];
   for (const [args, line] of REFUSED) {
-    it(`refuses '${args.join(' ')}' in one line, with 2`, async () => {
+    it(`rejects '${args.join(' ')}' with one line and exit 2`, async () => {
       const { code, stdout, stderr } = await place.run(['check', ...args]);
       expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
       expect(stderr)
@@ -255,14 +294,14 @@ describe('modgate check', () => {
     });
   }
 
-  it('has --json as another word for --format json', async () => {
+  it('accepts --json instead of --format json', async () => {
     place.write('modules.d/crm.json', GOOD);
     const { stdout } = await place.run(['check', '--json']);
     expect((await place.run(['check', '--format', 'json'])).stdout).to.equal(stdout);
     expect((await place.run(['check', '--json', '--format', 'json'])).stdout).to.equal(stdout);
   });
 
-  it('agrees with the host about every file, and about digests', async () => {
+  it('agrees with the host about every file and digest', async () => {
     const files: Record<string, string | object> = {
       'bad.yaml': BAD,
       'crm.json': GOOD,

@@ -22,7 +22,7 @@ describe('modgate completion', () => {
 
   after(() => place.remove());
 
-  /** What bash offers where the last word stands. */
+  /** The completions of bash for the last word. */
   async function complete(...words: string[]): Promise<string[]> {
     const probe = place.write(
       'probe.bash',
@@ -56,7 +56,7 @@ for word in "\${COMPREPLY[@]}"; do echo "$word"; done`,
     expect(await complete('check', '--json', '--ag')).to.deep.equal(['--against']);
   });
 
-  it('completes the words that an option or an argument takes in bash', async () => {
+  it('completes the values of options and arguments in bash', async () => {
     expect(await complete('check', '--format', '')).to.have.members(['text', 'json', 'sarif']);
     expect(await complete('check', '--format', 's')).to.deep.equal(['sarif']);
     expect(await complete('serve', '--env', '')).to.be.an('array');
@@ -75,7 +75,7 @@ for word in "\${COMPREPLY[@]}"; do echo "$word"; done`,
     expect(await complete('digest', 'mode')).to.deep.equal(['modern file.txt']);
   });
 
-  it('prints a script that bash has nothing against', async () => {
+  it('prints a valid script for bash', async () => {
     const { stderr } = await execute('bash', ['-n', script]);
     expect(stderr).to.equal('');
   });
@@ -92,7 +92,7 @@ for word in "\${COMPREPLY[@]}"; do echo "$word"; done`,
       }
     });
 
-    it(`prints what ${shell} has nothing against, where it is installed`, async function () {
+    it(`prints a valid script for ${shell}, where it is installed`, async function () {
       const { stdout } = await runModgate(['completion', shell]);
       const file = `${place.folder}/completion.${shell}`;
       writeFileSync(file, stdout);
@@ -106,7 +106,7 @@ for word in "\${COMPREPLY[@]}"; do echo "$word"; done`,
     });
   }
 
-  it('refuses another shell in one line, with 2', async () => {
+  it('rejects another shell with one line and exit 2', async () => {
     expect(await runModgate(['completion', 'powershell'])).to.deep.equal({
       code: 2,
       stdout: '',

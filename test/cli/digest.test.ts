@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { runModgate } from '../support/cli/run-modgate.js';
 
-// In the order of RFC 8785 and without a space: its own canonical form.
+// Already canonical (RFC 8785): ordered, without spaces.
 const CANONICAL =
   '{"capabilities":[],"http_routes":[],"module_id":"crm","protocol":"modgate.manifest.v1"}';
 const DIGEST = `sha256:${createHash('sha256').update(CANONICAL).digest('hex')}`;
@@ -25,7 +25,7 @@ describe('modgate digest', () => {
     return file;
   }
 
-  it('prints the digest of the canonical form, whatever the file looks like', async () => {
+  it('prints the digest of the canonical form for every layout of the file', async () => {
     const yaml =
       '# ours\nprotocol: modgate.manifest.v1\nmodule_id: crm\ncapabilities: []\nhttp_routes: []\n';
     for (const file of [write('a.json', CANONICAL), write('a.yaml', yaml)]) {
@@ -34,14 +34,14 @@ describe('modgate digest', () => {
     }
   });
 
-  it('prints JSON when asked', async () => {
+  it('prints JSON with --json', async () => {
     const file = write('b.json', CANONICAL);
     const { code, stdout } = await runModgate(['digest', file, '--json']);
     expect(code).to.equal(0);
     expect(JSON.parse(stdout)).to.deep.equal({ file, digest: DIGEST });
   });
 
-  it('refuses a bad manifest in one line, with its place and 2', async () => {
+  it('rejects an invalid manifest with one line, its place and exit 2', async () => {
     const file = write('bad.json', CANONICAL.replace('"crm"', '"Not A Name"'));
     const { code, stdout, stderr } = await runModgate(['digest', file]);
     expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
@@ -49,7 +49,7 @@ describe('modgate digest', () => {
     expect(stderr).not.to.include('Not A Name');
   });
 
-  it('refuses a file that is missing', async () => {
+  it('rejects a missing file', async () => {
     const file = join(folder, 'missing.json');
     const stderr = `modgate: ${file} does not exist\n`;
     expect(await runModgate(['digest', file])).to.deep.equal({ code: 2, stdout: '', stderr });

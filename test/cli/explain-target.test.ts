@@ -47,21 +47,21 @@ const RULES: Readonly<Record<string, readonly [target: string, segment: number |
   'double-encoding': ['/modules/crm/http/a/%252e', 2],
 };
 
-describe('findTargetFault', () => {
+describe('findTargetProblem', () => {
   for (const [rule, [target, segment]] of Object.entries(RULES)) {
-    it(`names ${rule}, and the segment`, () => {
+    it(`reports ${rule} and the segment`, () => {
       expect(findTargetProblem(target)).to.include({ rule, segment });
     });
   }
 
-  it('calls a trailing slash by its name', () => {
+  it('reports a trailing slash', () => {
     expect(findTargetProblem('/modules/crm/http/a/')?.reason).to.equal(
       'the path ends with a slash',
     );
     expect(findTargetProblem('/modules/crm/http/')?.reason).to.equal('segment 1 is empty');
   });
 
-  it('says how a slash in a name is written', () => {
+  it('explains how to encode a slash in a name', () => {
     expect(findTargetProblem('/modules/acme%2FCRM/http/a')?.reason).not.to.include('%2F');
     expect(findTargetProblem('/modules/Crm/http/a')?.reason).to.include("'%2F'");
   });
@@ -72,7 +72,7 @@ describe('findTargetFault', () => {
     fc.array(fc.string({ unit: 'grapheme-ascii', maxLength: 4 })).map((parts) => parts.join('/')),
   );
 
-  it('finds a fault exactly where the canonicaliser finds no match', () => {
+  it('reports a problem for exactly the targets that do not match', () => {
     const prefix = fc.constantFrom(
       '/modules/crm/http/',
       '/modules/acme%2Fcrm/http/',
@@ -91,7 +91,7 @@ describe('findTargetFault', () => {
     );
   });
 
-  it('blames a segment that by itself can match nothing', () => {
+  it('names a segment that cannot match on its own', () => {
     fc.assert(
       fc.property(PATH, (rest) => {
         const [path = ''] = rest.split('?');

@@ -95,7 +95,7 @@ describe('modgate explain', () => {
     return JSON.parse(stdout) as Explanation;
   }
 
-  /** As the command does, without starting it: many questions take a while. */
+  /** Like the command, but without a process per request. */
   async function ask(method: string, target: string, as: string): Promise<Explanation> {
     const query = new URLSearchParams({ method, target });
     const response = await fetch(`${host.url}/explain?${query}`, {
@@ -104,14 +104,14 @@ describe('modgate explain', () => {
     return (await response.json()) as Explanation;
   }
 
-  const WHO = [
+  const CALLERS = [
     'dev-service:a:crm.read',
     'dev-service:a',
     'dev-system:a',
     'dev-user:a:crm.read',
-    'nobody',
+    'anonymous',
   ];
-  const WHAT: readonly (readonly [method: string, target: string])[] = [
+  const REQUESTS: readonly (readonly [method: string, target: string])[] = [
     ['GET', SPECIAL],
     ['HEAD', '/modules/acme%2Fcrm/http/items/1'],
     ['GET', '/modules/acme%2Fcrm/http/a/b'],
@@ -127,9 +127,9 @@ describe('modgate explain', () => {
     ['GET', '/modules/off/http/x'],
     ['GET', '/modules/refused/http/x'],
   ];
-  for (const [method, target] of WHAT) {
-    it(`says of ${method} ${target} what the host then answers, whoever asks`, async () => {
-      for (const as of WHO) {
+  for (const [method, target] of REQUESTS) {
+    it(`predicts the response to ${method} ${target} for every caller`, async () => {
+      for (const as of CALLERS) {
         const { verdict } = await ask(method, target, as);
         const isBodied = method === 'PUT' || method === 'POST';
         const { status } = await call(host, {
@@ -146,12 +146,12 @@ describe('modgate explain', () => {
     });
   }
 
-  it('asks no provider', async () => {
+  it('does not call the provider', async () => {
     await explain('GET', SPECIAL, '--as', READER);
     expect(provider.requests).to.have.length(0);
   });
 
-  it('names module, route, and the routes that lost, the next best first', async () => {
+  it('names the module, the route, and the other matching routes in order', async () => {
     const { module, route, losers, path, methods } = await explain('GET', SPECIAL, '--as', READER);
     expect(module).to.include({ name: 'acme/crm', file: 'crm.yaml', state: 'live', reason: null });
     expect(path).to.deep.equal({
@@ -174,7 +174,7 @@ describe('modgate explain', () => {
     expect(methods).to.deep.equal(['GET', 'PUT', 'DELETE']);
   });
 
-  it('says which file and line set each limit, and what is default', async () => {
+  it('names the file and line of each limit, or the default', async () => {
     const { limits } = await explain('GET', SPECIAL);
     const sources = Object.fromEntries(
       limits.map(({ name, value, source }) => [name, [value, source]]),
@@ -190,7 +190,7 @@ describe('modgate explain', () => {
     });
   });
 
-  it('lists exactly the headers that the provider then gets', async () => {
+  it('lists exactly the headers that the provider receives', async () => {
     const { headers } = await explain(
       'PUT',
       '/modules/acme%2Fcrm/http/items/1',
@@ -229,12 +229,12 @@ describe('modgate explain', () => {
     expect(got.get('x-key')).to.equal(PROVIDER_SECRET);
   });
 
-  it('shows endpoints and their state', async () => {
+  it('lists endpoints and their state', async () => {
     const { endpoints } = await explain('GET', SPECIAL);
     expect(endpoints).to.deep.equal([{ endpoint: provider.url, state: 'up' }]);
   });
 
-  it('says which body a route takes', async () => {
+  it('names the body policy of a route', async () => {
     const bodyOf = async (method: string) =>
       (await explain(method, '/modules/acme%2Fcrm/http/items/1')).body;
     expect(await bodyOf('GET')).to.deep.equal({ policy: 'ignored', max_bytes: null });
@@ -242,7 +242,7 @@ describe('modgate explain', () => {
     expect(await bodyOf('PUT')).to.deep.equal({ policy: 'json', max_bytes: 77 });
   });
 
-  it('says which segment of a path can match nothing, and why', async () => {
+  it('names the segment of a path that cannot match, with the reason', async () => {
     const { path, checks } = await explain('GET', '/modules/acme%2Fcrm/http/a/%252e/b');
     expect(path.fault).to.deep.equal({
       rule: 'double-encoding',
@@ -253,7 +253,7 @@ describe('modgate explain', () => {
     expect(failed.map(({ check, status }) => [check, status])).to.deep.equal([['path', 404]]);
   });
 
-  it('says why a module does not serve, and which name was near', async () => {
+  it('explains why a module does not serve, and suggests a similar name', async () => {
     const detailOf = async (module: string) => {
       const { checks } = await explain('GET', `/modules/${module}/http/x`);
       return checks.find(({ check }) => check === 'module');
@@ -267,7 +267,18 @@ describe('modgate explain', () => {
     expect((await detailOf('zzzzzz'))?.next_actions).to.deep.equal([]);
   });
 
-  it('leaves paths of the host, and the bridge, to others', async () => {
+  it('names the nearest routes of a path without a route', async () => {
+    const nearest = async (method: string, path: string) => {
+      const { checks } = await explain(method, `/modules/acme%2Fcrm/http/${path}`);
+      const route = checks.find(({ check }) => check === 'route');
+      expect(route).to.include({ outcome: 'fail', status: 404 });
+      return route?.next_actions.join();
+    };
+    expect(await nearest('POST', 'closd')).to.match(/^nearest routes: POST \/closed, GET \/\{rest/);
+    expect(await nearest('PUT', 'item/7')).to.match(/^nearest routes: PUT \/items\/\{id\}, /);
+  });
+
+  it('does not explain host routes and the bridge', async () => {
     const own = await explain('GET', '/livez');
     expect(own).to.deep.include({ checks: [], module: null });
     expect(own.verdict.status).to.equal(null);
@@ -277,7 +288,7 @@ describe('modgate explain', () => {
     expect(bridge).to.deep.include({ route: null, losers: [], methods: [] });
   });
 
-  it('explains whoever asks, or another caller by any token that the host knows', async () => {
+  it('explains its caller, or another one by any valid token', async () => {
     expect((await explain('GET', SPECIAL)).actor).to.deep.equal({
       kind: 'service',
       id: 'ops',
@@ -290,13 +301,13 @@ describe('modgate explain', () => {
     expect(stranger.route?.declared_path).to.equal('/items/special');
   });
 
-  it('logs neither the token nor the target of a question', async () => {
+  it('logs neither the token nor the target', async () => {
     await explain('GET', '/modules/acme%2Fcrm/http/who/knows', '--as', 'opensesame');
-    await waitUntil('it is logged', () => host.logs().some(({ msg }) => msg === 'request'));
+    await waitUntil('the log line', () => host.logs().some(({ msg }) => msg === 'request'));
     expect(host.output()).not.to.include('opensesame').and.not.include('who/knows');
   });
 
-  it('is for whoever has the scope', async () => {
+  it('requires its scope', async () => {
     const target = `/explain?method=GET&target=${encodeURIComponent(SPECIAL)}`;
     expectProblem(await call(host, { target, as: null }), 401);
     for (const as of [
@@ -308,10 +319,10 @@ describe('modgate explain', () => {
     }
     const { code, stderr } = await runModgate(['explain', 'GET', SPECIAL, '--url', host.url]);
     expect(code).to.equal(1);
-    expect(stderr).to.match(/^modgate: the host at \S+ answered 401: [^\n]+\n$/);
+    expect(stderr).to.match(/^modgate: the host at \S+ responded with 401: [^\n]+\n$/);
   });
 
-  it('answers 400 to a question that lacks a part, and 405 to another method', async () => {
+  it('rejects a missing parameter with 400 and other methods with 405', async () => {
     const ask = (query: string, headers: readonly (readonly [string, string])[] = []) =>
       call(host, { target: `/explain${query}`, as: EXPLAINER, headers });
     expect(reasonOf(expectProblem(await ask(''), 400), 'method')).to.equal('missing');
@@ -323,7 +334,7 @@ describe('modgate explain', () => {
     expectProblem(await call(host, { method: 'POST', target: '/explain', as: EXPLAINER }), 405);
   });
 
-  it('writes it for people, the verdict first', async () => {
+  it('prints text with the verdict first', async () => {
     const args = ['explain', 'put', '/modules/acme%2Fcrm/http/items/1', '--as', READER];
     const { code, stdout } = await runModgate([...args, '--url', host.url, '--token', EXPLAINER]);
     expect(code).to.equal(0);
@@ -339,7 +350,7 @@ describe('modgate explain', () => {
       '  FAIL  capability  403 a declared capability is required',
       '                    ask for the scope crm.write',
       '  modgate-actor: service:me',
-      "  x-key: the host's own, not shown",
+      '  x-key: a credential of the host, not shown',
       `  ${provider.url} (up)`,
     ]) {
       expect(lines).to.include(line);
@@ -347,29 +358,29 @@ describe('modgate explain', () => {
     expect(stdout).to.match(/\n {2}limits\.timeout_ms +4000 +crm\.yaml:10:3\n/);
   });
 
-  it('shows the token of nobody to anybody but the host', async () => {
+  it('sends tokens only to the host and prints none', async () => {
     const fake = await startFakeHost(() => ({ body: 'x' }));
     const args = ['explain', 'GET', '/x?a=1&b=%2F#', '--as', 'opensesame', '--url', fake.url];
     const { code, stderr } = await runModgate(args);
-    const [asked = ''] = fake.asked;
+    const [request = ''] = fake.requests;
     expect(fake.lastHeader('modgate-explain-as')).to.equal('opensesame');
     await fake.close();
-    expect(asked).not.to.include('opensesame');
-    const query = new URL(asked.replace('GET ', ''), fake.url).searchParams;
+    expect(request).not.to.include('opensesame');
+    const query = new URL(request.replace('GET ', ''), fake.url).searchParams;
     expect([...query]).to.deep.equal([
       ['method', 'GET'],
       ['target', '/x?a=1&b=%2F#'],
     ]);
     expect({ code, stderr }).to.deep.equal({
       code: 1,
-      stderr: `modgate: ${fake.url} answers, but not as a modgate host does\n`,
+      stderr: `modgate: ${fake.url} is not a modgate host: unexpected response\n`,
     });
   });
 
-  it('says 502 while every breaker is open', async () => {
+  it('predicts 502 while every circuit breaker is open', async () => {
     provider.answer({ status: 500 });
     const target = '/modules/acme%2Fcrm/http/items/1';
-    await waitUntil('the breaker opens', async () => {
+    await waitUntil('the circuit breaker to open', async () => {
       await call(host, {
         method: 'PUT',
         target,
@@ -405,28 +416,28 @@ describe('modgate explain --modules', () => {
 
   for (const [target, as] of [
     [SPECIAL, READER],
-    [SPECIAL, 'nobody'],
+    [SPECIAL, 'anonymous'],
     ['/modules/refused/http/x', READER],
     ['/modules/off/http/x', READER],
     ['/modules/acme%2Fcrm/http/a//b', READER],
   ] as const) {
-    it(`says of ${target}, as ${as}, what a host with those files says`, async () => {
-      const question = ['explain', 'GET', target, '--as', as, '--json'];
-      const offline = await place.run([...question, '--modules', 'modules.d'], env);
+    it(`explains ${target} as ${as} like a host with the same files`, async () => {
+      const args = ['explain', 'GET', target, '--as', as, '--json'];
+      const offline = await place.run([...args, '--modules', 'modules.d'], env);
       expect({ code: offline.code, stderr: offline.stderr }).to.deep.equal({ code: 0, stderr: '' });
-      const online = await runModgate([...question, '--url', host.url, '--token', EXPLAINER]);
+      const online = await runModgate([...args, '--url', host.url, '--token', EXPLAINER]);
       expect(comparable(offline)).to.deep.equal(comparable(online));
     });
   }
 
-  /** Without what only a running host has: endpoints, and times. */
+  /** Without endpoints and times, which only a running host has. */
   function comparable({ stdout }: Ended): object {
     const { endpoints: _, module, checks, ...rest } = JSON.parse(stdout) as Explanation;
     const known = module && { ...module, since: '', reason: null };
     return { ...rest, module: known, checks: checks.map(({ detail: _detail, ...check }) => check) };
   }
 
-  it('calls nobody an actor without --as', async () => {
+  it('has no actor without --as', async () => {
     const args = ['explain', 'GET', SPECIAL, '--modules', 'modules.d'];
     const { code, stdout } = await place.run(args, env);
     expect(code).to.equal(0);
@@ -442,12 +453,12 @@ describe('modgate explain --modules', () => {
     [['GET', '/x', '--modules', 'nowhere'], /^--modules must be a folder that can be read: /],
     [
       ['GET', '/x', '--modules', '.', '--url', 'http://h'],
-      /^--modules explains from files and --url/,
+      /^--modules and --url cannot be used together/,
     ],
     [['GET', '/x', '--url', 'hunter2'], /^--url must be an http or https URL/],
   ];
   for (const [args, line] of REFUSED) {
-    it(`refuses ${JSON.stringify(args.join(' '))} in one line, with 2`, async () => {
+    it(`rejects ${JSON.stringify(args.join(' '))} with one line and exit 2`, async () => {
       const { code, stdout, stderr } = await runModgate(['explain', ...args]);
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
       expect(stderr)

@@ -47,7 +47,7 @@ describe('modgate grants', () => {
     return stdout.trim();
   }
 
-  it('tells as JSON what is granted, what is declared, and the difference both ways', async () => {
+  it('prints granted and declared permissions and their differences as JSON', async () => {
     describeCrm();
     const digest = await readDigest();
     expect(await readReport()).to.deep.equal({
@@ -72,7 +72,7 @@ describe('modgate grants', () => {
     });
   });
 
-  it('tells it to people', async () => {
+  it('prints text', async () => {
     describeCrm();
     const digest = await readDigest();
     const { code, stdout } = await place.run(['grants', 'crm']);
@@ -81,7 +81,7 @@ describe('modgate grants', () => {
       [
         'module    crm (modules.d/crm.json)',
         `manifest  ${digest}`,
-        'pin       none: the grants are for whatever manifest is read',
+        'pin       none: the grants apply to any manifest',
         `release   ${digest}`,
         `ui        ${UI}`,
         '',
@@ -95,12 +95,12 @@ describe('modgate grants', () => {
     );
   });
 
-  it('takes the release that the descriptor names', async () => {
+  it('uses the release of the descriptor', async () => {
     describeCrm({ console: { ...DESCRIPTOR.console, release: RELEASE } });
     expect((await readReport())['release']).to.equal(RELEASE);
   });
 
-  it('says whether the pin fits, and goes on when it does not', async () => {
+  it('reports whether the pin matches', async () => {
     describeCrm({ manifest_digest: await readDigest() });
     expect((await readReport())['pin']).to.equal('fits');
     place.write('modules.d/crm/manifest.json', { ...MANIFEST, summary: 'changed' });
@@ -108,10 +108,10 @@ describe('modgate grants', () => {
     expect(report['pin']).to.equal('differs');
     expect(report['manifest_digest']).to.equal(await readDigest());
     const { stdout } = await place.run(['grants', 'crm']);
-    expect(stdout).to.include('does NOT fit');
+    expect(stdout).to.include('does NOT match');
   });
 
-  it('tells what it can of a manifest that only a provider has', async () => {
+  it('prints the grants without a manifest that only the provider has', async () => {
     describeCrm({ manifest: { from: 'provider' }, manifest_digest: RELEASE });
     expect(await readReport()).to.deep.include({
       module_id: null,
@@ -124,7 +124,7 @@ describe('modgate grants', () => {
     });
   });
 
-  it('needs no secret of the provider', async () => {
+  it('does not need secrets of the provider', async () => {
     const config = { ...DESCRIPTOR.provider.config, auth: { bearer: 'env:NOT_SET_ANYWHERE' } };
     describeCrm({ provider: { kind: 'http', config } });
     expect((await readReport())['grants']).to.deep.equal(DESCRIPTOR.console.grants);
@@ -138,21 +138,21 @@ describe('modgate grants', () => {
     expect(JSON.parse(stdout)).to.deep.include({ file: 'elsewhere/crm.json' });
   });
 
-  it('shows a descriptor without a console, or disabled, as what it is', async () => {
+  it('prints a descriptor without a console, or a disabled one', async () => {
     describeCrm({ console: undefined, enabled: false });
     const { code, stdout } = await place.run(['grants', 'crm']);
     expect(code).to.equal(0);
     expect(stdout).to.include('modules.d/crm.json, disabled').and.include('ui        none');
   });
 
-  it('ends with 2 when no descriptor is for the module, and names the nearest', async () => {
+  it('exits with 2 for an unknown module and suggests a similar name', async () => {
     describeCrm();
     const { code, stdout, stderr } = await place.run(['grants', 'crn']);
     expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
     expect(stderr).to.match(/^modgate: [^\n]*'crn'[^\n]*did you mean 'crm'\?\n$/);
   });
 
-  it('ends with 2 and one line when the descriptor or the manifest is bad', async () => {
+  it('exits with 2 and one line for an invalid descriptor or manifest', async () => {
     describeCrm({ surplus: 1 });
     const descriptor = await place.run(['grants', 'crm']);
     expect(descriptor.code).to.equal(2);
@@ -167,7 +167,7 @@ describe('modgate grants', () => {
     );
   });
 
-  it('ends with 2 without a module or a folder', async () => {
+  it('exits with 2 without a module or a folder', async () => {
     expect((await place.run(['grants'])).code).to.equal(2);
     expect((await place.run(['grants', 'crm', '--modules', 'nowhere'])).code).to.equal(2);
   });

@@ -17,7 +17,7 @@ describe('modgate new module', () => {
   const list = (folder = 'modules.d') =>
     readdirSync(join(place.folder, folder), { recursive: true }).map(String).sort();
 
-  it('writes a descriptor, a manifest and a local module, and says where', async () => {
+  it('writes a descriptor, a manifest and a local module, and prints their paths', async () => {
     const { code, stdout, stderr } = await place.run(['new', 'module', 'acme/crm']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.equal(
@@ -35,7 +35,7 @@ describe('modgate new module', () => {
     ]);
   });
 
-  it('writes no code for a service elsewhere', async () => {
+  it('writes no code for a module of kind http', async () => {
     const args = ['new', 'module', 'crm', '--kind', 'http', '--dir', 'deep/er', '--json'];
     const { code, stdout } = await place.run(args);
     expect(code).to.equal(0);
@@ -56,19 +56,24 @@ describe('modgate new module', () => {
     'a.manifest',
     `${'a'.repeat(63)}/${'b'.repeat(63)}`,
   ];
-  it('writes what passes check without a warning, whatever the name', async () => {
+  it('writes files that pass check without warnings, for every name', async () => {
     for (const [index, name] of ODD_NAMES.entries()) {
       const kind = index % 2 === 0 ? 'local' : 'http';
       const made = await place.run(['new', 'module', name, '--kind', kind]);
       expect(made.code, made.stderr).to.equal(0);
     }
     const { code, stdout } = await place.run(['check', '--json']);
-    const report = JSON.parse(stdout) as { findings: object[]; files: { module: string }[] };
-    expect({ code, findings: report.findings }).to.deep.equal({ code: 0, findings: [] });
+    const report = JSON.parse(stdout) as {
+      findings: object[];
+      ignored: object[];
+      files: { module: string }[];
+    };
+    const { findings, ignored } = report;
+    expect({ code, findings, ignored }).to.deep.equal({ code: 0, findings: [], ignored: [] });
     expect(report.files.map(({ module }) => module).sort()).to.deep.equal(ODD_NAMES.toSorted());
   });
 
-  it('names the schemas of the package that is installed beside the folder', async () => {
+  it('names the schemas of the installed package', async () => {
     mkdirSync(join(place.folder, 'node_modules'));
     symlinkSync(process.cwd(), join(place.folder, 'node_modules/modgate'));
     await place.run(['new', 'module', 'crm', '--dir', 'deep/er']);
@@ -95,7 +100,7 @@ describe('modgate new module', () => {
     }
   });
 
-  it('writes a local module that serves at once', async () => {
+  it('writes a local module that serves without changes', async () => {
     await place.run(['new', 'module', 'acme/crm']);
     const args = [
       'serve',
@@ -115,7 +120,7 @@ describe('modgate new module', () => {
     expect(data).to.deep.equal({ hello: 'ann' });
   });
 
-  it('writes into the folder of a running host, which then serves it', async () => {
+  it('writes into the folder of a running host, which serves the module and ignores no file', async () => {
     const host = await startHost();
     const made = await place.run([
       'new',
@@ -127,12 +132,23 @@ describe('modgate new module', () => {
     const headers = { authorization: 'Bearer dev-service:me:late.read' };
     const isServed = async () =>
       (await fetch(`${host.url}/modules/late/http/hello/you`, { headers })).status === 200;
-    await waitUntil('the module is served', isServed).finally(() => host.stop());
+    const listIgnored = async () => {
+      const ops = { authorization: 'Bearer dev-system:ops' };
+      const response = await fetch(`${host.url}/modules`, { headers: ops });
+      const { ignored } = (await response.json()) as { ignored: { file: string }[] };
+      return ignored.map(({ file }) => file).filter((file) => file !== '.status');
+    };
+    try {
+      await waitUntil('the module to be served', isServed);
+      expect(await listIgnored()).to.deep.equal([]);
+    } finally {
+      await host.stop();
+    }
     expect(made.code).to.equal(0);
   });
 
-  describe('refuses', () => {
-    async function refusalOf(...args: string[]): Promise<string> {
+  describe('rejects', () => {
+    async function rejectionOf(...args: string[]): Promise<string> {
       const before = existsSync(join(place.folder, 'modules.d')) ? list() : null;
       const { code, stdout, stderr } = await place.run(['new', ...args]);
       expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
@@ -141,29 +157,29 @@ describe('modgate new module', () => {
       return stderr.slice('modgate: '.length, -1);
     }
 
-    const NOTHING = 'is there already: nothing was written';
+    const NOTHING = 'already exists: nothing was written';
 
     it('to overwrite a file', async () => {
       const file = place.write('modules.d/crm.yaml', 'mine');
-      expect(await refusalOf('module', 'crm')).to.equal(`modules.d/crm.yaml ${NOTHING}`);
+      expect(await rejectionOf('module', 'crm')).to.equal(`modules.d/crm.yaml ${NOTHING}`);
       expect(readFileSync(file, 'utf8')).to.equal('mine');
     });
 
-    it('to write into a folder that is there, even an empty one', async () => {
+    it('to write into an existing folder, even an empty one', async () => {
       mkdirSync(join(place.folder, 'modules.d/crm'), { recursive: true });
-      expect(await refusalOf('module', 'crm')).to.equal(`modules.d/crm ${NOTHING}`);
+      expect(await rejectionOf('module', 'crm')).to.equal(`modules.d/crm ${NOTHING}`);
     });
 
     it('to follow a link', async () => {
       mkdirSync(join(place.folder, 'modules.d'));
       symlinkSync('../elsewhere.yaml', join(place.folder, 'modules.d/crm.yaml'));
-      expect(await refusalOf('module', 'crm')).to.equal(`modules.d/crm.yaml ${NOTHING}`);
+      expect(await rejectionOf('module', 'crm')).to.equal(`modules.d/crm.yaml ${NOTHING}`);
       expect(existsSync(join(place.folder, 'elsewhere.yaml'))).to.equal(false);
     });
 
-    it('a name that is configured already, in whatever file', async () => {
+    it('a name that is already configured, in any file', async () => {
       place.write('modules.d/other.yaml', 'module: crm\nprovider: { kind: http }\n');
-      expect(await refusalOf('module', 'crm')).to.equal(
+      expect(await rejectionOf('module', 'crm')).to.equal(
         "module 'crm' is already configured by modules.d/other.yaml",
       );
     });
@@ -179,8 +195,8 @@ describe('modgate new module', () => {
 
     for (const name of ['CRM', 'a/b/c', '../crm', '.crm', 'crm/', '', 'a b', 'a\n', 'ä']) {
       it(`the name ${JSON.stringify(name)}`, async () => {
-        expect(await refusalOf('module', name)).to.equal(
-          'the name of a module is lower case, such as crm or acme/crm',
+        expect(await rejectionOf('module', name)).to.equal(
+          'the name of a module must be lower case, such as crm or acme/crm',
         );
       });
     }
@@ -194,7 +210,7 @@ describe('modgate new module', () => {
     ];
     for (const [args, line] of USAGE) {
       it(`'new ${args.join(' ')}'`, async () => {
-        expect(await refusalOf(...args)).to.match(line);
+        expect(await rejectionOf(...args)).to.match(line);
       });
     }
   });
@@ -211,8 +227,8 @@ describe('modgate new plugin', () => {
 
   const read = (path: string) => readFileSync(join(place.folder, path), 'utf8');
 
-  // That what it writes builds and passes is the matter of test/docs/adapter.test.ts.
-  it('writes a package into a folder named after it, and says where', async () => {
+  // test/docs/adapter.test.ts builds and tests the files.
+  it('writes a package into a folder of its name, and prints the paths', async () => {
     const { code, stdout, stderr } = await place.run(['new', 'plugin', '@acme/modgate-mqtt']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     const files = readdirSync(join(place.folder, 'modgate-mqtt'), { recursive: true })
@@ -233,7 +249,7 @@ describe('modgate new plugin', () => {
     for (const file of files) expect(read(file), file).not.to.match(/\{\{\w+\}\}/);
   });
 
-  it('names the kind after the plugin, and writes where it is told', async () => {
+  it('derives the kind from the name, and writes to --dir', async () => {
     const args = ['new', 'plugin', 'acme-mqtt', '--dir', 'deep/er', '--json'];
     const { code, stdout } = await place.run(args);
     expect(code).to.equal(0);
@@ -244,7 +260,7 @@ describe('modgate new plugin', () => {
     });
   });
 
-  async function refusalOf(...args: string[]): Promise<string> {
+  async function rejectionOf(...args: string[]): Promise<string> {
     const before = readdirSync(place.folder, { recursive: true });
     const { code, stdout, stderr } = await place.run(['new', 'plugin', ...args]);
     expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
@@ -252,13 +268,13 @@ describe('modgate new plugin', () => {
     return stderr.slice('modgate: '.length, -1);
   }
 
-  it('refuses a folder that is there', async () => {
+  it('rejects an existing folder', async () => {
     mkdirSync(join(place.folder, 'mqtt'));
-    expect(await refusalOf('mqtt')).to.equal('mqtt is there already: nothing was written');
+    expect(await rejectionOf('mqtt')).to.equal('mqtt already exists: nothing was written');
   });
 
-  it('refuses a kind, which is for modules', async () => {
-    expect(await refusalOf('mqtt', '--kind', 'http')).to.match(/^--kind is for modules/);
+  it('rejects --kind', async () => {
+    expect(await rejectionOf('mqtt', '--kind', 'http')).to.match(/^--kind applies to modules/);
   });
 
   for (const name of [
@@ -272,8 +288,8 @@ describe('modgate new plugin', () => {
     '',
     'a b',
   ]) {
-    it(`refuses the name ${JSON.stringify(name)}`, async () => {
-      expect(await refusalOf(name)).to.match(/^the name of a plugin is lower case/);
+    it(`rejects the name ${JSON.stringify(name)}`, async () => {
+      expect(await rejectionOf(name)).to.match(/^the name of a plugin must be lower case/);
     });
   }
 });

@@ -43,7 +43,7 @@ describe('modgate plugins', () => {
     }
   });
 
-  it('lists those of a folder as a table, with what is wrong', async () => {
+  it('lists the plugins of a folder as a table, with their problems', async () => {
     const { code, stdout } = await place.run(['plugins', '--plugins', 'plugins']);
     expect(code).to.equal(0);
     const lines = stdout.split('\n');
@@ -54,13 +54,13 @@ describe('modgate plugins', () => {
     expect(lines).to.include(`  ${join(plugins, 'broken')}`);
   });
 
-  it('ends with 1 when asked to and a plugin is refused', async () => {
+  it('exits with 1 for a refused plugin with --check', async () => {
     const args = ['plugins', '--check', '--plugins', 'plugins'];
     expect((await place.run(args)).code).to.equal(1);
     expect((await place.run(['plugins', '--check'])).code).to.equal(0);
   });
 
-  it('lists the packages of the configuration', async () => {
+  it('lists configured packages', async () => {
     writePlugin(join(place.folder, 'etc/node_modules/@acme'), {
       name: 'modgate-mqtt',
       manifest: { name: 'acme-mqtt', kinds: ['mqtt'] },
@@ -87,7 +87,7 @@ describe('modgate plugins', () => {
     }
   });
 
-  it('digests the files of a plugin, so that it can be verified', async () => {
+  it('prints digests that verify a plugin', async () => {
     const { code, stdout } = await place.run(['plugins', 'digest', 'plugins/acme']);
     expect(code).to.equal(0);
     expect(Object.keys(JSON.parse(stdout).acme)).to.deep.equal(['index.mjs', 'plugin.json']);
@@ -102,7 +102,7 @@ describe('modgate plugins', () => {
     expect(pinned).to.include({ state: 'known', integrity: 'verified' });
   });
 
-  it("prints what a plugin's own plugin.json holds", async () => {
+  it("prints the digests for a plugin's own plugin.json", async () => {
     const { stdout } = await place.run(['plugins', 'digest', '--own', 'plugins/acme']);
     const printed = JSON.parse(stdout) as { readonly digests: object };
     expect(printed).to.deep.equal({ digests: { 'index.mjs': sha256(adapterSource('acme')) } });
@@ -112,12 +112,12 @@ describe('modgate plugins', () => {
     expect(entries.find(({ name }) => name === 'acme')).to.include({ integrity: 'verified' });
   });
 
-  it('refuses another use in one line', async () => {
+  it('rejects other uses with one line', async () => {
     const uses: readonly (readonly [readonly string[], RegExp])[] = [
-      [['digest'], /'digest' needs the folder of a plugin/],
-      [['digets'], /the action must be 'digest', or none/],
+      [['digest'], /'digest' requires the folder of a plugin/],
+      [['digets'], /the action must be 'digest', or absent/],
       [['digest', 'gone'], /the folder of a plugin must be a folder that can be read/],
-      [['digest', '--own', 'plugins/acme', 'plugins/broken'], /--own takes one folder/],
+      [['digest', '--own', 'plugins/acme', 'plugins/broken'], /--own accepts one folder/],
       [['--plugins', 'gone'], /--plugins must be a folder that can be read/],
       [['--plugin-integrity', 'maybe'], /--plugin-integrity must be one of off, warn, enforce/],
       [['--plugin-digests', 'gone.json'], /gone\.json .*does not exist/],
@@ -142,7 +142,7 @@ describe('modgate plugins', () => {
       expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
     });
 
-    it('asks for them with the scope modgate.plugins.read', async () => {
+    it('requires the scope modgate.plugins.read', async () => {
       const entries = await list('--url', host.url, '--token', READER);
       expect(entries.map(({ name, state }) => `${name} ${state}`)).to.include.members([
         'http known',
@@ -153,7 +153,7 @@ describe('modgate plugins', () => {
       expect(stdout).to.match(/^acme +1\.0\.0 +known +unchecked +acme +-$/m);
     });
 
-    it('is refused without it', async () => {
+    it('exits with 1 without the scope', async () => {
       const token = 'dev-service:ops:modgate.modules.read';
       const args = ['plugins', '--url', host.url, '--token', token];
       const { code, stderr } = await place.run(args);

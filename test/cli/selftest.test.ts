@@ -21,9 +21,9 @@ describe('modgate selftest', () => {
     await host.stop();
   });
 
-  it('attacks a host of its own, by class', async () => {
+  it('attacks its own host, by class', async () => {
     const { code, stdout } = await runModgate(['selftest', '--class', 'host,tls']);
-    expect(stdout).to.match(/^CLASS +CASES +HELD +FAILED +SKIPPED +WHAT\n/);
+    expect(stdout).to.match(/^CLASS +CASES +HELD +FAILED +SKIPPED +ATTACKS\n/);
     expect(stdout).to.match(/\ntls +6 +6 +0 +0 /);
     expect(stdout).to.match(/\n18 attacks: 18 held, 0 failed\n$/);
     expect(code).to.equal(0);
@@ -32,18 +32,18 @@ describe('modgate selftest', () => {
   it('lists every case on demand', async () => {
     const { stdout } = await runModgate(['selftest', '--class', 'tls', '--verbose']);
     expect(stdout).to.include(
-      '\nheld    tls-expired: a certificate past its time (reply-from CVE-2026-107318)\n',
+      '\nheld    tls-expired: an expired certificate (reply-from CVE-2026-107318)\n',
     );
   });
 
-  it('makes against a running host what needs no credential, and says what it left out', async () => {
+  it('runs the cases without credentials against a running host, and reports the skipped ones', async () => {
     const { code, stdout } = await runModgate(['selftest', host.url, '--class', 'guard', '--json']);
     const { cases } = JSON.parse(stdout) as Report;
     const held = cases.filter(({ verdict }) => verdict === 'held');
     expect(held.length).to.be.above(10);
     expect(cases.find(({ id }) => id === 'guard-token-expired')).to.include({
       verdict: 'skipped',
-      reason: 'needs a host that the selftest starts itself',
+      reason: 'needs a host that the selftest starts',
     });
     expect(cases.find(({ id }) => id === 'guard-credential-cut')).to.include({
       verdict: 'skipped',
@@ -52,24 +52,27 @@ describe('modgate selftest', () => {
     expect(code).to.equal(0);
   });
 
-  it('ends with 1 and names the cases when a host did not hold', async () => {
+  it('exits with 1 and names the failed cases', async () => {
     const url = `http://127.0.0.1:${naive.port}`;
     const args = ['selftest', url, '--class', 'path', '--route', '/modules/shop/http/items'];
     const { code, stdout } = await runModgate([...args, '--token', 'secret-of-mine']);
-    expect(stdout).to.match(/\nfailed {2}path-dot-dot: .+answered 200 instead of 404 or 400\n/);
+    expect(stdout).to.match(
+      /\nfailed {2}path-dot-dot: .+responded with 200 instead of 404 or 400\n/,
+    );
     expect(stdout).not.to.include('secret-of-mine');
     expect(code).to.equal(1);
   });
 
-  const refused: readonly (readonly [title: string, args: readonly string[], message: RegExp])[] = [
-    ['a host elsewhere', ['http://192.0.2.1:3000'], /only a host on loopback/],
-    ['what is no URL', ['localhost'], /the URL must be an http or https URL/],
-    ['an unknown class', ['--class', 'paths'], /--class must name classes of path, guard/],
-    ['a route without a URL', ['--route', '/modules/a/http/b'], /--route needs the URL/],
-    ['a route that is none', ['http://127.0.0.1:1', '--route', '/a'], /--route must look like/],
-  ];
-  for (const [title, args, message] of refused) {
-    it(`refuses ${title}`, async () => {
+  const rejected: readonly (readonly [title: string, args: readonly string[], message: RegExp])[] =
+    [
+      ['a host elsewhere', ['http://192.0.2.1:3000'], /must be http and on loopback/],
+      ['what is no URL', ['localhost'], /the URL must be an http or https URL/],
+      ['an unknown class', ['--class', 'paths'], /--class must name classes of path, guard/],
+      ['a route without a URL', ['--route', '/modules/a/http/b'], /--route requires the URL/],
+      ['a route that is none', ['http://127.0.0.1:1', '--route', '/a'], /--route must look like/],
+    ];
+  for (const [title, args, message] of rejected) {
+    it(`rejects ${title}`, async () => {
       const { code, stderr } = await runModgate(['selftest', ...args]);
       expect(stderr).to.match(message);
       expect(code).to.equal(2);

@@ -10,7 +10,7 @@ import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { type HostOptions, type RunningHost, startHost } from '../support/start-host.js';
 
-describe('modgate serve refuses to start', () => {
+describe('modgate serve does not start', () => {
   let folder = '';
   let modules = '';
 
@@ -23,7 +23,7 @@ describe('modgate serve refuses to start', () => {
 
   after(() => rmSync(folder, { recursive: true }));
 
-  async function refusalOf(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  async function rejectionOf(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const state = join(folder, 'state');
     const given = ['serve', '--modules', modules, '--state', state, '--port', '0', ...args];
     const { code, stdout, stderr } = await runModgate(given, env);
@@ -35,69 +35,69 @@ describe('modgate serve refuses to start', () => {
   const development = ['--env', 'development'];
 
   it('in production without an authenticator', async () => {
-    expect(await refusalOf([])).to.include('no authenticator is configured');
-    expect(await refusalOf([], { MODGATE_ENV: 'production' })).to.include('--tokens FILE');
+    expect(await rejectionOf([])).to.include('no authenticator is configured');
+    expect(await rejectionOf([], { MODGATE_ENV: 'production' })).to.include('--tokens FILE');
   });
 
   it('with dev tokens beyond loopback', async () => {
     for (const host of ['0.0.0.0', '::']) {
-      const refusal = await refusalOf([...development, '--host', host]);
-      expect(refusal).to.include('--allow-dev-auth-anywhere');
+      const rejection = await rejectionOf([...development, '--host', host]);
+      expect(rejection).to.include('--allow-dev-auth-anywhere');
     }
   });
 
   it('without its folder of descriptors', async () => {
     const missing = join(folder, 'missing');
-    expect(await refusalOf([...development, '--modules', missing])).to.equal(
+    expect(await rejectionOf([...development, '--modules', missing])).to.equal(
       `--modules must be a folder that can be read: ${missing} does not exist`,
     );
     const file = join(folder, 'tokens.json');
-    expect(await refusalOf([...development, '--modules', file])).to.include('is not a folder');
+    expect(await rejectionOf([...development, '--modules', file])).to.include('is not a folder');
   });
 
   it('without its folder of plugins', async () => {
     const missing = join(folder, 'missing');
-    const refusal = await refusalOf(development, { MODGATE_PLUGINS: missing });
-    expect(refusal).to.match(/^MODGATE_PLUGINS must be a folder .* does not exist$/);
+    const rejection = await rejectionOf(development, { MODGATE_PLUGINS: missing });
+    expect(rejection).to.match(/^MODGATE_PLUGINS must be a folder .* does not exist$/);
   });
 
-  it('with a tokens file that is missing or bad', async () => {
+  it('with a missing or invalid tokens file', async () => {
     const missing = join(folder, 'missing.json');
-    expect(await refusalOf(['--tokens', missing])).to.equal(`${missing} does not exist`);
+    expect(await rejectionOf(['--tokens', missing])).to.equal(`${missing} does not exist`);
     const bad = join(folder, 'bad.json');
     writeFileSync(bad, '{\n "tokens": [],\n "more": "s3cret"\n}');
-    const refusal = await refusalOf(['--tokens', bad]);
-    expect(refusal).to.include(`${bad}:3:2 unknown key 'more'`).and.not.to.include('s3cret');
+    const rejection = await rejectionOf(['--tokens', bad]);
+    expect(rejection).to.include(`${bad}:3:2 unknown key 'more'`).and.not.to.include('s3cret');
   });
 
-  it('with a bad value, naming where it came from', async () => {
+  it('with an invalid value, naming its source', async () => {
     const config = join(folder, 'config.yaml');
     writeFileSync(config, 'drain-ms: soon\n');
-    expect(await refusalOf(['--config', config])).to.equal(
+    expect(await rejectionOf(['--config', config])).to.equal(
       `drain-ms in ${config}:1:1 must be a whole number from 0 to 2147483647, written as a number`,
     );
-    const refusal = await refusalOf([], { MODGATE_LOG_LEVEL: 'loud' });
-    expect(refusal).to.match(/^MODGATE_LOG_LEVEL must be one of trace, /);
+    const rejection = await rejectionOf([], { MODGATE_LOG_LEVEL: 'loud' });
+    expect(rejection).to.match(/^MODGATE_LOG_LEVEL must be one of trace, /);
   });
 
   it('on a port that is in use', async () => {
     const taken = createServer();
     await listen(taken);
     const { port } = taken.address() as AddressInfo;
-    const refusal = await refusalOf([...development, '--port', String(port)]);
+    const rejection = await rejectionOf([...development, '--port', String(port)]);
     taken.close();
-    expect(refusal).to.equal(`--port: 127.0.0.1:${port} is already in use`);
+    expect(rejection).to.equal(`--port: 127.0.0.1:${port} is already in use`);
   });
 
   it('on an address of another machine', async () => {
-    // TEST-NET-1 (RFC 5737): nobody has it.
-    const refusal = await refusalOf([
+    // TEST-NET-1 (RFC 5737) is assigned to no machine.
+    const rejection = await rejectionOf([
       '--tokens',
       join(folder, 'tokens.json'),
       '--host',
       '192.0.2.1',
     ]);
-    expect(refusal).to.equal('--host: 192.0.2.1:0 is not an address of this machine');
+    expect(rejection).to.equal('--host: 192.0.2.1:0 is not an address of this machine');
   });
 });
 
@@ -138,14 +138,14 @@ describe('modgate serve', () => {
     });
   }
 
-  /** A call that has reached the provider, which takes its time. */
+  /** Resolves when the call has reached the provider, which delays its response. */
   async function callSlowly(running: RunningHost, delayMs: number) {
     provider.answer({ delayMs });
     const status = call(running).then(
       (response) => response.status,
       () => 0,
     );
-    await waitUntil('the provider is called', () => provider.requests.length > 0);
+    await waitUntil('the call to reach the provider', () => provider.requests.length > 0);
     return { status };
   }
 
@@ -158,7 +158,7 @@ describe('modgate serve', () => {
   }
 
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
-    it(`ends with 0 at a ${name}, and loses no line`, async () => {
+    it(`exits with 0 at a ${name} without losing log lines`, async () => {
       const running = await start();
       const calls = 50;
       const answers = await Promise.all(Array.from({ length: calls }, () => call(running)));
@@ -172,16 +172,16 @@ describe('modgate serve', () => {
     });
   }
 
-  it('lets a request in flight finish, takes no other, and then ends with 0', async () => {
+  it('finishes the request in flight, accepts no other and exits with 0', async () => {
     const running = await start();
     const { status } = await callSlowly(running, 400);
     const stopped = running.stop();
-    await waitUntil('no connection is taken', () => isRefused(running));
+    await waitUntil('connections to be rejected', () => isRefused(running));
     expect(await status).to.equal(200);
     expect(await stopped).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('cuts off what has not finished within --drain-ms', async () => {
+  it('closes requests that have not finished within --drain-ms', async () => {
     const running = await start({ args: ['--drain-ms', '100'] });
     const { status } = await callSlowly(running, 10_000);
     const began = Date.now();
@@ -190,41 +190,53 @@ describe('modgate serve', () => {
     expect(await status).to.equal(0);
   });
 
-  it('goes on serving, not ready, for --drain-delay-ms', async () => {
+  it('continues to serve without being ready for --drain-delay-ms', async () => {
     const running = await start({ args: ['--drain-delay-ms', '3000'] });
     expect((await fetch(`${running.url}/readyz`)).status).to.equal(200);
     const stopped = running.stop();
-    await waitUntil('it is not ready', async () => {
+    await waitUntil('503', async () => {
       return (await fetch(`${running.url}/readyz`)).status === 503;
     });
     expect((await call(running)).status).to.equal(200);
     expect(await stopped).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('ends at once with 1 at a second signal', async () => {
+  it('exits immediately with 1 at a second signal', async () => {
     const running = await start();
     await callSlowly(running, 10_000);
     signal(running, 'SIGTERM');
-    await waitUntil('it drains', () => lastMessage(running) === 'draining');
+    await waitUntil('the drain', () => lastMessage(running) === 'draining');
     const began = Date.now();
     expect(await running.stop('SIGINT')).to.deep.equal({ code: 1, signal: null });
     expect(Date.now() - began).to.be.below(9000);
   });
 
-  it('lives on after a SIGHUP', async () => {
+  it('continues to serve after a SIGHUP', async () => {
     const running = await start();
     const lines = running.logs().length;
     signal(running, 'SIGHUP');
-    await waitUntil('it says so', () => running.logs().length > lines);
+    await waitUntil('a log line', () => running.logs().length > lines);
     expect((await call(running)).status).to.equal(200);
   });
 
-  const STRAY: Readonly<Record<string, string>> = {
-    'an error was not caught': 'throw new Error("stray")',
-    'a rejection was not handled': 'Promise.reject(new Error("stray"))',
+  it('does not open the inspector at a SIGUSR1 in production', async () => {
+    const args = ['--workers', '2'];
+    const running = await start({ dev: false, tokens: { tokens: [] }, args });
+    const pids = running.logs().flatMap(({ msg, pid }) => (msg === 'worker ready' ? [pid] : []));
+    expect(pids).to.have.length(2);
+    for (const pid of [running.pid, ...pids]) process.kill(Number(pid), 'SIGUSR1');
+    const isOff = ({ msg }: Record<string, unknown>) => msg === 'inspector is off in production';
+    await waitUntil('three log lines', () => running.logs().filter(isOff).length === 3);
+    expect(await running.stop()).to.deep.equal({ code: 0, signal: null });
+    expect(running.output()).to.not.include('Debugger');
+  });
+
+  const UNCAUGHT: Readonly<Record<string, string>> = {
+    'uncaught exception': 'throw new Error("uncaught")',
+    'unhandled rejection': 'Promise.reject(new Error("uncaught"))',
   };
-  for (const [msg, statement] of Object.entries(STRAY)) {
-    it(`logs that ${msg}, and ends with 1`, async () => {
+  for (const [msg, statement] of Object.entries(UNCAUGHT)) {
+    it(`logs an ${msg} and exits with 1`, async () => {
       const script = `process.on('SIGUSR2', () => { ${statement} })`;
       const running = await start({
         env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` },
@@ -232,7 +244,7 @@ describe('modgate serve', () => {
       expect(await running.stop('SIGUSR2')).to.deep.equal({ code: 1, signal: null });
       const last = running.logs().at(-1);
       expect(last).to.include({ level: 'fatal', msg });
-      expect(last?.['err']).to.include({ type: 'Error', message: 'stray' });
+      expect(last?.['err']).to.include({ type: 'Error', message: 'uncaught' });
     });
   }
 
@@ -246,7 +258,7 @@ describe('modgate serve', () => {
     expect(running.output().trim().split('\n')).to.have.length(stdout.length);
   });
 
-  it('takes tokens of a file in production, and no dev token', async () => {
+  it('accepts tokens of the tokens file in production and rejects dev tokens', async () => {
     const sha256 = hash('sha256', 'open sesame');
     const tokens = { tokens: [{ id: 'a', kind: 'service', scopes: ['crm.read'], sha256 }] };
     const running = await start({ dev: false, tokens });
@@ -259,7 +271,7 @@ describe('modgate serve', () => {
   });
 });
 
-/** Whether a new connection is turned away. */
+/** Whether a new connection is rejected. */
 function isRefused(running: RunningHost): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(running.port, '127.0.0.1');

@@ -23,7 +23,7 @@ describe('modgate status', () => {
 
   after(() => host?.stop());
 
-  it('shows a table of modules, and what is wrong beneath each', async () => {
+  it('prints a table of modules, with reasons below each', async () => {
     const { code, stdout, stderr } = await runModgate([
       'status',
       '--url',
@@ -50,13 +50,13 @@ describe('modgate status', () => {
     expect(new Set(rows.map((row) => row.search(/STATE|refused|live/))).size).to.equal(1);
   });
 
-  it('leaves the rest out with --modules-only', async () => {
+  it('prints only modules with --modules-only', async () => {
     const args = ['status', '--url', host.url, '--token', TOKEN, '--modules-only'];
     const { stdout } = await runModgate(args);
     expect(stdout).to.include('crm').and.not.include('ignored');
   });
 
-  it('prints with --json what the host answered, byte for byte', async () => {
+  it('prints the response of the host byte for byte with --json', async () => {
     const response = await fetch(`${host.url}/modules`, {
       headers: { authorization: `Bearer ${TOKEN}` },
     });
@@ -66,22 +66,22 @@ describe('modgate status', () => {
     expect(await runModgate(['status', '--json'], env)).to.deep.equal(expected);
   });
 
-  it('ends with 1, in one line, when the host refuses', async () => {
+  it('exits with 1 and one line when the host rejects the request', async () => {
     const refusalOf = async (...args: string[]) => {
       const { code, stdout, stderr } = await runModgate(['status', '--url', host.url, ...args]);
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
       return stderr;
     };
     expect(await refusalOf()).to.equal(
-      `modgate: the host at ${host.url} answered 401: authentication is required (authorization: missing); send a valid bearer token in the authorization header\n`,
+      `modgate: the host at ${host.url} responded with 401: authentication is required (authorization: missing); send a valid bearer token in the authorization header\n`,
     );
     expect(await refusalOf('--token', 'dev-service:x')).to.equal(
-      `modgate: the host at ${host.url} answered 403: a scope of the host is required (scope: modgate.modules.read); ask for the scope modgate.modules.read\n`,
+      `modgate: the host at ${host.url} responded with 403: a scope of the host is required (scope: modgate.modules.read); ask for the scope modgate.modules.read\n`,
     );
   });
 
-  it('ends with 1, in one line, when there is no host', async () => {
-    // Port 1 (tcpmux): nobody listens there.
+  it('exits with 1 and one line when there is no host', async () => {
+    // Port 1 (tcpmux) is unused.
     const { code, stderr } = await runModgate(['status', '--url', 'http://127.0.0.1:1']);
     const line = 'the host at http://127.0.0.1:1 cannot be reached: nothing listens there';
     expect({ code, stderr }).to.deep.equal({ code: 1, stderr: `modgate: ${line}\n` });
@@ -104,7 +104,7 @@ describe('modgate status', () => {
     ['here'],
   ];
   for (const args of REFUSED) {
-    it(`refuses ${JSON.stringify(args.join(' '))} with 2, and repeats no secret`, async () => {
+    it(`rejects ${JSON.stringify(args.join(' '))} with 2 and does not print secrets`, async () => {
       const { code, stdout, stderr } = await runModgate(['status', ...args]);
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
       expect(stderr)
@@ -113,15 +113,15 @@ describe('modgate status', () => {
     });
   }
 
-  it('names the variable that is wrong', async () => {
+  it('names the invalid variable', async () => {
     const { stderr } = await runModgate(['status'], { MODGATE_URL: 'nonsense' });
     expect(stderr).to.match(/^modgate: MODGATE_URL must be an http or https URL /);
     const token = await runModgate(['status'], { MODGATE_TOKEN: 'a\tb' });
     expect(token.stderr).to.match(/^modgate: MODGATE_TOKEN must be a token/);
   });
 
-  describe('with a host that may say anything', () => {
-    it('shows endpoints in trouble, ages, and nothing that steers a terminal', async () => {
+  describe('with an untrusted host', () => {
+    it('prints failing endpoints and ages, and escapes control characters', async () => {
       const since = (ms: number) => new Date(Date.now() - ms).toISOString();
       const modules = [
         describeEntry('a', {
@@ -147,7 +147,7 @@ describe('modgate status', () => {
       expect(lines[6]).to.match(/^- +stale +2m +- /);
     });
 
-    it('counts ages by the clock of the host', async () => {
+    it('computes ages with the clock of the host', async () => {
       const ahead = Date.now() + 3_600_000;
       const modules = [describeEntry('a', { since: new Date(ahead - 180_000).toISOString() })];
       const headers = { date: new Date(ahead).toUTCString() };
@@ -157,12 +157,12 @@ describe('modgate status', () => {
       expect(stdout).to.match(/\na +live +[23]m /);
     });
 
-    it('refuses an answer that no host gives', async () => {
+    it('rejects an unexpected response', async () => {
       for (const body of ['<html>', 'null', '{}', '{"modules":[{}],"ignored":[]}']) {
         const fake = await startFakeHost(() => ({ body }));
         const { code, stdout, stderr } = await runModgate(['status', '--url', fake.url, '--json']);
         await fake.close();
-        const line = `${fake.url} answers, but not as a modgate host does`;
+        const line = `${fake.url} is not a modgate host: unexpected response`;
         expect({ code, stdout, stderr }).to.deep.equal({
           code: 1,
           stdout: '',
@@ -171,7 +171,7 @@ describe('modgate status', () => {
       }
     });
 
-    it('follows no redirect, so that the token goes nowhere else', async () => {
+    it('does not follow redirects, which would leak the token', async () => {
       const other = await startFakeHost(() => ({ body: { modules: [], ignored: [] } }));
       const fake = await startFakeHost(() => ({
         status: 302,
@@ -181,8 +181,8 @@ describe('modgate status', () => {
       const { code, stderr } = await runModgate(['status', '--url', fake.url, '--token', TOKEN]);
       await fake.close();
       await other.close();
-      expect({ code, asked: other.asked }).to.deep.equal({ code: 1, asked: [] });
-      expect(stderr).to.include('answered with a redirect, which is never followed');
+      expect({ code, requests: other.requests }).to.deep.equal({ code: 1, requests: [] });
+      expect(stderr).to.include('responded with a redirect, which is never followed');
     });
   });
 });

@@ -16,7 +16,7 @@ const PLUGIN_JSON = {
   entry: './index.js',
 };
 
-/** Answers from memory: enough for the clauses that the tests below name. */
+/** Responds from memory, as far as the clauses of these tests need it. */
 const INDEX = `import { defineAdapter } from 'modgate/contract';
 import { any, object } from 'superstruct';
 const body = Buffer.from('{}');
@@ -26,7 +26,7 @@ export const adapter = defineAdapter({
   supports: {},
   open: () => ({
     manifest: async () => ({}),
-    check: async () => { setTimeout(() => { throw new Error('thrown by nobody'); }); await new Promise((resolve) => setTimeout(resolve, 50)); },
+    check: async () => { setTimeout(() => { throw new Error('uncaught'); }); await new Promise((resolve) => setTimeout(resolve, 50)); },
     invoke: async () => ({ status: 200, headers: {}, body }),
   }),
 });
@@ -60,14 +60,14 @@ describe('modgate test-plugin', () => {
 
   function writePlugin(folder: string, index: string, testkit: string | null): void {
     place.write(`${folder}/plugin.json`, PLUGIN_JSON);
-    // Of modgate itself: this folder has no package of that name.
+    // The package of modgate itself, which this folder does not have.
     const own = (text: string) =>
       text.replace('modgate/contract', join(ROOT, 'dist/core/contract/index.js'));
     place.write(`${folder}/index.js`, own(index));
     if (testkit !== null) place.write(`${folder}/testkit.js`, testkit);
   }
 
-  it('prints a scorecard of a good plugin, and ends with 0', async () => {
+  it('prints a scorecard of a valid plugin and exits with 0', async () => {
     const only = 'adapter.brand,request.target,close.sockets';
     const { code, stdout, stderr } = await place.run([
       'test-plugin',
@@ -82,11 +82,11 @@ describe('modgate test-plugin', () => {
           "^plugin 'local' \\d+\\.\\d+\\.\\d+",
           '',
           "adapter 'local'",
-          '  ok    adapter\\.brand: is made by defineAdapter, for this contract',
+          '  ok    adapter\\.brand: is created by defineAdapter for this contract version',
           '  skip  request\\.target: .+',
           '        a handler gets .+',
           '  skip  close\\.sockets: .+',
-          '        this transport has no connections to count',
+          '        this transport has no connections',
           '',
           '1 passed, 0 failed, 2 skipped',
           '$',
@@ -95,7 +95,7 @@ describe('modgate test-plugin', () => {
     );
   });
 
-  it('tells in JSON what passed, failed and was skipped, and ends with 1', async () => {
+  it('prints passed, failed and skipped clauses as JSON and exits with 1', async () => {
     const only = 'adapter.kind,answer.body,answer.status,readiness.up';
     const { code, stdout } = await place.run(['test-plugin', 'acme', '--only', only, '--json']);
     expect(code).to.equal(1);
@@ -116,20 +116,20 @@ describe('modgate test-plugin', () => {
     });
     expect(byId.get('answer.status')?.['status']).to.equal('fail');
     for (const clause of byId.values()) expect(clause).to.have.property('duration_ms');
-    // An error that nobody caught fails the clause that it fell in, and the next ones are run.
+    // An uncaught error fails only the clause in which it occurred.
     expect(byId.get('readiness.up')).to.deep.include({
       status: 'fail',
-      reason: 'an error was not caught: thrown by nobody',
+      reason: 'uncaught error: uncaught',
     });
   });
 
-  it('fails an adapter that has no subject', async () => {
+  it('fails an adapter without a subject', async () => {
     const testkit = `export const subjects = [{ name: 'other', start: async () => { throw new Error('down'); } }];`;
     writePlugin('untested', INDEX, testkit);
     const args = ['test-plugin', './untested', '--only', 'adapter.kind'];
     const { code, stdout } = await place.run(args);
     expect(code).to.equal(1);
-    expect(stdout).to.include("FAIL  adapter 'acme': no subject of testkit.js is for it\n");
+    expect(stdout).to.include("FAIL  adapter 'acme': testkit.js has no subject for it\n");
   });
 
   it('finds an installed package by its name', async () => {
@@ -155,15 +155,15 @@ describe('modgate test-plugin', () => {
     }
   });
 
-  it('ends with 1 and one line for a plugin that a host refuses', async () => {
+  it('exits with 1 and one line for a plugin that a host rejects', async () => {
     writePlugin('broken', 'export default { adapters: [{}] };', TESTKIT);
     writePlugin('future', INDEX, TESTKIT);
     place.write('future/plugin.json', { ...PLUGIN_JSON, contract: 9 });
-    const refusals: readonly (readonly [string, RegExp])[] = [
+    const cases: readonly (readonly [string, RegExp])[] = [
       ['broken', /^modgate: plugin 'acme' exports an adapter that is not branded/],
       ['future', /^modgate: plugin 'acme' is written for contract 9/],
     ];
-    for (const [folder, line] of refusals) {
+    for (const [folder, line] of cases) {
       const { code, stdout, stderr } = await place.run(['test-plugin', folder]);
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
       expect(stderr)
@@ -172,18 +172,21 @@ describe('modgate test-plugin', () => {
     }
   });
 
-  it('ends with 2 for usage', async () => {
+  it('exits with 2 for usage errors', async () => {
     writePlugin('bare', INDEX, null);
     writePlugin('empty', INDEX, 'export const subjects = [];');
-    const refusals: readonly (readonly [args: readonly string[], line: RegExp])[] = [
+    const cases: readonly (readonly [args: readonly string[], line: RegExp])[] = [
       [[], /^modgate: missing required argument 'plugin'\n$/],
-      [['nowhere'], /^modgate: nowhere is no folder with a plugin\.json, and no package/],
-      [['../..'], /^modgate: \.\.\/\.\. is no folder with a plugin\.json/],
-      [['bare'], /^modgate: .+testkit\.js is not there/],
+      [
+        ['nowhere'],
+        /^modgate: nowhere is neither a folder nor an installed package with a plugin\.json\n$/,
+      ],
+      [['../..'], /^modgate: \.\.\/\.\. is neither a folder nor an installed package/],
+      [['bare'], /^modgate: .+testkit\.js does not exist: build the plugin/],
       [['empty'], /^modgate: .+testkit\.js must export subjects/],
-      [['acme', '--only', 'no.such'], /^modgate: --only must be ids of clauses/],
+      [['acme', '--only', 'no.such'], /^modgate: --only must be clause ids/],
     ];
-    for (const [args, line] of refusals) {
+    for (const [args, line] of cases) {
       const { code, stdout, stderr } = await place.run(['test-plugin', ...args]);
       expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
       expect(stderr).to.match(line);

@@ -12,7 +12,7 @@ const sha256 = (token: string) => createHash('sha256').update(token).digest('hex
 const DAY_MS = 86_400_000;
 
 describe('modgate token', function () {
-  // Each run of the command is a process of its own.
+  // Each command runs in its own process.
   this.timeout(60_000);
   let place: Workplace;
   const read = (file: string) => readFileSync(join(place.folder, file), 'utf8');
@@ -36,7 +36,7 @@ describe('modgate token', function () {
   afterEach(() => place.remove());
 
   for (const file of ['tokens.yaml', 'tokens.json']) {
-    it(`makes ${file} with mode 0600, and keeps the token out of it`, async () => {
+    it(`creates ${file} with mode 0600 and without the token`, async () => {
       const token = await create(file, 'billing', '--scope', 'crm.read', '--scope', 'crm.write');
       expect(token).to.match(/^mgt_[A-Za-z0-9_-]{43}$/);
       expect(modeOf(file)).to.equal(0o600);
@@ -53,7 +53,7 @@ describe('modgate token', function () {
     });
   }
 
-  it('prints no token but the new one, and that on stdout alone', async () => {
+  it('prints the new token on stdout only', async () => {
     const first = await create('tokens.yaml', 'a');
     const { stdout, stderr } = await place.run(
       ['token', 'create', 'b', '--kind', 'system', '--expires', 'never', '--json'],
@@ -62,13 +62,13 @@ describe('modgate token', function () {
     const made = JSON.parse(stdout);
     expect(made).to.include({ id: 'b', kind: 'system', sha256: sha256(made.token) });
     expect(made).not.to.have.property('expires_at');
-    expect(stderr).to.include('shown this once').and.not.include(made.token);
+    expect(stderr).to.include('it is not shown again').and.not.include(made.token);
     expect(stdout).not.to.include(first);
     const list = await place.run(['token', 'list', '--tokens', 'tokens.yaml']);
     expect(list.stdout).not.to.include(first).and.not.include(made.token);
   });
 
-  it('keeps the comments, the mode and the link of a file that is there', async () => {
+  it('keeps the comments, the mode and the link of an existing file', async () => {
     const [file, digest] = ['real.yaml', sha256('x')];
     place.write(
       file,
@@ -87,7 +87,7 @@ describe('modgate token', function () {
     ).to.deep.equal(['1e3']);
   });
 
-  it('loses no token of several that are made at once', async () => {
+  it('loses no token when several are created concurrently', async () => {
     const tokens = await Promise.all(
       Array.from({ length: 6 }, (_, index) => create('tokens.yaml', `caller-${index}`)),
     );
@@ -95,7 +95,7 @@ describe('modgate token', function () {
     expect([...table.keys()]).to.have.members(tokens.map(sha256));
   });
 
-  it('lists ids, digests and ends', async () => {
+  it('lists ids, digests and expiry', async () => {
     const token = await create(
       'tokens.yaml',
       'billing',
@@ -121,12 +121,18 @@ describe('modgate token', function () {
     );
     const old = await place.run(['token', 'list', '--tokens', 'old.json', '--json']);
     expect(JSON.parse(old.stdout).tokens[0]).to.include({ id: 'gone', expired: true });
-    expect((await place.run(['token', 'list', '--tokens', 'none.yaml'])).stdout).to.equal(
-      'no tokens\n',
-    );
+    place.write('empty.json', { tokens: [] });
+    const empty = await place.run(['token', 'list', '--tokens', 'empty.json']);
+    expect(empty).to.deep.equal({ code: 0, stdout: 'no tokens\n', stderr: '' });
   });
 
-  it('revokes one of several tokens of an id by its digest, or all of them', async () => {
+  it('exits with 1 when the file to list is missing', async () => {
+    const missing = await place.run(['token', 'list', '--tokens', 'none.yaml']);
+    expect(missing).to.include({ code: 1, stdout: '' });
+    expect(missing.stderr).to.match(/^modgate: \S*none\.yaml does not exist\n$/);
+  });
+
+  it('revokes one token of an id by its digest, or all of them', async () => {
     const [first, , third] = [
       await create('tokens.json', 'billing'),
       await create('tokens.json', 'billing'),
@@ -136,7 +142,7 @@ describe('modgate token', function () {
       place.run(['token', 'revoke', ...args, '--tokens', 'tokens.json']);
     const unclear = await revoke('billing');
     expect(unclear.code).to.equal(2);
-    expect(unclear.stderr).to.match(/2 tokens are meant/);
+    expect(unclear.stderr).to.match(/2 tokens match/);
     expect((await revoke(sha256(first).slice(0, 12))).code).to.equal(0);
     expect(read('tokens.json')).not.to.include(sha256(first));
     await create('tokens.json', 'billing');
@@ -145,14 +151,14 @@ describe('modgate token', function () {
     expect([...parseTokenFile('tokens.json', read('tokens.json')).keys()]).to.deep.equal([
       sha256(third ?? ''),
     ]);
-    const nobody = await revoke('nobody');
-    expect(nobody.code).to.equal(1);
+    const unknown = await revoke('unknown');
+    expect(unknown.code).to.equal(1);
   });
 
   for (const [title, args, message] of [
     ['no tokens file', ['create', 'a'], /--tokens FILE/],
-    ['no id', ['create', '--tokens', 't.yaml'], /name who is to hold/],
-    ['an id that is none', ['create', 'a b', '--tokens', 't.yaml'], /name who is to hold/],
+    ['no id', ['create', '--tokens', 't.yaml'], /the ID of a token must be/],
+    ['an invalid id', ['create', 'a b', '--tokens', 't.yaml'], /the ID of a token must be/],
     [
       'a scope with a comma',
       ['create', 'a', '--scope', 'canary,b', '--tokens', 't.yaml'],
@@ -160,25 +166,21 @@ describe('modgate token', function () {
     ],
     ['an unknown kind', ['create', 'a', '--kind', 'canary', '--tokens', 't.yaml'], /--kind/],
     [
-      'an end that has been',
+      'an expiry in the past',
       ['create', 'a', '--expires', '2020-01-01T00:00Z', '--tokens', 't.yaml'],
       /--expires/,
     ],
     [
-      'an end that is none',
+      'an invalid expiry',
       ['create', 'a', '--expires', 'canary', '--tokens', 't.yaml'],
       /--expires/,
     ],
     ['an unknown action', ['rotate', '--tokens', 't.yaml'], /one of create, list, revoke/],
-    ['a bad file', ['create', 'a', '--tokens', 'bad.yaml'], /bad\.yaml:1:/],
+    ['an invalid file', ['create', 'a', '--tokens', 'bad.yaml'], /bad\.yaml:1:/],
     ['a folder', ['create', 'a', '--tokens', '.'], /not a regular file/],
-    [
-      'a folder that is not there',
-      ['create', 'a', '--tokens', 'no/t.yaml'],
-      /cannot be written \(ENOENT\)/,
-    ],
+    ['a missing folder', ['create', 'a', '--tokens', 'no/t.yaml'], /cannot be written \(ENOENT\)/],
   ] as [string, string[], RegExp][]) {
-    it(`refuses ${title}, and writes nothing`, async () => {
+    it(`rejects ${title} and writes nothing`, async () => {
       place.write('bad.yaml', 'tokens: [{id: x}]\n');
       const { code, stdout, stderr } = await place.run(['token', ...args]);
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
@@ -187,7 +189,7 @@ describe('modgate token', function () {
     });
   }
 
-  it('lets a caller in, and out, of a host that runs', async () => {
+  it('grants and revokes access to a running host', async () => {
     place.write('modules.d/.keep', '');
     const file = join(place.folder, 'tokens.yaml');
     const first = await create(file, 'first', '--scope', 'modgate.modules.read');

@@ -5,7 +5,7 @@ import { describeUsageError } from '../../core/cli/run-cli.js';
 import { SETTING_NAMES, settingFlag } from '../../core/config/settings.js';
 import { runModgate } from '../support/cli/run-modgate.js';
 
-// From dist/test/cli.
+// Relative to dist/test/cli.
 const PACKAGE = new URL('../../../package.json', import.meta.url);
 
 describe('modgate', () => {
@@ -32,7 +32,7 @@ describe('modgate', () => {
     }
   });
 
-  it('prints help on stderr, and ends with 2, without a command', async () => {
+  it('prints help on stderr and exits with 2 without a command', async () => {
     const { code, stdout, stderr } = await runModgate([]);
     expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
     expect(stderr).to.include('Usage: modgate');
@@ -64,7 +64,7 @@ describe('modgate', () => {
     [['digest'], "missing required argument 'file'"],
   ];
   for (const [args, line] of REFUSED) {
-    it(`refuses '${args.join(' ')}' in one line, with 2`, async () => {
+    it(`rejects '${args.join(' ')}' with one line and exit 2`, async () => {
       const stderr = `modgate: ${line}\n`;
       expect(await runModgate(args)).to.deep.equal({ code: 2, stdout: '', stderr });
     });
@@ -72,7 +72,7 @@ describe('modgate', () => {
 });
 
 describe('describeUsageError', () => {
-  it('cuts off what follows an equals sign, whatever it holds', () => {
+  it('removes the value after an equals sign', () => {
     for (const value of ["it's", "a'b\nc", '', "x'"]) {
       const line = describeUsageError(`error: unknown option '--tokn=${value}'`);
       expect(line).to.equal("unknown option '--tokn'");

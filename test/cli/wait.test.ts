@@ -43,7 +43,7 @@ describe('modgate wait', () => {
     return files[0];
   }
 
-  it('returns at once for a module that is live, by name and by each digest', async () => {
+  it('returns immediately for a live module, by name and by each digest', async () => {
     const { digest, config_digest } = await digestsOf(GOOD);
     for (const subject of ['crm', digest, config_digest]) {
       const { code, stdout, stderr } = await wait(subject, '--timeout', '0s');
@@ -69,7 +69,7 @@ describe('modgate wait', () => {
     expect(await served).to.include({ code: 0 });
   });
 
-  it('ends with 1 at the time-out, and says what there is', async () => {
+  it('exits with 1 at the timeout and reports the state', async () => {
     const missing = await wait('nope', '--timeout', '300ms');
     expect(missing).to.include({
       code: 1,
@@ -82,7 +82,7 @@ describe('modgate wait', () => {
     );
   });
 
-  it('says at the time-out what state a module is in', async () => {
+  it('reports the state of the module at the timeout', async () => {
     host.drop('off.json', { ...describeModule('off', ENDPOINT, []), enabled: false });
     await waitUntil('disabled', () =>
       host.logs().some((line) => line['state'] === 'disabled' && line['module'] === 'off'),
@@ -94,14 +94,14 @@ describe('modgate wait', () => {
     );
   });
 
-  it('returns when the host serves a text, by the digest of its file', async () => {
+  it('returns when the host serves a file, by its digest', async () => {
     const text = JSON.stringify(describeCrm('/changed'), null, 3);
     const served = wait(digestOf(text));
     host.drop('crm.json', text);
     expect(await served).to.include({ code: 0, stderr: '' });
   });
 
-  it('ends with 1 as soon as the host rejects the very text, by digest', async () => {
+  it('exits with 1 as soon as the host rejects the file, by its digest', async () => {
     const text = BAD.replace('module: crm', '{');
     const rejected = wait(digestOf(text), '--timeout', '15s');
     host.drop('crm.json', text);
@@ -112,8 +112,8 @@ describe('modgate wait', () => {
     );
   });
 
-  it('ends with 1 as soon as the host rejects a config_digest that it could work out', async () => {
-    // A good file that asks for a name that another one has.
+  it('exits with 1 as soon as the host rejects the config_digest', async () => {
+    // A valid file with the name of another module.
     const thief = describeCrm('/stolen');
     const { config_digest } = await digestsOf(thief);
     const rejected = wait(config_digest, '--timeout', '15s');
@@ -123,7 +123,7 @@ describe('modgate wait', () => {
     expect(stderr).to.include("is refused (thief.json): module 'crm' is already configured");
   });
 
-  it('does not mind, for a digest, what happens to others', async () => {
+  it('ignores other modules when it waits for a digest', async () => {
     const limited = describeModule('late', ENDPOINT, [], { limits: { timeout_ms: 78 } });
     const { config_digest } = await digestsOf(limited);
     const served = wait(config_digest, '--timeout', '15s');
@@ -133,7 +133,7 @@ describe('modgate wait', () => {
     expect(await served).to.include({ code: 0 });
   });
 
-  it('ends with 1 as soon as the host rejects the module, with reason and hint', async () => {
+  it('exits with 1 as soon as the host rejects the module, with reason and hint', async () => {
     host.drop('other.yaml', BAD.replace('crm', 'other'));
     const { code, stderr } = await wait('other', '--timeout', '15s');
     expect(code).to.equal(1);
@@ -142,7 +142,7 @@ describe('modgate wait', () => {
     );
   });
 
-  it('does not mind, for a module, what happens to others', async () => {
+  it('ignores other modules when it waits for a module', async () => {
     const served = wait('late', '--timeout', '15s');
     host.drop('other.yaml', BAD.replace('crm', 'other'));
     expect(await wait('other')).to.include({ code: 1 });
@@ -150,7 +150,7 @@ describe('modgate wait', () => {
     expect(await served).to.include({ code: 0 });
   });
 
-  it('prints the outcome as JSON', async () => {
+  it('prints the result as JSON', async () => {
     const live = await wait('crm', '--json');
     expect(JSON.parse(live.stdout)).to.deep.include({ outcome: 'live' }).and.have.nested.include({
       'module.name': 'crm',
@@ -169,14 +169,14 @@ describe('modgate wait', () => {
     });
   });
 
-  it('ends with 1 at once when the host refuses to tell', async () => {
+  it('exits with 1 immediately when the host rejects the request', async () => {
     const { code, stderr } = await runModgate(['wait', 'crm', '--url', host.url]);
     expect(code).to.equal(1);
-    expect(stderr).to.match(/^modgate: the host at \S+ answered 401: /);
+    expect(stderr).to.match(/^modgate: the host at \S+ responded with 401: /);
   });
 });
 
-describe('modgate wait, used in another way', () => {
+describe('modgate wait with invalid arguments', () => {
   const REFUSED: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     [[], /^missing required argument 'module\|digest'$/],
     [['CRM'], /^expected a module's name, such as crm or acme\/crm, or a digest/],
@@ -187,7 +187,7 @@ describe('modgate wait, used in another way', () => {
     [['crm', '--url', 'x'], /^--url must be an http or https URL/],
   ];
   for (const [args, line] of REFUSED) {
-    it(`refuses '${args.join(' ')}' in one line, with 2`, async () => {
+    it(`rejects '${args.join(' ')}' with one line and exit 2`, async () => {
       const { code, stdout, stderr } = await runModgate(['wait', ...args]);
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
       expect(stderr.slice('modgate: '.length, -1)).to.match(line);
@@ -195,8 +195,8 @@ describe('modgate wait, used in another way', () => {
   }
 });
 
-describe('modgate wait, with a host that comes and goes', () => {
-  it('waits for a host that is not there yet', async () => {
+describe('modgate wait with an unreachable host', () => {
+  it('waits until the host is reachable', async () => {
     const first = await startFakeHost(() => ({ body: '' }));
     await first.close();
     const waiting = runModgate(['wait', 'crm', '--url', first.url]);
@@ -209,7 +209,7 @@ describe('modgate wait, with a host that comes and goes', () => {
     await fake.close();
   });
 
-  it('says at the time-out that there is none', async () => {
+  it('reports the unreachable host at the timeout', async () => {
     const args = ['wait', 'crm', '--url', 'http://127.0.0.1:1', '--timeout', '250ms'];
     expect(await runModgate(args)).to.deep.equal({
       code: 1,
@@ -221,19 +221,19 @@ describe('modgate wait, with a host that comes and goes', () => {
 
   const MINUTE_MS = 60_000;
 
-  it('doubts an old rejection for a second, since it may just have been mended', async () => {
+  it('rechecks an old rejection for a second', async () => {
     const since = new Date(Date.now() - MINUTE_MS).toISOString();
     const stale = describeEntry('crm', { state: 'stale', since, reason: 'bad' });
     const startedAt = Date.now();
     const fake = await startFakeHost(() => {
-      const isMended = Date.now() - startedAt > 700;
-      return { body: { modules: [isMended ? describeEntry('crm') : stale], ignored: [] } };
+      const isCorrected = Date.now() - startedAt > 700;
+      return { body: { modules: [isCorrected ? describeEntry('crm') : stale], ignored: [] } };
     });
     expect(await runModgate(['wait', 'crm', '--url', fake.url])).to.include({ code: 0 });
     await fake.close();
   });
 
-  it('believes an old rejection that stands', async () => {
+  it('exits with 1 for an old rejection that persists', async () => {
     const since = new Date(Date.now() - MINUTE_MS).toISOString();
     const stale = describeEntry('crm', { state: 'stale', since, reason: 'bad' });
     const fake = await startFakeHost(() => ({ body: { modules: [stale], ignored: [] } }));
@@ -245,7 +245,7 @@ describe('modgate wait, with a host that comes and goes', () => {
     });
   });
 
-  it('tells what is old by the clock of the host', async () => {
+  it('compares times with the clock of the host', async () => {
     const HOUR_MS = 3_600_000;
     for (const skewMs of [HOUR_MS, -HOUR_MS]) {
       const now = Date.now() + skewMs;

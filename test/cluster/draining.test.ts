@@ -4,8 +4,8 @@ import {
   countLines,
   isAlive,
   listWorkers,
-  PATIENCE_MS,
   signal,
+  TIMEOUT_MS,
   waitForLine,
 } from '../support/cluster/worker-log.js';
 import { call, parseJson } from '../support/http/call.js';
@@ -22,31 +22,31 @@ describe('draining workers', function () {
   const start = async (...args: string[]) => {
     host = await startHost({ args: ['--workers', '2', ...args], files: WHO_MODULE });
   };
-  /** Calls that are under way and take so long: the process that answers each, or `null`. */
+  /** Starts calls that take this long. Each resolves with the pid of its worker, or `null` on failure. */
   const begin = async (ms: number) => {
     const calls = Array.from({ length: IN_FLIGHT }, () =>
-      call(host, { target: `${WHO}/${ms}`, deadlineMs: PATIENCE_MS }).then(
+      call(host, { target: `${WHO}/${ms}`, deadlineMs: TIMEOUT_MS }).then(
         (response) => (parseJson(response)['data'] as { pid: number }).pid,
         () => null,
       ),
     );
     const inFlight = async () => {
       const answer = parseJson(await call(host, { target: '/modules' }));
-      const [who] = answer['modules'] as [{ counts: { in_flight: number } }];
-      return who.counts.in_flight;
+      const [module] = answer['modules'] as [{ counts: { in_flight: number } }];
+      return module.counts.in_flight;
     };
-    await waitUntil('the calls', async () => (await inFlight()) === IN_FLIGHT, PATIENCE_MS);
+    await waitUntil('the calls', async () => (await inFlight()) === IN_FLIGHT, TIMEOUT_MS);
     return { calls: Promise.all(calls) };
   };
 
   afterEach(() => host.kill());
 
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
-    it(`finishes what is in flight on all of them at a ${name}, and says so once`, async () => {
+    it(`finishes the requests in flight on all of them at a ${name}, and logs it once`, async () => {
       await start();
       const workers = listWorkers(host);
       const { calls } = await begin(2000);
-      // As a terminal does, and a service manager: the whole group gets it.
+      // Terminals and service managers signal the whole group.
       for (const pid of workers) process.kill(pid, name);
       expect(await host.stop(name)).to.deep.equal({ code: 0, signal: null });
       expect(new Set(await calls)).to.deep.equal(new Set(workers));
@@ -56,14 +56,14 @@ describe('draining workers', function () {
     });
   }
 
-  it('cuts what has not finished within --drain-ms', async () => {
+  it('closes requests that have not finished within --drain-ms', async () => {
     await start('--drain-ms', '100');
-    const { calls } = await begin(PATIENCE_MS);
+    const { calls } = await begin(TIMEOUT_MS);
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
     expect(await calls).to.deep.equal(Array(IN_FLIGHT).fill(null));
   });
 
-  it('is not ready, on any of them, for --drain-delay-ms', async () => {
+  it('are not ready for --drain-delay-ms', async () => {
     await start('--drain-delay-ms', '3000');
     const readiness = () => call(host, { target: '/readyz', as: null });
     expect((await readiness()).status).to.equal(200);
@@ -75,14 +75,14 @@ describe('draining workers', function () {
     expect(await stopped).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('ends at once, with 1 and all workers, at a second signal', async () => {
+  it('exit immediately with 1 at a second signal', async () => {
     await start();
     const workers = listWorkers(host);
-    const { calls } = await begin(PATIENCE_MS);
+    const { calls } = await begin(TIMEOUT_MS);
     signal(host, 'SIGTERM');
     await waitForLine(host, 'draining');
     expect(await host.stop()).to.deep.equal({ code: 1, signal: null });
     expect(await calls).to.deep.equal(Array(IN_FLIGHT).fill(null));
-    await waitUntil('all have gone', () => !workers.some(isAlive), PATIENCE_MS);
+    await waitUntil('all workers to exit', () => !workers.some(isAlive), TIMEOUT_MS);
   });
 });

@@ -8,8 +8,8 @@ import type { EndpointEntry, ModuleEntry } from '../../core/operations/status/mo
 
 const TIMES = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'] as const;
 
-describe('mergeWords', () => {
-  const word = (state: ModuleState, config_digest: string | null, since: string = TIMES[0]) => ({
+describe('mergeStatus', () => {
+  const status = (state: ModuleState, config_digest: string | null, since: string = TIMES[0]) => ({
     state,
     config_digest,
     file_digest: config_digest,
@@ -17,17 +17,17 @@ describe('mergeWords', () => {
     reason: state === 'live' ? null : `is ${state}`,
     hint: null,
   });
-  const merge = (...entries: readonly (ReturnType<typeof word> | null)[]) =>
+  const merge = (...entries: readonly (ReturnType<typeof status> | null)[]) =>
     mergeStatus(entries.map((entry, index) => ({ worker: index + 1, entry })));
 
-  it('is live where all serve the same, since the last of them does', () => {
-    const merged = merge(word('live', 'a', TIMES[0]), word('live', 'a', TIMES[1]));
-    expect(merged).to.deep.equal(word('live', 'a', TIMES[1]));
+  it('is live where all serve the same version, since the last of them does', () => {
+    const merged = merge(status('live', 'a', TIMES[0]), status('live', 'a', TIMES[1]));
+    expect(merged).to.deep.equal(status('live', 'a', TIMES[1]));
   });
 
-  it('is not live where one serves something else, or nothing yet', () => {
-    for (const other of [word('live', 'b'), null]) {
-      const merged = merge(word('live', 'a'), other);
+  it('is waiting where one serves another version, or none yet', () => {
+    for (const other of [status('live', 'b'), null]) {
+      const merged = merge(status('live', 'a'), other);
       expect(merged).to.include({
         state: 'waiting',
         reason: '1 of 2 workers serve this version',
@@ -36,17 +36,17 @@ describe('mergeWords', () => {
     }
   });
 
-  it('is in the worst state that one of them is in', () => {
+  it('is the worst state of all workers', () => {
     const order: readonly ModuleState[] = ['live', 'waiting', 'rolled_back', 'stale', 'refused'];
     for (const [index, state] of order.entries()) {
       for (const better of order.slice(0, index)) {
-        expect(merge(word(better, 'a'), word(state, 'a'))).to.include(word(state, 'a'));
-        expect(merge(word(state, 'a'), word(better, 'a'))).to.include(word(state, 'a'));
+        expect(merge(status(better, 'a'), status(state, 'a'))).to.include(status(state, 'a'));
+        expect(merge(status(state, 'a'), status(better, 'a'))).to.include(status(state, 'a'));
       }
     }
   });
 
-  it('is none where nobody has it', () => {
+  it('is null where no worker has the descriptor', () => {
     expect(merge(null, null)).to.equal(null);
   });
 });
@@ -86,32 +86,36 @@ describe('mergeModules', () => {
   });
 });
 
-describe('a page of calls of several workers', () => {
+describe('a page of calls from several workers', () => {
   const all = { module: null, status: null, since: null, limit: 3, cursor: null };
 
-  it('holds each call once, newest first, however many pages it takes', () => {
-    const rings = [new RecentCallBuffer(100), new RecentCallBuffer(100), new RecentCallBuffer(100)];
+  it('holds each call once, newest first, across any number of pages', () => {
+    const buffers = [
+      new RecentCallBuffer(100),
+      new RecentCallBuffer(100),
+      new RecentCallBuffer(100),
+    ];
     const expected: string[] = [];
     for (let count = 0; count < 20; count += 1) {
       expected.unshift(`call-${count}`);
-      addCall(rings[count % 2], `call-${count}`);
+      addCall(buffers[count % 2], `call-${count}`);
     }
     const found: string[] = [];
     let cursor: string | null = null;
     do {
-      const parts = rings.map((ring) => ring.read({ ...all, cursor }));
+      const parts = buffers.map((buffer) => buffer.read({ ...all, cursor }));
       const page = createPage(parts, all.limit);
       found.push(...page.calls.map(({ requestId }) => requestId));
       cursor = page.next;
-      // What comes meanwhile is of no page that has begun.
-      if (cursor !== null) addCall(rings[2], 'late');
+      // Calls that end meanwhile do not appear on later pages.
+      if (cursor !== null) addCall(buffers[2], 'late');
     } while (cursor !== null);
     expect(found).to.have.members(expected);
     expect(found).to.have.length(expected.length);
   });
 
-  function addCall(ring: RecentCallBuffer | undefined, requestId: string): void {
-    ring?.add({
+  function addCall(buffer: RecentCallBuffer | undefined, requestId: string): void {
+    buffer?.add({
       requestId,
       correlationId: 'c',
       actor: null,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { runModgate } from '../support/cli/run-modgate.js';
 import { WHO, WHO_MODULE } from '../support/cluster/who-module.js';
-import { countLines, listWorkers, PATIENCE_MS, signal } from '../support/cluster/worker-log.js';
+import { countLines, listWorkers, signal, TIMEOUT_MS } from '../support/cluster/worker-log.js';
 import { call, parseJson } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { describeModule } from '../support/http/modules.js';
@@ -48,13 +48,13 @@ describe('a host with two workers', () => {
     return (await list()).modules.find((module) => module.name === name);
   };
 
-  it('listens once, on one port, and tells each worker from the others in the log', () => {
+  it('logs listening once, and the pid of each worker', () => {
     expect(countLines(setup.host, 'listening')).to.equal(1);
     expect(new Set(listWorkers(setup.host)).size).to.equal(2);
     expect(listWorkers(setup.host)).to.not.include(setup.host.pid);
   });
 
-  it('hands connections to all of them in turn', async () => {
+  it('distributes connections to the workers in turn', async () => {
     const pids: unknown[] = [];
     for (let count = 0; count < 10; count += 1) {
       pids.push((parseJson(await get(WHO))['data'] as { pid: number }).pid);
@@ -62,7 +62,7 @@ describe('a host with two workers', () => {
     expect(new Set(pids)).to.deep.equal(new Set(listWorkers(setup.host)));
   });
 
-  it('counts together what each of them did', async () => {
+  it('sums the counts of all workers', async () => {
     const before = await scrape(setup.host);
     const ids = Array.from({ length: REQUESTS }, (_, index) => `one-view-${index}`);
     for (const id of ids) {
@@ -81,7 +81,7 @@ describe('a host with two workers', () => {
     expect(await pageThrough(7)).to.have.members(ids);
   });
 
-  /** Every request id of this file's calls, through pages of so many. */
+  /** All request ids of this file's calls, read in pages of this size. */
   async function pageThrough(limit: number): Promise<string[]> {
     const found: CallEntry[] = [];
     let cursor: string | null = null;
@@ -100,16 +100,16 @@ describe('a host with two workers', () => {
     return found.map(({ request_id }) => request_id).filter((id) => id.startsWith('one-view-'));
   }
 
-  it('refuses a cursor that no worker has made', async () => {
+  it('rejects an unknown cursor', async () => {
     expectProblem(await get('/calls?cursor=deadbeef-1'), 400, 'validation_failed');
   });
 
-  it('is ready, and says how many serve', async () => {
+  it('is ready and reports the number of workers', async () => {
     expect((await get('/readyz', { as: null })).status).to.equal(200);
     expect((await list()).workers).to.equal(2);
   });
 
-  it('shows each metric of the host once, and the state of a module as one', async () => {
+  it('exposes each metric once, with one state per module', async () => {
     const metrics = await scrape(setup.host);
     const live = { module: 'shop', state: 'live' };
     expect(metrics.find('modgate_module_state', live)).to.have.length(1);
@@ -122,7 +122,7 @@ describe('a host with two workers', () => {
     );
   });
 
-  it('serves a change by the time that wait returns, whoever is asked', async () => {
+  it('serves a change in all workers when wait returns', async () => {
     for (let round = 1; round <= 5; round += 1) {
       const path = `/round-${round}/{id}`;
       const routes = [{ method: 'GET', path, capability: 'shop.read' }];
@@ -133,8 +133,8 @@ describe('a host with two workers', () => {
       });
       setup.host.drop('turn.json', changed);
       expect(await waiting).to.include({ code: 0, stderr: '' });
-      const asked = Array.from({ length: 8 }, () => get(`/modules/turn/http/round-${round}/1`));
-      const statuses = (await Promise.all(asked)).map(({ status }) => status);
+      const responses = Array.from({ length: 8 }, () => get(`/modules/turn/http/round-${round}/1`));
+      const statuses = (await Promise.all(responses)).map(({ status }) => status);
       expect(new Set(statuses)).to.deep.equal(new Set([200]));
     }
   });
@@ -146,24 +146,24 @@ describe('a host with two workers', () => {
     return (JSON.parse(stdout) as { files: [{ config_digest: string }] }).files[0].config_digest;
   }
 
-  it('refuses a bad file for all, goes on with the version before, and says so in one file', async () => {
+  it('rejects an invalid file in all workers, keeps the old version and writes one status file', async () => {
     setup.host.drop('shop.json', 'module: shop\nprovider: { kind: http, confg: {} }\n');
-    await waitUntil('stale', async () => (await find('shop'))?.state === 'stale', PATIENCE_MS);
+    await waitUntil('stale', async () => (await find('shop'))?.state === 'stale', TIMEOUT_MS);
     const status = join(setup.host.directory, 'modules.d', '.status', 'shop.json.json');
     const read = () => JSON.parse(readFileSync(status, 'utf8')) as { state: string };
-    await waitUntil('the status file', () => read().state === 'stale', PATIENCE_MS);
+    await waitUntil('the status file', () => read().state === 'stale', TIMEOUT_MS);
     for (let count = 0; count < 4; count += 1) {
       expect((await get('/modules/shop/http/items/1')).status).to.equal(200);
     }
     setup.host.drop('shop.json', describeModule('shop', setup.provider.url, ROUTES));
-    await waitUntil('live', async () => (await find('shop'))?.state === 'live', PATIENCE_MS);
-    await waitUntil('the status file', () => read().state === 'live', PATIENCE_MS);
+    await waitUntil('live', async () => (await find('shop'))?.state === 'live', TIMEOUT_MS);
+    await waitUntil('the status file', () => read().state === 'live', TIMEOUT_MS);
   });
 
-  it('has every worker read its files again at a SIGHUP', async () => {
+  it('rescans in every worker at a SIGHUP', async () => {
     const before = countLines(setup.host, 'rescan');
     signal(setup.host, 'SIGHUP');
-    await waitUntil('both', () => countLines(setup.host, 'rescan') === before + 2, PATIENCE_MS);
+    await waitUntil('both', () => countLines(setup.host, 'rescan') === before + 2, TIMEOUT_MS);
     const lines = setup.host.logs().filter(({ msg }) => msg === 'rescan');
     expect(new Set(lines.slice(-2).map(({ worker }) => worker)).size).to.equal(2);
   });
@@ -183,7 +183,7 @@ describe('a host with two workers', () => {
         await get('/modules/down/http/items/1');
         return isOpen();
       },
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
     expect(await explain()).to.equal(502);
   });

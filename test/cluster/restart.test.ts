@@ -7,8 +7,8 @@ import { ITEM, useWorkers } from '../support/cluster/use-workers.js';
 import {
   isAlive,
   listWorkers,
-  PATIENCE_MS,
   signal,
+  TIMEOUT_MS,
   waitForLine,
 } from '../support/cluster/worker-log.js';
 import { waitUntil } from '../support/http/wait-until.js';
@@ -16,19 +16,19 @@ import { scrape } from '../support/observability/exposition.js';
 
 const OK = { module: 'shop', status: '200' };
 
-describe('a restart of workers', function () {
+describe('rolling restart', function () {
   this.timeout(180_000);
   const workers = useWorkers();
 
-  it('fails no request under load, and forgets no count', async () => {
+  it('fails no request under load and loses no counts', async () => {
     const host = await workers.start();
     const before = listWorkers(host);
     const load = startLoad(host, ITEM);
-    await waitUntil('load', () => load.answered > 100, PATIENCE_MS);
+    await waitUntil('load', () => load.answered > 100, TIMEOUT_MS);
     signal(host, 'SIGUSR2');
     await waitForLine(host, 'restarted');
     const atRestart = load.answered;
-    await waitUntil('load on the new', () => load.answered > atRestart + 100, PATIENCE_MS);
+    await waitUntil('load on the new workers', () => load.answered > atRestart + 100, TIMEOUT_MS);
     const { answered, failures } = await load.stop();
     expect(failures).to.deep.equal([]);
     expect(listWorkers(host)).to.have.length(4);
@@ -37,39 +37,39 @@ describe('a restart of workers', function () {
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('lets a request that is under way finish on the worker that has it', async () => {
+  it('lets a request in progress finish on its worker', async () => {
     const host = await workers.start();
     workers.provider.answer({ delayMs: 3000 });
     const slow = await RawConnection.open(host.port);
     slow.write(
       `GET ${ITEM} HTTP/1.1\r\nhost: 127.0.0.1:${host.port}\r\nauthorization: Bearer dev-system:a\r\n\r\n`,
     );
-    await waitUntil('the call at the provider', () => workers.provider.requests.length === 1);
+    await waitUntil('the call to reach the provider', () => workers.provider.requests.length === 1);
     signal(host, 'SIGUSR2');
-    expect((await slow.readFinal({ deadlineMs: PATIENCE_MS })).status).to.equal(200);
-    await slow.closed(PATIENCE_MS);
+    expect((await slow.readFinal({ deadlineMs: TIMEOUT_MS })).status).to.equal(200);
+    await slow.closed(TIMEOUT_MS);
     await waitForLine(host, 'restarted');
     slow.destroy();
   });
 
-  it('is given up when a new worker cannot start, and the old ones serve on', async () => {
+  it('is aborted when a new worker cannot start, and the old ones continue to serve', async () => {
     const host = await workers.start({ tokens: { tokens: [] } });
     const before = listWorkers(host);
     writeFileSync(join(host.directory, 'tokens.json'), '{"tokens": 7}');
     const load = startLoad(host, ITEM);
     signal(host, 'SIGUSR2');
-    await waitForLine(host, 'the restart was given up: a new worker did not come up');
+    await waitForLine(host, 'restart aborted');
     const { failures } = await load.stop();
     expect(failures).to.deep.equal([]);
     for (const pid of before) expect(isAlive(pid), `worker ${pid}`).to.equal(true);
-    const death = host.logs().find(({ msg }) => msg === 'a worker died');
-    expect(death?.['reason']).to.include('tokens.json');
+    const exit = host.logs().find(({ msg }) => msg === 'worker exited unexpectedly');
+    expect(exit?.['reason']).to.include('tokens.json');
     writeFileSync(join(host.directory, 'tokens.json'), '{"tokens": []}');
     signal(host, 'SIGUSR2');
     await waitForLine(host, 'restarted');
   });
 
-  it('ends in a drain when the host is told to stop meanwhile', async () => {
+  it('turns into a drain when the host is stopped meanwhile', async () => {
     const host = await workers.start();
     signal(host, 'SIGUSR2');
     await waitForLine(host, 'restarting');

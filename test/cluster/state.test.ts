@@ -9,7 +9,7 @@ import {
   writeValue,
 } from '../support/bridge/config.js';
 import { useWorkers } from '../support/cluster/use-workers.js';
-import { listWorkers, PATIENCE_MS, waitForLine } from '../support/cluster/worker-log.js';
+import { listWorkers, TIMEOUT_MS, waitForLine } from '../support/cluster/worker-log.js';
 import { call, parseJson } from '../support/http/call.js';
 import { describeModule, type RouteOptions } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
@@ -30,7 +30,7 @@ interface Entry {
   readonly reason: string | null;
 }
 
-describe('what workers do as one', function () {
+describe('state shared by workers', function () {
   this.timeout(180_000);
   const workers = useWorkers();
   const start = (files: Readonly<Record<string, string | object>>) => workers.start({ files });
@@ -40,8 +40,8 @@ describe('what workers do as one', function () {
     return modules.find((module) => module.file === file);
   };
   const waitForState = (file: string, state: string) =>
-    waitUntil(`${file} is ${state}`, async () => (await find(file))?.state === state, PATIENCE_MS);
-  /** The statuses that callers get, who meet one worker after the other. */
+    waitUntil(`${file} is ${state}`, async () => (await find(file))?.state === state, TIMEOUT_MS);
+  /** The distinct statuses of all workers: connections are distributed in turn. */
   const statuses = async (target: string) => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => get(target)));
     return [...new Set(answers.map(({ status }) => status))];
@@ -49,51 +49,51 @@ describe('what workers do as one', function () {
   const killLeader = async () => {
     const [leader = 0] = listWorkers(workers.host);
     process.kill(leader, 'SIGKILL');
-    await waitForLine(workers.host, 'a worker serves', 3);
+    await waitForLine(workers.host, 'worker ready', 3);
   };
 
-  it('delivers a configuration once, and by another worker when the one that did is gone', async () => {
+  it('delivers configuration from the leader only, and again from its successor', async () => {
     const host = await start({ 'conf.json': configDescriptor(workers.provider.url, FIELDS) });
     const revisions = () => readDeliveries(workers.provider).map(({ revision }) => revision);
-    await waitUntil('the first', () => revisions().length > 0, PATIENCE_MS);
+    await waitUntil('the first', () => revisions().length > 0, TIMEOUT_MS);
     for (const [index, value] of [60, 70, 80].entries()) {
       await writeValue(host, 'size', value);
-      await waitUntil(`change ${index + 1}`, () => revisions().includes(index + 1), PATIENCE_MS);
+      await waitUntil(`change ${index + 1}`, () => revisions().includes(index + 1), TIMEOUT_MS);
     }
     expect(revisions()).to.deep.equal([0, 1, 2, 3]);
     expect((await readValues(host))['size']?.desired_value).to.equal(80);
     await killLeader();
-    await waitUntil('the next to deliver', () => revisions().length > 4, PATIENCE_MS);
+    await waitUntil('the new leader to deliver', () => revisions().length > 4, TIMEOUT_MS);
     await writeValue(host, 'size', 90);
-    await waitUntil('its change', () => revisions().includes(4), PATIENCE_MS);
+    await waitUntil('its change', () => revisions().includes(4), TIMEOUT_MS);
     expect(revisions()).to.deep.equal([0, 1, 2, 3, 3, 4]);
   });
 
-  it('keeps a writable configuration and one chain of the audit, whichever worker is asked', async () => {
+  it('keeps one writable configuration and one audit chain for all workers', async () => {
     const host = await start({ 'conf.json': configDescriptor(workers.provider.url, FIELDS) });
     const writes = Array.from({ length: 12 }, (_, index) => writeValue(host, 'size', index));
     await Promise.all(writes);
     await waitUntil(
       'the last revision',
       () => readDeliveries(workers.provider).at(-1)?.revision === writes.length,
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
     const { runModgate } = await import('../support/cli/run-modgate.js');
     const args = ['audit', '--state', join(host.directory, 'state'), '--verify'];
     expect(await runModgate(args)).to.include({ code: 0 });
   });
 
-  it('judges a version on probation by the calls of all, and rolls it back in all', async () => {
+  it('counts the calls of all workers on probation, and rolls back all of them', async () => {
     const probation = { seconds: 60, max_error_rate: 0.2, min_calls: 8 };
     const host = await start({ 'crm.json': describeModule('crm', workers.provider.url, ROUTES) });
     host.drop('crm.json', describeModule('crm', workers.provider.url, MORE, { probation }));
     await waitUntil(
-      'the new version everywhere',
+      'all workers to serve the new version',
       async () => (await statuses('/modules/crm/http/more')).join() === '200',
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
     workers.provider.answer({ status: 500, body: '{}' });
-    // Fewer than the least number of calls for each worker alone would need twice as many.
+    // The minimum of 8 calls is reached by both workers together, not by either alone.
     for (let count = 0; count < 8; count += 1) await get('/modules/crm/http/more');
     await waitForState('crm.json', 'rolled_back');
     workers.provider.answer({});
@@ -104,7 +104,7 @@ describe('what workers do as one', function () {
     expect(await statuses('/modules/crm/http/more')).to.deep.equal([404]);
   });
 
-  it('lets a name stay with the file that has it, also in a worker that comes later', async () => {
+  it('keeps a name with the file that serves it, also in a new worker', async () => {
     const host = await start({ 'b.json': describeModule('crm', workers.provider.url, ROUTES) });
     host.drop('a.json', describeModule('crm', workers.provider.url, MORE));
     await waitForState('a.json', 'refused');
@@ -115,7 +115,7 @@ describe('what workers do as one', function () {
     expect(await statuses('/modules/crm/http/items')).to.deep.equal([200]);
   });
 
-  it('writes status files and last good versions once, and whole', async () => {
+  it('writes each status file and last good version once and completely', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 30 }, (_, index) => [
         `m${index}.json`,
@@ -132,16 +132,16 @@ describe('what workers do as one', function () {
       await waitUntil(
         `all in ${folder}`,
         () => readdirSync(folder).toSorted().join() === expected.join(),
-        PATIENCE_MS,
+        TIMEOUT_MS,
       );
       for (const name of expected) JSON.parse(readFileSync(join(folder, name), 'utf8'));
     }
     host.remove('m0.json');
-    await waitUntil('one less', () => readdirSync(status).length === 29, PATIENCE_MS);
-    await waitUntil('one less', () => readdirSync(lastGood).length === 29, PATIENCE_MS);
+    await waitUntil('one less', () => readdirSync(status).length === 29, TIMEOUT_MS);
+    await waitUntil('one less', () => readdirSync(lastGood).length === 29, TIMEOUT_MS);
   });
 
-  it('serves the last good version of a bad file in a worker that comes later', async () => {
+  it('serves the last good version of an invalid file, also in a new worker', async () => {
     const host = await start({ 'crm.json': describeModule('crm', workers.provider.url, ROUTES) });
     host.drop('crm.json', 'module: crm\n');
     await waitForState('crm.json', 'stale');

@@ -9,7 +9,7 @@ import {
   writeValue,
 } from '../support/bridge/config.js';
 import { ITEM, useWorkers } from '../support/cluster/use-workers.js';
-import { listWorkers, PATIENCE_MS, waitForLine } from '../support/cluster/worker-log.js';
+import { listWorkers, TIMEOUT_MS, waitForLine } from '../support/cluster/worker-log.js';
 import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 
@@ -23,7 +23,7 @@ interface Page {
   readonly calls: readonly { readonly request_id: string }[];
 }
 
-describe('workers on one PostgreSQL', function () {
+describe('workers that share a PostgreSQL store', function () {
   this.timeout(120_000);
   const workers = useWorkers();
   let backend: Backend;
@@ -34,19 +34,19 @@ describe('workers on one PostgreSQL', function () {
   });
   after(() => backend?.dispose());
 
-  it('keep one configuration, whichever of them is asked, and deliver it once', async () => {
+  it('return the same configuration and deliver it once', async () => {
     const host = await workers.start({
       files: { 'conf.json': configDescriptor(workers.provider.url, FIELDS) },
       env: { MODGATE_STORE: backend.url ?? '' },
     });
     const deliveries = () => readDeliveries(workers.provider);
-    await waitUntil('the first delivery', () => deliveries().length > 0, PATIENCE_MS);
+    await waitUntil('the first delivery', () => deliveries().length > 0, TIMEOUT_MS);
     await Promise.all(Array.from({ length: MANY }, (_, size) => writeValue(host, 'size', size)));
-    await waitUntil('the last revision', () => deliveries().at(-1)?.revision === MANY, PATIENCE_MS);
+    await waitUntil('the last revision', () => deliveries().at(-1)?.revision === MANY, TIMEOUT_MS);
     const revisions = deliveries().map(({ revision }) => revision);
     expect(revisions).to.deep.equal([...new Set(revisions)].sort((one, other) => one - other));
     const delivered = deliveries().at(-1)?.values['conf/size'];
-    for (let asked = 0; asked < 4; asked += 1) {
+    for (let count = 0; count < 4; count += 1) {
       expect((await readValues(host))['size']?.desired_value).to.equal(delivered);
     }
     const made = deliveries().map(({ values }) => values['conf/made']);
@@ -58,7 +58,7 @@ describe('workers that keep calls', function () {
   this.timeout(120_000);
   const workers = useWorkers();
 
-  it('show those of all, each once, also after one of them died', async () => {
+  it('list the calls of all workers once, also after one has exited', async () => {
     const host = await workers.start({ args: ['--keep-calls', '1000'] });
     const ids = Array.from({ length: MANY }, (_, number) => `kept-${number}`);
     for (const id of ids) {
@@ -70,12 +70,12 @@ describe('workers that keep calls', function () {
       return calls.map(({ request_id }) => request_id);
     };
     const isWhole = async () => (await list()).join() === ids.toReversed().join();
-    await waitUntil('all calls, newest first', isWhole, PATIENCE_MS);
+    await waitUntil('all calls, newest first', isWhole, TIMEOUT_MS);
     const [victim = 0] = listWorkers(host);
-    // What a worker has not written yet dies with it: it writes twice a second.
+    // A worker writes its calls twice a second; what it has not written is lost with it.
     await pause(3000);
     process.kill(victim, 'SIGKILL');
-    await waitForLine(host, 'a worker serves', 3);
-    for (let asked = 0; asked < 4; asked += 1) expect(await list()).to.deep.equal(ids.toReversed());
+    await waitForLine(host, 'worker ready', 3);
+    for (let count = 0; count < 4; count += 1) expect(await list()).to.deep.equal(ids.toReversed());
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { callers, renewed } from '../support/caller-certificates.js';
 import { authority } from '../support/certificates.js';
-import { listWorkers, PATIENCE_MS, waitForLine } from '../support/cluster/worker-log.js';
+import { listWorkers, TIMEOUT_MS, waitForLine } from '../support/cluster/worker-log.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { ask, shakeHands, startTlsHost, type TlsHost } from '../support/tls/tls-host.js';
 
@@ -18,7 +18,7 @@ describe('workers behind TLS', function () {
   after(() => host.stopAll());
 
   const repeat = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: MANY }, work));
-  /** Whom the certificates name that callers get, who meet one worker after the other. */
+  /** The subjects of the certificates of all workers: connections are distributed in turn. */
   const subjects = async () => {
     const sockets = await repeat(() => shakeHands(host, { ca: BOTH_AUTHORITIES }));
     const names = sockets.map((socket) => String(socket.getPeerCertificate().subject.CN));
@@ -26,28 +26,28 @@ describe('workers behind TLS', function () {
     return [...new Set(names)];
   };
 
-  it('answer all callers', async () => {
+  it('serve all clients', async () => {
     const answers = await repeat(() => ask(host, '/livez'));
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(MANY).fill(200));
   });
 
-  it('show the same certificate after one of them died', async () => {
+  it('present the same certificate after a worker was replaced', async () => {
     const before = await subjects();
     const [victim = 0] = listWorkers(host);
     process.kill(victim, 'SIGKILL');
-    await waitForLine(host, 'a worker serves', 3);
+    await waitForLine(host, 'worker ready', 3);
     expect(await subjects()).to.deep.equal(before);
     expect((await ask(host, '/livez')).status).to.equal(200);
   });
 
-  it('all take a new pair', async () => {
+  it('all reload a changed certificate and key', async () => {
     const [before] = await subjects();
     host.write('server.key', renewed.key);
     host.write('server.pem', renewed.cert);
     await waitUntil(
-      'the new pair everywhere',
+      'all workers to use the new certificate',
       async () => !(await subjects()).includes(before ?? ''),
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
     expect(await subjects()).to.have.length(1);
   });

@@ -79,13 +79,13 @@ const MUTANTS: readonly Mutant[] = [
   { clause: 'authenticator.name', what: 'has no name', change: () => ({ name: '' }) },
   {
     clause: 'authenticator.good',
-    what: 'takes each token once',
+    what: 'accepts each token once',
     change: (good) => {
-      const taken = new Set<string>();
+      const used = new Set<string>();
       return {
         authenticate: (credentials) => {
-          if (taken.has(credentials.token)) return null;
-          taken.add(credentials.token);
+          if (used.has(credentials.token)) return null;
+          used.add(credentials.token);
           return good.authenticate(credentials);
         },
       };
@@ -103,7 +103,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.actor',
-    what: 'answers scopes as a list',
+    what: 'returns scopes as a list',
     change: (good) => ({
       authenticate: async (credentials) => {
         const actor = await good.authenticate(credentials);
@@ -113,7 +113,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.bad',
-    what: 'throws for bad credentials',
+    what: 'throws for invalid credentials',
     change: (good) => ({
       authenticate: async (credentials) => {
         const actor = await good.authenticate(credentials);
@@ -124,7 +124,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.garbage',
-    what: 'takes an empty token for a guest',
+    what: 'accepts an empty token as a guest',
     change: (good) => ({
       authenticate: (credentials) =>
         credentials.token === ''
@@ -141,26 +141,26 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.scheme',
-    what: 'does not look at the scheme',
+    what: 'ignores the scheme',
     change: (good) => ({ authenticate: ({ token }) => good.authenticate(bearer(token)) }),
   },
   {
     clause: 'authenticator.apart',
-    what: 'keeps the token of the present call in a variable of its own',
+    what: 'keeps the token of the current call in a shared variable',
     change: (good) => {
-      let present = bearer('');
+      let current = bearer('');
       return {
         authenticate: async (credentials) => {
-          present = credentials;
+          current = credentials;
           await Promise.resolve();
-          return good.authenticate(present);
+          return good.authenticate(current);
         },
       };
     },
   },
   {
     clause: 'authenticator.no-secrets',
-    what: 'keeps tokens where they can be seen',
+    what: 'keeps tokens in a public cache',
     change: (good) => {
       const cache = new Map<string, unknown>();
       return {
@@ -175,7 +175,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.handles',
-    what: 'forgets a timer',
+    what: 'leaks a timer',
     change: () => {
       timers.push(setInterval(() => {}, 1_000));
       return {};
@@ -183,7 +183,7 @@ const MUTANTS: readonly Mutant[] = [
   },
 ];
 
-describe('the clauses of authenticatorSuite', () => {
+describe('the authenticator clauses', () => {
   afterEach(() => {
     for (const timer of timers.splice(0)) clearInterval(timer);
   });

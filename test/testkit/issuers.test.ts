@@ -23,8 +23,8 @@ async function open(name: string, issuers: object) {
     log: createFakeLog(),
     environment: { SECRET: 'x' },
   });
-  const authenticator = opened.chain.find((one) => one.name === name);
-  if (authenticator === undefined) throw new Error(`there is no authenticator ${name}`);
+  const authenticator = opened.chain.find((member) => member.name === name);
+  if (authenticator === undefined) throw new Error(`no authenticator ${name}`);
   const stop = async () => {
     await opened.close();
     rmSync(folder, { recursive: true });
@@ -77,8 +77,8 @@ const INTROSPECTION: AuthenticatorSubject = {
   name: 'introspection',
   start: async () => {
     const issuer: ScriptedProvider = await startProvider((_request, response) => {
-      const asked = new URLSearchParams(issuer.requests.at(-1)?.body.toString());
-      const sub = OPAQUE.get(asked.get('token') ?? '');
+      const form = new URLSearchParams(issuer.requests.at(-1)?.body.toString());
+      const sub = OPAQUE.get(form.get('token') ?? '');
       const known = { active: true, sub, scope: 'crm.read' };
       response.end(JSON.stringify(sub === undefined ? { active: false } : known));
     });

@@ -6,9 +6,9 @@ import { HAS_NATS_SERVER, SHIPPED } from '../support/testkit/shipped-subjects.js
 
 const PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
 
-describe('the adapters that modgate ships', () => {
+describe('the shipped adapters', () => {
   it('all have a subject', async function () {
-    // Without nats-server in PATH its adapter cannot be tried.
+    // Without nats-server in PATH the nats adapter cannot be tested.
     if (!HAS_NATS_SERVER) this.skip();
     expect(readdirSync(PLUGINS)).to.include('http');
     const registry = await readPlugins([PLUGINS]);

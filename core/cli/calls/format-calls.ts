@@ -16,12 +16,12 @@ const COLUMNS: readonly TableColumn[] = [
   { title: 'REQUEST' },
 ];
 
-/** A table, the calls in the order given. */
+/** Formats a table. */
 export function formatCalls(calls: readonly CallEntry[]): string {
   return `${formatTable(COLUMNS, calls.map(formatRow)).join('\n')}\n`;
 }
 
-/** For calls that come one by one: columns cannot be aligned with what has still to come. */
+/** Formats one call. Columns are not aligned, because later calls are unknown. */
 export function formatCallLine(call: CallEntry): string {
   return `${formatRow(call).join('  ')}\n`;
 }

@@ -2,19 +2,19 @@ import { type CallEntry, callList } from '../client/call-list.js';
 import type { HostClient } from '../client/host-client.js';
 import { requestJson } from '../client/host-response.js';
 
-/** The most that a page may hold (contract 9). */
+/** The maximum of `GET /calls`. */
 const PAGE_LIMIT = '1000';
 
 /**
- * Follows the calls of a host. Each look answers what has ended since the one before, oldest first; the
- * first one answers nothing older than `since`.
+ * Follows the calls of a host. Each poll returns the calls since the last one, oldest first. The first
+ * poll starts at `since`.
  */
 export class NewCalls {
   readonly #client: HostClient;
   readonly #filters: Readonly<Record<string, string>>;
   #since: string;
-  /** Calls of the last millisecond that were seen: the next look meets them again. */
-  #seen: readonly string[] = [];
+  /** The calls of the last millisecond, which the next poll returns again. */
+  #last: readonly string[] = [];
 
   constructor(client: HostClient, filters: Readonly<Record<string, string>>, since: string) {
     this.#client = client;
@@ -22,14 +22,14 @@ export class NewCalls {
     this.#since = since;
   }
 
-  /** @throws CommandFailure when the host refuses, or cannot be reached. */
+  /** @throws CommandError when the host is unreachable or rejects the request. */
   async poll(): Promise<CallEntry[]> {
     const calls = await this.#readAll();
-    const unseen = withoutSeen(calls, this.#seen);
+    const unseen = omitKnown(calls, this.#last);
     const last = calls.at(-1)?.at;
     if (last !== undefined) {
       this.#since = last;
-      this.#seen = calls.filter(({ at }) => at === last).map((call) => JSON.stringify(call));
+      this.#last = calls.filter(({ at }) => at === last).map((call) => JSON.stringify(call));
     }
     return unseen;
   }
@@ -50,9 +50,9 @@ export class NewCalls {
   }
 }
 
-/** One of each that was seen: a caller may choose one request id for two calls. */
-function withoutSeen(calls: readonly CallEntry[], seen: readonly string[]): CallEntry[] {
-  const left = [...seen];
+/** Omits each known call once: identical entries are different calls with the same request id. */
+function omitKnown(calls: readonly CallEntry[], known: readonly string[]): CallEntry[] {
+  const left = [...known];
   return calls.filter((call) => {
     const index = left.indexOf(JSON.stringify(call));
     if (index === -1) return true;

@@ -2,19 +2,19 @@ import type { Manifest, ManifestRoute } from '../../contract/index.js';
 import { parseRouteTemplate, templateShape } from '../../lib/route-template.js';
 import type { LocalModule } from './local-modules.js';
 
-/** A route as callers know it. */
+/** A route as clients see it. */
 export interface RouteFacts {
   readonly method: string;
   readonly path: string;
   readonly capability: string | null;
-  /** `null` where the manifest says nothing. */
+  /** `null` where the manifest has none. */
   readonly timeout_ms: number | null;
 }
 
 export interface RemovedRoute extends RouteFacts {
-  /** `null` when it cannot be known. */
+  /** `null` when it is unknown. */
   readonly calls_last_hour: number | null;
-  /** Why the number is missing, or not exact. */
+  /** Why the number is missing or not exact. */
   readonly calls_note: string | null;
 }
 
@@ -33,8 +33,8 @@ export interface ManifestChanges<Removed> {
 }
 
 /**
- * - `changed`: another manifest, or another descriptor
- * - `unknown`: nobody can tell offline: the file is bad, or its manifest is not at hand
+ * - `changed`: the manifest or the descriptor differs
+ * - `unknown`: the file is invalid, or its manifest is not available offline
  */
 export type ChangeKind = 'added' | 'removed' | 'changed' | 'unknown';
 
@@ -44,17 +44,17 @@ export interface ModuleChange<Removed = RemovedRoute> extends ManifestChanges<Re
   readonly detail: string | null;
 }
 
-/** What a host would do differently with the files that were checked. */
+/** The changes in a host if it had the checked files. */
 export interface BlastRadius {
   readonly url: string;
   readonly modules: readonly ModuleChange[];
   readonly unchanged: readonly string[];
 }
 
-/** What the host serves. */
+/** A module that the host serves. */
 export interface ServedModule {
   readonly name: string;
-  /** The file of its descriptor; `null` when it is not known. */
+  /** The file of its descriptor; `null` when it is unknown. */
   readonly file: string | null;
   readonly configDigest: string | null;
   readonly manifest: Pick<Manifest, 'module_id' | 'capabilities' | 'http_routes'>;
@@ -62,9 +62,9 @@ export interface ServedModule {
 
 type RoutesAndCapabilities = Pick<Manifest, 'capabilities' | 'http_routes'>;
 
-const NOTHING: RoutesAndCapabilities = { capabilities: [], http_routes: [] };
+const EMPTY: RoutesAndCapabilities = { capabilities: [], http_routes: [] };
 
-/** Compares module by module, by name; `null` for one that stays as it is. */
+/** Compares one module. `null` if it does not change. */
 export function compareModule(
   name: string,
   local: LocalModule | null,
@@ -75,21 +75,25 @@ export function compareModule(
     after: RoutesAndCapabilities,
     detail: string | null = null,
   ): ModuleChange<RouteFacts> => {
-    const before = change === 'unknown' ? after : (served?.manifest ?? NOTHING);
+    const before = change === 'unknown' ? after : (served?.manifest ?? EMPTY);
     return { module: name, change, detail, ...compareManifests(before, after) };
   };
-  if (local === null) return create('removed', NOTHING, 'no descriptor is for it');
+  if (local === null) return create('removed', EMPTY, 'it has no descriptor');
   if (local.kind === 'disabled') {
-    return served === null ? null : create('removed', NOTHING, 'enabled is false');
+    return served === null ? null : create('removed', EMPTY, 'enabled is false');
   }
   if (local.kind === 'unknown') {
-    return create(served === null ? 'added' : 'unknown', NOTHING, local.detail);
+    return create(served === null ? 'added' : 'unknown', EMPTY, local.detail);
   }
   if (served === null) return create('added', local.manifest);
   const changes = compareManifests(served.manifest, local.manifest);
   if (hasChanges(changes)) return { module: name, change: 'changed', detail: null, ...changes };
   if (local.configDigest === null || local.configDigest === served.configDigest) return null;
-  return create('changed', local.manifest, 'no route or capability differs, something else does');
+  return create(
+    'changed',
+    local.manifest,
+    'the routes and capabilities are the same, but other settings differ',
+  );
 }
 
 export function compareManifests(
@@ -107,8 +111,8 @@ export function compareManifests(
   }
   return {
     capabilities: {
-      added: after.capabilities.filter((one) => !before.capabilities.includes(one)),
-      removed: before.capabilities.filter((one) => !after.capabilities.includes(one)),
+      added: after.capabilities.filter((name) => !before.capabilities.includes(name)),
+      removed: before.capabilities.filter((name) => !after.capabilities.includes(name)),
     },
     routes: {
       added: [...afterRoutes].flatMap(([key, route]) => (beforeRoutes.has(key) ? [] : [route])),
@@ -123,7 +127,7 @@ function hasChanges({ capabilities, routes }: ManifestChanges<RouteFacts>): bool
   return lists.some((list) => list.length > 0);
 }
 
-/** By method and shape: a parameter that gets another name still takes the same requests. */
+/** By method and shape: renaming a parameter does not change which requests match. */
 function indexRoutes(routes: readonly ManifestRoute[]): Map<string, RouteFacts> {
   return new Map(
     routes.map((route) => {

@@ -13,15 +13,15 @@ import {
 import { explainError } from '../../modules/state-reason.js';
 import { type DirectoryFile, type DirectoryListing, readDirectory } from '../../watch/directory.js';
 
-/** A descriptor judged as a host would, without opening anything. */
+/** A descriptor that was validated like in a host, without opening a provider. */
 export interface CheckedDescriptor {
   readonly entry: DirectoryFile;
   /** `null` where it could not be read. */
   readonly module: string | null;
-  /** `null` when the host would refuse it. */
+  /** `null` when a host would reject it. */
   readonly prepared: PreparedDescriptor | null;
-  /** Files as findings name them: this one by its name, those that it names as it writes them. */
-  readonly findings: readonly Diagnostic[];
+  /** They name the descriptor by its file name, other files as the descriptor refers to them. */
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 export interface CheckedFolder {
@@ -30,8 +30,8 @@ export interface CheckedFolder {
 }
 
 /**
- * Judges every descriptor of a folder, and what only the folder shows.
- * @throws UnreadableDirectory when the folder is not there or cannot be read.
+ * Validates every descriptor of a folder, and that no two have the same module name.
+ * @throws UnreadableDirectory for a folder that does not exist or cannot be read.
  */
 export async function checkDescriptors(
   directory: string,
@@ -40,7 +40,7 @@ export async function checkDescriptors(
   const { files, ignored } = await readDirectory(directory);
   const descriptors: CheckedDescriptor[] = [];
   for (const entry of files) descriptors.push(await checkDescriptor(entry, context));
-  return { descriptors: settleNames(descriptors), ignored };
+  return { descriptors: rejectDuplicates(descriptors), ignored };
 }
 
 export async function checkDescriptor(
@@ -50,11 +50,11 @@ export async function checkDescriptor(
   try {
     const prepared = await prepareDescriptor(entry, context);
     const { descriptor, warnings } = prepared;
-    return { entry, module: descriptor.module, prepared, findings: warnings };
+    return { entry, module: descriptor.module, prepared, diagnostics: warnings };
   } catch (error) {
     if (!(error instanceof UnpreparedDescriptor)) throw error;
-    const findings = readDiagnostics(entry.file, error.cause);
-    return { entry, module: error.module, prepared: null, findings };
+    const diagnostics = readDiagnostics(entry.file, error.cause);
+    return { entry, module: error.module, prepared: null, diagnostics };
   }
 }
 
@@ -64,19 +64,19 @@ function readDiagnostics(file: string, cause: unknown): readonly Diagnostic[] {
   return [{ ...createFileDiagnostic(file, 'unusable-descriptor', reason), hint }];
 }
 
-/** Contract 6: of two files with one name the first keeps it; a disabled one asks for none. */
-function settleNames(descriptors: readonly CheckedDescriptor[]): CheckedDescriptor[] {
+/** Of two files with the same module name the first keeps it. Disabled ones have no claim. */
+function rejectDuplicates(descriptors: readonly CheckedDescriptor[]): CheckedDescriptor[] {
   const owners = new Map<string, string>();
-  return descriptors.map((judged) => {
-    const { entry, module, prepared } = judged;
-    if (module === null || !prepared?.descriptor.enabled) return judged;
+  return descriptors.map((checked) => {
+    const { entry, module, prepared } = checked;
+    if (module === null || !prepared?.descriptor.enabled) return checked;
     const owner = owners.get(module);
     if (owner === undefined) {
       owners.set(module, entry.file);
-      return judged;
+      return checked;
     }
-    const finding = createNameDiagnostic(prepared, owner);
-    return { ...judged, prepared: null, findings: [finding, ...judged.findings] };
+    const diagnostic = createNameDiagnostic(prepared, owner);
+    return { ...checked, prepared: null, diagnostics: [diagnostic, ...checked.diagnostics] };
   });
 }
 
@@ -85,7 +85,7 @@ function createNameDiagnostic({ descriptor, file, locate }: PreparedDescriptor, 
     {
       rule: 'duplicate-module',
       message: `module '${descriptor.module}' is already configured by ${owner}`,
-      hint: 'give one of the two another name, or remove it',
+      hint: 'rename or remove one of them',
       path: ['module'],
       at: 'value',
     },

@@ -6,13 +6,13 @@ import { ConfigError } from '../../errors.js';
 import type { LoadedManifest } from '../../manifest/load-manifest.js';
 import { manifestDigest, parseManifest } from '../../manifest/parse-manifest.js';
 import type { DescriptorContext } from '../../modules/prepare-descriptor.js';
-import { type DirectoryFile, readDirectoryFile } from '../../watch/directory.js';
+import { type DirectoryFile, omitUsedFiles, readDirectoryFile } from '../../watch/directory.js';
 import { type CheckedDescriptor, checkDescriptor, checkDescriptors } from './check-descriptors.js';
 import type { CheckedFile, CheckNote, CheckReport } from './check-report.js';
 import { describeFile } from './describe-file.js';
 
 /**
- * Judges a folder of descriptors, one descriptor, or one manifest.
+ * Validates a folder of descriptors, one descriptor, or one manifest.
  * @throws ConfigError for a path that does not exist.
  */
 export async function checkPath(path: string, context: DescriptorContext): Promise<CheckReport> {
@@ -26,7 +26,9 @@ export async function checkPath(path: string, context: DescriptorContext): Promi
 
 async function checkFolder(folder: string, context: DescriptorContext): Promise<CheckReport> {
   const { descriptors, ignored } = await checkDescriptors(folder, context);
-  const shown = ignored.map(({ file, reason }) => ({ file: describeFile(folder, file), reason }));
+  const used = descriptors.flatMap(({ prepared }) => prepared?.files ?? []);
+  const unused = omitUsedFiles(ignored, folder, used);
+  const shown = unused.map(({ file, reason }) => ({ file: describeFile(folder, file), reason }));
   return { ...reportDescriptors(descriptors, folder), isFolder: true, ignored: shown };
 }
 
@@ -40,34 +42,34 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-function reportDescriptors(judged: readonly CheckedDescriptor[], folder: string): CheckReport {
+function reportDescriptors(checked: readonly CheckedDescriptor[], folder: string): CheckReport {
   return {
     isFolder: false,
-    files: judged.map(({ entry, module, prepared }): CheckedFile => {
+    files: checked.map(({ entry, module, prepared }): CheckedFile => {
       return { kind: 'descriptor', file: describeFile(folder, entry.file), module, prepared };
     }),
-    findings: describeDiagnostics(
-      judged.flatMap(({ findings }) => findings),
+    diagnostics: describeDiagnostics(
+      checked.flatMap(({ diagnostics }) => diagnostics),
       folder,
     ),
-    notes: judged.flatMap((one) => listNotes(one, folder)),
+    notes: checked.flatMap((descriptor) => listNotes(descriptor, folder)),
     ignored: [],
   };
 }
 
-/** A manifest that two descriptors name is judged with each of them, and told of once. */
-function describeDiagnostics(findings: readonly Diagnostic[], folder: string): Diagnostic[] {
-  const shown = findings.map((finding) => ({
-    ...finding,
-    file: describeFile(folder, finding.file),
+/** A manifest that several descriptors refer to is validated with each, but reported once. */
+function describeDiagnostics(diagnostics: readonly Diagnostic[], folder: string): Diagnostic[] {
+  const shown = diagnostics.map((diagnostic) => ({
+    ...diagnostic,
+    file: describeFile(folder, diagnostic.file),
   }));
-  const byKey = new Map(shown.map((finding) => [JSON.stringify(finding), finding]));
+  const byKey = new Map(shown.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]));
   return [...byKey.values()];
 }
 
 const MANIFEST_NOTES: Readonly<Record<string, string>> = {
-  provider: 'the manifest comes from the provider: it is not asked, so the manifest is not judged',
-  url: 'the manifest comes from a URL: it is not fetched, so the manifest is not judged',
+  provider: 'the manifest comes from the provider and was not checked',
+  url: 'the manifest comes from a URL and was not checked',
 };
 
 function listNotes({ entry, prepared }: CheckedDescriptor, folder: string): CheckNote[] {
@@ -76,6 +78,7 @@ function listNotes({ entry, prepared }: CheckedDescriptor, folder: string): Chec
   const messages = [
     enabled ? undefined : 'enabled is false: the module answers 404',
     MANIFEST_NOTES[manifest.kind],
+    ...prepared.missingSecrets.map(({ diagnostic }) => diagnostic.message),
   ];
   const file = describeFile(folder, entry.file);
   return messages.flatMap((message) => (message === undefined ? [] : [{ file, message }]));
@@ -85,10 +88,10 @@ interface CheckedManifest {
   readonly file: string;
   readonly module: string | null;
   readonly manifest: LoadedManifest | null;
-  readonly findings: readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
-/** `null` for what is no manifest, or cannot be read at all. */
+/** `null` for a file that is not a manifest, or cannot be read. */
 function readAsManifest(entry: DirectoryFile): CheckedManifest | null {
   if (!('text' in entry)) return null;
   const document = readDocument(entry);
@@ -97,10 +100,10 @@ function readAsManifest(entry: DirectoryFile): CheckedManifest | null {
   try {
     const { manifest, warnings } = parseManifest(document.value, { file, locate: document.locate });
     const read = { manifest, digest: manifestDigest(manifest), warnings, files: [path] };
-    return { file, module: manifest.module_id, manifest: read, findings: warnings };
+    return { file, module: manifest.module_id, manifest: read, diagnostics: warnings };
   } catch (error) {
     if (!(error instanceof InvalidFile)) throw error;
-    return { file, module: null, manifest: null, findings: error.diagnostics };
+    return { file, module: null, manifest: null, diagnostics: error.diagnostics };
   }
 }
 
@@ -113,19 +116,19 @@ function readDocument({ file, text }: { readonly file: string; readonly text: st
   }
 }
 
-/** By the keys that only one of the two has: a manifest may lack `protocol` by mistake. */
+/** Decides by keys that only manifests have. `protocol` may be missing by mistake. */
 function looksLikeManifest(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   if ('protocol' in value) return true;
   return 'module_id' in value && !('module' in value) && !('provider' in value);
 }
 
-function reportManifest(judged: CheckedManifest, folder: string): CheckReport {
-  const { file, module, manifest, findings } = judged;
+function reportManifest(checked: CheckedManifest, folder: string): CheckReport {
+  const { file, module, manifest, diagnostics } = checked;
   return {
     isFolder: false,
     files: [{ kind: 'manifest', file: describeFile(folder, file), module, manifest }],
-    findings: describeDiagnostics(findings, folder),
+    diagnostics: describeDiagnostics(diagnostics, folder),
     notes: [],
     ignored: [],
   };

@@ -7,14 +7,17 @@ export function readManifestOf(checked: CheckedFile) {
   return checked.kind === 'manifest' ? checked.manifest : (checked.prepared?.manifest ?? null);
 }
 
-/** What `GET /modules` will call `config_digest` (contract 8); `null` without the manifest at hand. */
+/** The `config_digest` of `GET /modules`; `null` while the manifest or a file of a secret is missing. */
 export function readConfigDigest({ prepared }: CheckedFile & { kind: 'descriptor' }) {
   const manifest = prepared?.manifest ?? null;
   if (prepared === null || manifest === null) return null;
+  // Files count by their content, variables do not count.
+  const isMissingFile = prepared.missingSecrets.some(({ reference }) => !isVariable(reference));
+  if (isMissingFile) return null;
   return configDigestOf(prepared.inputDigest, manifest.digest);
 }
 
-/** A file that was judged as a whole. */
+/** A validated descriptor or manifest. */
 export type CheckedFile = {
   readonly file: string;
   /** The module that it is for; `null` where that could not be read. */
@@ -24,20 +27,24 @@ export type CheckedFile = {
   | { readonly kind: 'manifest'; readonly manifest: LoadedManifest | null }
 );
 
-/** What is worth knowing and neither wrong nor doubtful. */
+/** Information that is neither an error nor a warning. */
 export interface CheckNote {
   readonly file: string;
   readonly message: string;
 }
 
-/** All that `check` found; files are named for people: see `describeFile`. */
+/** The result of `check`. File names are relative to the working directory: see `describeFile`. */
 export interface CheckReport {
-  /** Whether a folder was checked: only then is what is missing in it missing. */
+  /** Whether a whole folder was checked, so that a module without a file is one to be removed. */
   readonly isFolder: boolean;
   readonly files: readonly CheckedFile[];
-  readonly findings: readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic[];
   readonly notes: readonly CheckNote[];
   readonly ignored: readonly IgnoredFile[];
+}
+
+function isVariable(reference: string): boolean {
+  return reference.startsWith('env:');
 }
 
 export interface CheckSummary {
@@ -46,7 +53,7 @@ export interface CheckSummary {
   readonly warnings: number;
 }
 
-export function summarize({ files, findings }: CheckReport): CheckSummary {
-  const errors = findings.filter(({ severity }) => severity === 'error').length;
-  return { files: files.length, errors, warnings: findings.length - errors };
+export function summarize({ files, diagnostics }: CheckReport): CheckSummary {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  return { files: files.length, errors, warnings: diagnostics.length - errors };
 }

@@ -1,6 +1,6 @@
 import { isAbsolute, relative, resolve } from 'node:path';
 
-/** How a file is shown: from the working directory where it lies below that, else from the root. */
+/** The path to show: relative to the working directory for files below it, otherwise absolute. */
 export function describeFile(folder: string, file: string): string {
   const path = resolve(folder, file);
   const fromHere = relative(process.cwd(), path);

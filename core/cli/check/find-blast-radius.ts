@@ -13,8 +13,8 @@ import { countRecentCalls } from './recent-calls.js';
 import { readServedModules } from './served-modules.js';
 
 /**
- * What would change at a running host if it had the files that were checked.
- * @throws CommandFailure when the host cannot be reached, or refuses.
+ * Finds the changes in a running host if it had the checked files.
+ * @throws CommandError when the host is unreachable or rejects the request.
  */
 export async function findBlastRadius(
   report: CheckReport,
@@ -48,30 +48,30 @@ function pairModules(report: CheckReport, served: readonly ServedModule[]): Modu
   if (!report.isFolder) return pairs;
   for (const host of served) {
     if (local.has(host.name)) continue;
-    pairs.push({ name: host.name, local: findNameless(report, host), host });
+    pairs.push({ name: host.name, local: findUnnamed(report, host), host });
   }
   return pairs.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A manifest says which module it is, not under which names ops serve it. */
+/** A manifest has a module id, which may be served under several names. */
 function pairManifest(
   module: string | null,
   local: ReadonlyMap<string, LocalModule>,
   served: readonly ServedModule[],
 ): ModulePair[] {
-  const known = module === null ? undefined : local.get(module);
-  if (module === null || known === undefined) return [];
+  const checked = module === null ? undefined : local.get(module);
+  if (module === null || checked === undefined) return [];
   const hosts = served.filter(({ manifest }) => manifest.module_id === module);
-  if (hosts.length === 0) return [{ name: module, local: known, host: null }];
-  return hosts.map((host) => ({ name: host.name, local: known, host }));
+  if (hosts.length === 0) return [{ name: module, local: checked, host: null }];
+  return hosts.map((host) => ({ name: host.name, local: checked, host }));
 }
 
-/** A file that is too bad to say its module is still that module's at the host: it is not removed. */
-function findNameless({ files }: CheckReport, host: ServedModule): LocalModule | null {
-  const isNameless = files.some(
+/** An invalid file without a readable module name still belongs to the module that the host serves from it. */
+function findUnnamed({ files }: CheckReport, host: ServedModule): LocalModule | null {
+  const isUnnamed = files.some(
     ({ file, module }) => module === null && basename(file) === host.file,
   );
-  return isNameless ? { kind: 'unknown', detail: 'its file has errors' } : null;
+  return isUnnamed ? { kind: 'unknown', detail: 'its file has errors' } : null;
 }
 
 async function addCalls(

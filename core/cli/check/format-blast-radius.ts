@@ -16,7 +16,7 @@ const MARKS: Readonly<Record<ChangeKind, string>> = {
   unknown: '?',
 };
 
-/** For people: what comes (+), goes (-) and changes (~), module by module. */
+/** Lists added (+), removed (-) and changed (~) modules and routes. */
 export function formatBlastRadius({ url, modules, unchanged }: BlastRadius): string {
   const lines = [
     `against ${url}:`,

@@ -7,13 +7,13 @@ import {
   summarize,
 } from './check-report.js';
 
-/** For programs; the shape is documented in docs/operate/commands.md. */
+/** The output of `check --json`. */
 export function formatCheckJson(report: CheckReport, against: BlastRadius | null): string {
-  const { findings, notes, ignored } = report;
+  const { diagnostics, notes, ignored } = report;
   const document = {
     summary: summarize(report),
     files: report.files.map(describeFile),
-    findings: findings.map(({ file, line, column, severity, rule, message, hint }) => ({
+    findings: diagnostics.map(({ file, line, column, severity, rule, message, hint }) => ({
       file,
       line,
       column,

@@ -2,10 +2,10 @@ import type { Diagnostic } from '../../document/diagnostic.js';
 import { toPrintable } from '../output/escape.js';
 import { type CheckReport, summarize } from './check-report.js';
 
-/** For people: one line a finding, as compilers write them, a blank line between files. */
+/** One line per diagnostic, in the format of compilers, with a blank line between files. */
 export function formatCheckText(report: CheckReport): string {
   const blocks = [
-    ...groupByFile(report.findings).map((findings) => findings.map(formatLine)),
+    ...groupByFile(report.diagnostics).map((diagnostics) => diagnostics.map(formatLine)),
     report.notes.map(({ file, message }) => `${file}: note: ${message}`),
     report.ignored.map(({ file, reason }) => `${file}: ignored: ${reason}`),
     [formatSummary(report)],
@@ -23,11 +23,11 @@ function formatLine({ file, line, column, severity, message, hint, rule }: Diagn
   return `${file}${place}: ${severity}: ${message}${advice} [${rule}]`;
 }
 
-function groupByFile(findings: readonly Diagnostic[]): Diagnostic[][] {
+function groupByFile(diagnostics: readonly Diagnostic[]): Diagnostic[][] {
   const groups = new Map<string, Diagnostic[]>();
-  for (const finding of findings) {
-    const group = groups.get(finding.file) ?? [];
-    groups.set(finding.file, [...group, finding]);
+  for (const diagnostic of diagnostics) {
+    const group = groups.get(diagnostic.file) ?? [];
+    groups.set(diagnostic.file, [...group, diagnostic]);
   }
   return [...groups.values()];
 }

@@ -6,7 +6,7 @@ import {
   readManifestOf,
 } from './check-report.js';
 
-/** What the files that were checked say of one module. */
+/** A module in the checked files. */
 export type LocalModule =
   | {
       readonly kind: 'known';
@@ -17,16 +17,16 @@ export type LocalModule =
   | { readonly kind: 'disabled' }
   | { readonly kind: 'unknown'; readonly detail: string };
 
-const BAD_FILE = 'its file has errors';
-const MANIFEST_NOT_AT_HAND = 'its manifest is not at hand';
+const INVALID_FILE = 'its file has errors';
+const MANIFEST_UNKNOWN = 'its manifest is not available offline';
 
-/** By module; a file whose module cannot be read is not among them. */
+/** By module name. Files without a readable module name are left out. */
 export function listLocalModules({ files }: CheckReport): Map<string, LocalModule> {
   const modules = new Map<string, LocalModule>();
   for (const checked of files) {
     if (checked.module === null) continue;
     const local = describeLocal(checked);
-    // The loser of a name changes nothing for the one that has it.
+    // A duplicate does not change the module that has the name.
     if (local.kind === 'unknown' && modules.has(checked.module)) continue;
     modules.set(checked.module, local);
   }
@@ -36,11 +36,11 @@ export function listLocalModules({ files }: CheckReport): Map<string, LocalModul
 function describeLocal(checked: CheckedFile): LocalModule {
   const manifest = readManifestOf(checked);
   if (checked.kind === 'descriptor') {
-    if (checked.prepared === null) return { kind: 'unknown', detail: BAD_FILE };
+    if (checked.prepared === null) return { kind: 'unknown', detail: INVALID_FILE };
     if (!checked.prepared.descriptor.enabled) return { kind: 'disabled' };
   }
   if (manifest === null) {
-    const detail = checked.kind === 'manifest' ? BAD_FILE : MANIFEST_NOT_AT_HAND;
+    const detail = checked.kind === 'manifest' ? INVALID_FILE : MANIFEST_UNKNOWN;
     return { kind: 'unknown', detail };
   }
   const configDigest = checked.kind === 'descriptor' ? readConfigDigest(checked) : null;

@@ -1,11 +1,11 @@
 import { array, nullable, optional, string, type } from 'superstruct';
 import type { HostClient } from '../client/host-client.js';
-import { HostError, requestJson } from '../client/host-response.js';
+import { RejectedRequest, requestJson } from '../client/host-response.js';
 
 export const CALLS_WINDOW_MS = 3_600_000;
-/** The most that a page may hold (contract 9). */
+/** The maximum of `GET /calls`. */
 const PAGE_LIMIT = 1000;
-/** A hundred thousand calls an hour show that a route is in use as well as their exact number does. */
+/** A hundred thousand calls are enough to show that a route is in use. */
 const MAX_PAGES = 100;
 
 const NOT_FOUND = 404;
@@ -16,15 +16,15 @@ const callsPage = type({
   next_cursor: optional(nullable(string())),
 });
 
-/** How often each route of a module was called lately. */
+/** The number of recent calls of each route of a module. */
 export interface RecentCalls {
-  /** By `GET /contacts/{id}`; `null` when it cannot be known. */
+  /** By `GET /contacts/{id}`; `null` when it is unknown. */
   readonly byRoute: ReadonlyMap<string, number> | null;
-  /** Why the numbers are missing, or only the least that they can be. */
+  /** Why the numbers are missing or incomplete. */
   readonly note: string | null;
 }
 
-/** @throws CommandFailure when the host cannot be reached, or fails. */
+/** @throws CommandError when the host is unreachable. */
 export async function countRecentCalls(client: HostClient, module: string): Promise<RecentCalls> {
   const since = new Date(Date.now() + client.clockSkewMs - CALLS_WINDOW_MS).toISOString();
   const byRoute = new Map<string, number>();
@@ -47,7 +47,7 @@ export async function countRecentCalls(client: HostClient, module: string): Prom
   }
 }
 
-/** HEAD is served by the GET route (contract 1). */
+/** HEAD requests count for the GET route, which serves them. */
 function countCall(byRoute: Map<string, number>, method: string, route: string | null): void {
   if (route === null) return;
   const key = `${method === 'HEAD' ? 'GET' : method} ${route}`;
@@ -55,8 +55,8 @@ function countCall(byRoute: Map<string, number>, method: string, route: string |
 }
 
 function explainRejection(error: unknown): string {
-  if (!(error instanceof HostError)) throw error;
-  if (error.status === NOT_FOUND) return 'unknown: the host keeps no records of calls';
+  if (!(error instanceof RejectedRequest)) throw error;
+  if (error.status === NOT_FOUND) return 'unknown: the host keeps no call records';
   if (error.status === FORBIDDEN) return 'unknown: the token lacks the scope modgate.calls.read';
-  return `unknown: the host answered ${error.status} to GET /calls`;
+  return `unknown: GET /calls returned ${error.status}`;
 }

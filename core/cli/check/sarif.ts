@@ -4,7 +4,7 @@ import type { CheckNote, CheckReport } from './check-report.js';
 
 const SCHEMA =
   'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
-const NOTE_RULE = 'not-judged';
+const NOTE_RULE = 'note';
 
 interface SarifResult {
   readonly rule: string;
@@ -15,9 +15,9 @@ interface SarifResult {
   readonly column: number | null;
 }
 
-/** SARIF 2.1.0, as code hosts and editors read it. URIs are relative to the working directory. */
+/** SARIF 2.1.0 for code hosts and editors. URIs are relative to the working directory. */
 export function formatCheckSarif(report: CheckReport, version: string): string {
-  const results = [...report.findings.map(fromDiagnostic), ...report.notes.map(fromNote)];
+  const results = [...report.diagnostics.map(fromDiagnostic), ...report.notes.map(fromNote)];
   const rules = [...new Set(results.map(({ rule }) => rule))].sort();
   const log = {
     $schema: SCHEMA,
@@ -33,8 +33,8 @@ export function formatCheckSarif(report: CheckReport, version: string): string {
   return `${JSON.stringify(log, null, 2)}\n`;
 }
 
-function fromDiagnostic(finding: Diagnostic): SarifResult {
-  const { rule, severity, message, hint, file, line, column } = finding;
+function fromDiagnostic(diagnostic: Diagnostic): SarifResult {
+  const { rule, severity, message, hint, file, line, column } = diagnostic;
   const text = hint === null ? message : `${message} (${hint})`;
   return { rule, level: severity, text, file, line, column };
 }

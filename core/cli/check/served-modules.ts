@@ -28,7 +28,7 @@ const manifestList = type({
   ),
 });
 
-/** What the host serves now. @throws CommandFailure when it cannot be reached, or refuses. */
+/** @throws CommandError when the host is unreachable or rejects the request. */
 export async function readServedModules(client: HostClient): Promise<ServedModule[]> {
   const { manifests } = await requestJson(client, '/manifests', manifestList);
   const { modules } = await requestJson(client, MODULES_PATH, moduleList);
@@ -45,13 +45,13 @@ export async function readServedModules(client: HostClient): Promise<ServedModul
 
 type ServedManifest = Infer<typeof manifestList>['manifests'][number]['manifest'];
 
-/** The host has judged it; that it is our host is what is judged here. */
+/** The host has validated the manifest. A newer host may allow more than this version. */
 function readManifest(client: HostClient, manifest: ServedManifest): ServedModule['manifest'] {
   try {
     for (const { path } of manifest.http_routes) parseRouteTemplate(path);
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    throw new CommandError(`${client.url} serves a manifest that this version does not know`);
+    throw new CommandError(`${client.url} serves a manifest that this version does not support`);
   }
   return { ...manifest, http_routes: manifest.http_routes as readonly ManifestRoute[] };
 }

@@ -1,6 +1,6 @@
 import { array, type Infer, nullable, number, string, type } from 'superstruct';
 
-/** What the commands read of an entry of `GET /calls` (contract 9). */
+/** The fields of `GET /calls` that the commands use. */
 const callEntry = type({
   at: string(),
   request_id: string(),

@@ -3,56 +3,56 @@ import fetch, { type FetchError, type Response } from 'node-fetch';
 import { CommandError } from '../command-error.js';
 import type { HostAddress } from './host-options.js';
 
-/** Of one request, to its last byte. */
+/** The limit for a complete response. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** The manifests of ten thousand modules, and room beside them. */
+/** Enough for the manifests of ten thousand modules. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
-/** A `date` header is cut to the second, and some time goes by on the way: less than this is no skew. */
-const CLOCK_NOISE_MS = 2000;
+/** A smaller difference is no skew: a `date` header has whole seconds, and transfer takes time. */
+const CLOCK_TOLERANCE_MS = 2000;
 
-export interface HostAnswer {
+export interface HostResponse {
   readonly status: number;
   readonly text: string;
 }
 
-/** Talks to a host over its own routes. */
+/** Calls the routes of a host. */
 export interface HostClient {
   readonly url: string;
   /**
-   * Any status is an answer.
-   * @throws HostUnreachable when there is none.
+   * Resolves for every status.
+   * @throws HostUnreachable when there is no response.
    */
-  ask(path: string, headers?: Readonly<Record<string, string>>): Promise<HostAnswer>;
-  /** By how much the host's clock was ahead of ours at its last answer. Milliseconds. */
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<HostResponse>;
+  /** How far the host's clock was ahead at its last response. Milliseconds. */
   readonly clockSkewMs: number;
 }
 
-/** The host gave no answer: nothing listens there, or it is no host, or it is too slow. */
+/** The host did not respond: nothing listens there, it is not a host, or it is too slow. */
 export class HostUnreachable extends CommandError {}
 
-const UNTRUSTED = 'its certificate is of no known authority (name one with --ca)';
+const UNKNOWN_AUTHORITY = 'its certificate is from an unknown authority (set one with --ca)';
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'it closed the connection',
   ENOTFOUND: 'its name does not resolve',
   EAI_AGAIN: 'its name does not resolve',
-  EHOSTUNREACH: 'there is no way to that address',
-  ENETUNREACH: 'there is no way to that address',
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
-  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  EHOSTUNREACH: 'there is no route to that address',
+  ENETUNREACH: 'there is no route to that address',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
-  EPROTO: 'it does not speak TLS as asked',
-  'max-size': 'its answer is too long',
-  'no-redirect': 'it answered with a redirect, which is never followed',
+  EPROTO: 'the TLS handshake failed',
+  'max-size': 'its response is too large',
+  'no-redirect': 'it responded with a redirect, which is never followed',
 };
 
 export function createHostClient({ url, token, ca = null }: HostAddress): HostClient {
   const agent = ca === null ? undefined : new Agent({ ca });
-  const own = {
+  const defaultHeaders = {
     accept: 'application/json',
     ...(token !== null && { authorization: `Bearer ${token}` }),
   };
@@ -62,13 +62,13 @@ export function createHostClient({ url, token, ca = null }: HostAddress): HostCl
     get clockSkewMs() {
       return clockSkewMs;
     },
-    ask: async (path, headers = {}) => {
+    get: async (path, headers = {}) => {
       const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
       try {
         const response = await fetch(`${url}${path}`, {
-          headers: { ...own, ...headers },
+          headers: { ...defaultHeaders, ...headers },
           compress: false,
-          // A redirect would carry the token to somebody else.
+          // A redirect would send the token to another server.
           redirect: 'error',
           size: MAX_RESPONSE_BYTES,
           signal,
@@ -77,7 +77,7 @@ export function createHostClient({ url, token, ca = null }: HostAddress): HostCl
         clockSkewMs = readClockSkew(response);
         return { status: response.status, text: await response.text() };
       } catch (error) {
-        throw explain(url, error, signal.aborted);
+        throw createUnreachableError(url, error, signal.aborted);
       }
     },
   };
@@ -85,14 +85,14 @@ export function createHostClient({ url, token, ca = null }: HostAddress): HostCl
 
 function readClockSkew({ headers }: Response): number {
   const skew = Date.parse(headers.get('date') ?? '') - Date.now();
-  return Math.abs(skew) > CLOCK_NOISE_MS ? skew : 0;
+  return Math.abs(skew) > CLOCK_TOLERANCE_MS ? skew : 0;
 }
 
-function explain(url: string, error: unknown, isTimeout: boolean): HostUnreachable {
+function createUnreachableError(url: string, error: unknown, isTimeout: boolean): HostUnreachable {
   const { code, type } = error as Partial<FetchError>;
   const known = REASONS[code ?? ''] ?? REASONS[type ?? ''];
   const reason = isTimeout
-    ? `no answer within ${REQUEST_TIMEOUT_MS / 1000} s`
+    ? `no response within ${REQUEST_TIMEOUT_MS / 1000} s`
     : (known ?? `the connection failed${code === undefined ? '' : ` (${code})`}`);
   return new HostUnreachable(`the host at ${url} cannot be reached: ${reason}`, { cause: error });
 }

@@ -4,13 +4,13 @@ import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import type { CommandContext } from '../command-module.js';
 
-/** Where a running host is, and what the command shows it. */
+/** The address of a running host and the credentials for it. */
 export interface HostAddress {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   /** `null` sends no `authorization`. */
   readonly token: string | null;
-  /** Authorities to trust instead of those of the system, PEM. */
+  /** Authorities to trust instead of the system's, PEM. */
   readonly ca?: Buffer | null;
 }
 
@@ -19,24 +19,27 @@ export const DEFAULT_URL = 'http://127.0.0.1:3000';
 const URL_VARIABLE = 'MODGATE_URL';
 const TOKEN_VARIABLE = 'MODGATE_TOKEN';
 const CA_VARIABLE = 'MODGATE_CA';
-/** What can stand in a header without being read as anything else (RFC 9110 5.5, without obs-text). */
+/** Safe in a header: visible ASCII and inner spaces (RFC 9110, section 5.5, without obs-text). */
 const TOKEN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 export function addHostOptions(command: Command): void {
-  command.option('--url <url>', `the running host (${URL_VARIABLE}; default: ${DEFAULT_URL})`);
+  command.option(
+    '--url <url>',
+    `URL of the running host (${URL_VARIABLE}; default: ${DEFAULT_URL})`,
+  );
   addTokenOption(command);
   addAuthorityOption(command);
 }
 
 export function addTokenOption(command: Command): void {
-  command.option('--token <token>', `bearer token for the host (better: ${TOKEN_VARIABLE})`);
+  command.option('--token <token>', `Bearer token for the host (preferably ${TOKEN_VARIABLE})`);
 }
 
 export function addAuthorityOption(command: Command): void {
-  command.option('--ca <file>', `authority that vouches for the host, PEM (${CA_VARIABLE})`);
+  command.option('--ca <file>', `Certificate authority of the host, PEM (${CA_VARIABLE})`);
 }
 
-/** @throws ConfigError for a URL or a token that cannot be used; it prints neither. */
+/** @throws ConfigError for an invalid URL or token, without printing it. */
 export function readHostAddress(command: Command, { environment }: CommandContext): HostAddress {
   const { url } = command.opts<{ url?: string }>();
   const variable = environment[URL_VARIABLE] || undefined;
@@ -55,11 +58,11 @@ export function readAuthority(command: Command, environment: NodeJS.ProcessEnv):
   if (file === undefined) return null;
   try {
     const bytes = readFileSync(file);
-    // Throws for what is no certificate.
+    // Throws for invalid certificates.
     return new X509Certificate(bytes).raw.length > 0 ? bytes : null;
   } catch (error) {
     const source = flag === undefined ? CA_VARIABLE : '--ca';
-    throw new ConfigError(`${source} must be a file with a certificate in PEM`, { cause: error });
+    throw new ConfigError(`${source} must be a file with a PEM certificate`, { cause: error });
   }
 }
 
@@ -78,12 +81,12 @@ export function readToken(command: Command, environment: NodeJS.ProcessEnv): str
   const { token: flag } = command.opts<{ token?: string }>();
   const token = flag ?? (environment[TOKEN_VARIABLE] || undefined);
   if (token === undefined) return null;
-  requireTokenText(token, flag === undefined ? TOKEN_VARIABLE : '--token');
+  assertTokenText(token, flag === undefined ? TOKEN_VARIABLE : '--token');
   return token;
 }
 
 /** @throws ConfigError that names the source. */
-export function requireTokenText(token: string, source: string): void {
+export function assertTokenText(token: string, source: string): void {
   if (TOKEN.test(token)) return;
   throw new ConfigError(`${source} must be a token: one line of visible ASCII`);
 }

@@ -1,9 +1,9 @@
 import { array, nullable, number, optional, type Struct, string, type } from 'superstruct';
 import { CommandError } from '../command-error.js';
-import type { HostAnswer, HostClient } from './host-client.js';
+import type { HostClient, HostResponse } from './host-client.js';
 
-/** The host answered, and it was a refusal. */
-export class HostError extends CommandError {
+/** The host responded with an error status. */
+export class RejectedRequest extends CommandError {
   readonly status: number;
 
   constructor(message: string, status: number) {
@@ -20,45 +20,46 @@ const PROBLEM = type({
 });
 
 /**
- * The text of a 200.
- * @throws HostRefusal for any other status, in the words of its Problem.
+ * Resolves with the body of a 200.
+ * @throws RejectedRequest for another status, with the detail of its Problem.
  */
 export async function requestText(
   client: HostClient,
   path: string,
   headers?: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const answer = await client.ask(path, headers);
-  if (answer.status === 200) return answer.text;
-  throw new HostError(describeRejection(client.url, answer), answer.status);
+  const response = await client.get(path, headers);
+  if (response.status === 200) return response.text;
+  throw new RejectedRequest(describeRejection(client.url, response), response.status);
 }
 
-/** @throws HostRefusal as {@link requestText}; CommandFailure for a 200 that no host of ours gives. */
+/** @throws RejectedRequest like {@link requestText}; CommandError for an unexpected body. */
 export async function requestJson<T, S>(
   client: HostClient,
   path: string,
   struct: Struct<T, S>,
 ): Promise<T> {
-  return parseAnswer(client, await requestText(client, path), struct);
+  return parseHostResponse(client, await requestText(client, path), struct);
 }
 
-/** @throws CommandFailure when the text is something else. */
-export function parseAnswer<T, S>(client: HostClient, text: string, struct: Struct<T, S>): T {
+/** @throws CommandError for an unexpected body. */
+export function parseHostResponse<T, S>(client: HostClient, text: string, struct: Struct<T, S>): T {
   const value = parseJson(text);
   if (struct.is(value)) return value;
-  throw new CommandError(`${client.url} answers, but not as a modgate host does`);
+  throw new CommandError(`${client.url} is not a modgate host: unexpected response`);
 }
 
-/** Its detail, the fields that were wrong, and what can be done, in one line. */
-function describeRejection(url: string, { status, text }: HostAnswer): string {
+/** The detail, the invalid fields and the next actions of a Problem, in one line. */
+function describeRejection(url: string, { status, text }: HostResponse): string {
   const problem = parseJson(text);
-  if (!PROBLEM.is(problem)) return `${url} answered ${status}, but not as a modgate host does`;
+  if (!PROBLEM.is(problem))
+    return `${url} is not a modgate host: unexpected response with status ${status}`;
   const fields = problem.errors.map(({ field, reason }) =>
     field === null ? reason : `${field}: ${reason}`,
   );
   const details = fields.length === 0 ? '' : ` (${fields.join(', ')})`;
   const actions = (problem.next_actions ?? []).map((action) => `; ${action}`).join('');
-  return `the host at ${url} answered ${status}: ${problem.detail}${details}${actions}`;
+  return `the host at ${url} responded with ${status}: ${problem.detail}${details}${actions}`;
 }
 
 function parseJson(text: string): unknown {

@@ -7,7 +7,7 @@ const moduleEntry = type({
   since: string(),
   digest: nullable(string()),
   config_digest: nullable(string()),
-  // A host that is older does not say these.
+  // Older hosts do not have these.
   file_digest: optional(nullable(string())),
   rejected_digest: optional(nullable(string())),
   rejected_manifest_digest: optional(nullable(string())),
@@ -20,7 +20,7 @@ const moduleEntry = type({
   ),
 });
 
-/** What the commands read of `GET /modules` (contract 9); a host may say more. */
+/** The fields of `GET /modules` that the commands use. */
 export const moduleList = type({
   modules: array(moduleEntry),
   ignored: array(type({ file: string(), reason: string() })),

@@ -13,12 +13,12 @@ const pluginEntry = type({
   hint: nullable(string()),
 });
 
-/** What `modgate plugins` reads of `GET /plugins`; a host may say more. */
+/** The fields of `GET /plugins` that `modgate plugins` uses. */
 export const pluginList = type({ plugins: array(pluginEntry) });
 
 type Entry = Infer<typeof pluginEntry>;
 
-/** As a host answers it, or as it is read from the folders. */
+/** From a host or from the folders of plugins. */
 export interface PluginListEntry extends Omit<Entry, 'kinds' | 'authenticators'> {
   readonly kinds: readonly string[];
   readonly authenticators: readonly string[];

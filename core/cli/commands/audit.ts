@@ -5,6 +5,7 @@ import { type AuditReader, openAuditReader } from '../../store/audit-reader.js';
 import type { AuditRow } from '../../store/audit-row.js';
 import { StoreUnavailable } from '../../store/store-unavailable.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { toPrintable } from '../output/escape.js';
 import { addSettings, readSettings } from '../setting-options.js';
 
 interface AuditOptions {
@@ -16,20 +17,20 @@ interface AuditOptions {
 }
 
 const HELP = `
-Rows come by ascending id. --verify reads the whole chain and exits with 1 where it is broken.`;
+Prints rows by ascending id. --verify checks the whole chain and exits with 1 if it is broken.`;
 
 export function define(command: Command): void {
   command
-    .option('--module <name>', 'rows of this module alone')
-    .option('--since <time>', 'rows of this date or time and later: 2026-01-31T12:00:00Z')
-    .option('--json', 'print one JSON object a line')
-    .option('--verify', 'verify the chain instead of printing it')
-    .option('--store <url>', 'postgres://… (default: SQLite in the state folder)')
+    .option('--module <name>', 'Only rows of this module')
+    .option('--since <time>', 'Only rows since this date or time: 2026-01-31T12:00:00Z')
+    .option('--json', 'Print one JSON object per line')
+    .option('--verify', 'Verify the chain instead of printing it')
+    .option('--store <url>', 'Store URL, postgres://… (default: SQLite in the state folder)')
     .addHelpText('after', HELP);
   addSettings(command, ['state']);
 }
 
-/** Prints the audit, or verifies it, also beside a running host. */
+/** Prints or verifies the audit log, also while a host is running. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = command.opts<AuditOptions>();
   const filter = parseFilter(options);
@@ -60,7 +61,7 @@ async function open(url: string | null, stateDir: string): Promise<AuditReader> 
 
 function parseFilter({ module, since, verify }: AuditOptions): AuditFilter {
   if (verify && (module !== undefined || since !== undefined)) {
-    throw new ConfigError('--verify reads the whole chain: give it no --module and no --since');
+    throw new ConfigError('--verify checks the whole chain: remove --module and --since');
   }
   return {
     ...(module === undefined ? {} : { module }),
@@ -74,7 +75,7 @@ function parseTime(text: string): Date {
   const time = new Date(TIME.test(text) ? text : Number.NaN);
   if (Number.isNaN(time.getTime())) {
     throw new ConfigError(
-      '--since must be a date (UTC), or a time with its zone such as 2026-01-31T12:00:00Z',
+      '--since must be a date (UTC) or a time with a zone, such as 2026-01-31T12:00:00Z',
     );
   }
   return time;
@@ -85,12 +86,12 @@ async function verify(
   { json }: AuditOptions,
   { print }: CommandContext,
 ): Promise<ExitCode> {
-  const verdict = await reader.verify();
-  const { rows, brokenAt } = verdict;
-  const reason = brokenAt === null ? null : verdict.reason;
+  const result = await reader.verify();
+  const { rows, brokenAt } = result;
+  const reason = brokenAt === null ? null : result.reason;
   if (json) await print(`${JSON.stringify({ rows, broken_at: brokenAt, reason })}\n`);
-  else if (brokenAt === null) await print(`the audit chain is whole, rows: ${rows}\n`);
-  else await print(`the audit chain is broken at row ${brokenAt}: ${reason}\n`);
+  else if (brokenAt === null) await print(`audit chain intact, rows: ${rows}\n`);
+  else await print(`audit chain broken at row ${brokenAt}: ${reason}\n`);
   return brokenAt === null ? EXIT.ok : EXIT.failure;
 }
 
@@ -108,7 +109,7 @@ async function print(
 }
 
 const HEADINGS = ['id', 'at', 'actor', 'module', 'operation', 'target', 'permission', 'outcome'];
-/** As wide as cells mostly are; the last one needs none. */
+/** The usual widths of cells. The last column is not padded. */
 const WIDTHS = [6, 24, 20, 16, 19, 24, 20, 0];
 
 function toCells(row: AuditRow): string[] {
@@ -118,9 +119,4 @@ function toCells(row: AuditRow): string[] {
 
 function formatLine(cells: readonly string[]): string {
   return cells.map((cell, index) => toPrintable(cell).padEnd(WIDTHS[index] ?? 0)).join('  ');
-}
-
-/** A name with control characters must not steer the terminal. */
-function toPrintable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, '?');
 }

@@ -6,7 +6,7 @@ import { NewCalls } from '../calls/new-calls.js';
 import { callList } from '../client/call-list.js';
 import { createHostClient, type HostClient } from '../client/host-client.js';
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
-import { parseAnswer, requestJson, requestText } from '../client/host-response.js';
+import { parseHostResponse, requestJson, requestText } from '../client/host-response.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { parseDuration } from '../output/duration.js';
@@ -29,15 +29,18 @@ const TIME = /^\d{4}-\d{2}-\d{2}T/;
 export function define(command: Command): void {
   addHostOptions(command);
   command
-    .option('--module <name>', 'only calls of this module')
-    .option('--status <status>', 'only calls that were answered with this status')
-    .option('--since <time>', 'only calls since 2026-01-31T12:00:00Z, or for the last 10m')
-    .option('--limit <number>', `calls at most, ${LIMIT.min} to ${LIMIT.max} (default: 100)`)
-    .option('--follow', 'print calls as they end, until interrupted');
-  addJsonOption(command, "the host's answer to GET /calls, with --follow one call a line,");
+    .option('--module <name>', 'Only calls of this module')
+    .option('--status <status>', 'Only calls with this status')
+    .option('--since <time>', 'Only calls since 2026-01-31T12:00:00Z, or in the last 10m')
+    .option(
+      '--limit <number>',
+      `Maximum number of calls, ${LIMIT.min} to ${LIMIT.max} (default: 100)`,
+    )
+    .option('--follow', 'Print calls as they complete, until interrupted');
+  addJsonOption(command, "the host's response to GET /calls, with --follow one call per line,");
 }
 
-/** Shows the last calls of a running host, newest first, or follows them. */
+/** Prints the last calls of a running host, newest first, or follows new ones. */
 export function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const client = createHostClient(readHostAddress(command, context));
   const options = command.opts<CallsOptions>();
@@ -49,7 +52,7 @@ export function run(command: Command, context: CommandContext): Promise<ExitCode
     const since = sinceOf(client);
     if (since !== null) query.set('since', since);
     const text = await requestText(client, `/calls?${query}`);
-    const { calls } = parseAnswer(client, text, callList);
+    const { calls } = parseHostResponse(client, text, callList);
     await context.print(wantsJson(command) ? `${text}\n` : formatCalls(calls));
     return EXIT.ok;
   });
@@ -65,7 +68,7 @@ async function follow(
   const { calls } = await requestJson(client, '/calls?limit=1', callList);
   const since = sinceOf(client);
   const newCalls = new NewCalls(client, filters, since ?? calls[0]?.at ?? EPOCH);
-  // From now on, by what the host has and not by a clock.
+  // Skips the calls so far. Comparing with a clock would depend on the clock of the host.
   if (since === null) await newCalls.poll();
   const format = wantsJson(command)
     ? (call: object) => `${JSON.stringify(call)}\n`
@@ -76,7 +79,7 @@ async function follow(
   }
 }
 
-/** @throws ConfigError for a number out of its bounds. */
+/** @throws ConfigError for a number out of range. */
 function readFilters({ module, status, limit, follow }: CallsOptions): Record<string, string> {
   if (follow && limit !== undefined) throw new ConfigError('--limit cannot be used with --follow');
   return {
@@ -92,7 +95,7 @@ function requireNumber(text: string, source: string, { min, max }: typeof LIMIT)
   throw new ConfigError(`${source} must be a whole number from ${min} to ${max}`);
 }
 
-/** @throws ConfigError for what is neither a time nor a duration. */
+/** @throws ConfigError for a text that is neither a time nor a duration. */
 function readSince({ since }: CallsOptions): (client: HostClient) => string | null {
   if (since === undefined) return () => null;
   if (TIME.test(since)) {

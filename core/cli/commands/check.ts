@@ -31,26 +31,31 @@ interface CheckOptions {
   readonly format?: Format;
   readonly json?: true;
   readonly against?: string;
+  readonly allowMissingSecrets?: true;
 }
 
 const EXPLANATION = `
-Nothing is opened, asked or fetched, but for --against. Files that descriptors
-name, and variables that they refer to, must be there, as for the host. Ends
-with 0 without errors, 1 with any.`;
+Does not call providers or URLs, except the host of --against. Files and
+variables that descriptors refer to must exist, as in a host. In CI, where
+secrets are absent, use --allow-missing-secrets. Exits with 0 without errors,
+otherwise with 1.`;
 
 export function define(command: Command): void {
   command
-    .argument('[file|dir]', 'a descriptor, a manifest, or a folder (default: that of --modules)')
-    .addOption(choiceOption('--format <format>', 'text, json or sarif', FORMATS))
-    .option('--json', 'the same as --format json')
-    .option('--against <url>', 'compare with a running host: what would change for callers')
+    .argument('[file|dir]', 'Descriptor, manifest or folder (default: the folder of --modules)')
+    .addOption(
+      choiceOption('--format <format>', 'Print the report as text, json or sarif', FORMATS),
+    )
+    .option('--json', 'Same as --format json')
+    .option('--against <url>', 'Compare with a running host: what would change for clients')
+    .option('--allow-missing-secrets', 'Report unresolved secrets as notes instead of errors')
     .addHelpText('after', EXPLANATION);
   addTokenOption(command);
   addAuthorityOption(command);
   addSettings(command, ['modules', ...PLUGIN_SETTINGS]);
 }
 
-/** Judges descriptors and manifests as a host would. */
+/** Validates descriptors and manifests like a host. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = command.opts<CheckOptions>();
   const format = readFormat(options);
@@ -61,7 +66,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     try {
       if (client !== null) against = await findBlastRadius(report, client);
     } finally {
-      // What was found offline is told also when the host is not there.
+      // Printed even if the host is unreachable.
       await context.print(formatReport(report, against, format));
     }
     return summarize(report).errors === 0 ? EXIT.ok : EXIT.failure;
@@ -71,15 +76,20 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
 async function check(command: Command, context: CommandContext): Promise<CheckReport> {
   const { config, sources } = await readSettings(['modules', ...PLUGIN_SETTINGS], command, context);
   const [path] = command.args;
+  const { allowMissingSecrets = false } = command.opts<CheckOptions>();
   if (path === undefined) await requireFolder(config.modules, sources.modules);
   const plugins = await openPlugins(config, sources.plugins);
-  return checkPath(path ?? config.modules, { plugins, environment: context.environment });
+  return checkPath(path ?? config.modules, {
+    plugins,
+    environment: context.environment,
+    allowsMissingSecrets: allowMissingSecrets,
+  });
 }
 
 function readFormat({ format, json }: CheckOptions): Format {
   if (json !== true) return format ?? 'text';
   if (format === undefined || format === 'json') return 'json';
-  throw new ConfigError(`--json and --format ${format} exclude each other`);
+  throw new ConfigError(`--json cannot be used with --format ${format}`);
 }
 
 function readClient(
@@ -90,7 +100,7 @@ function readClient(
 ): HostClient | null {
   if (against === undefined) return null;
   if (format === 'sarif')
-    throw new ConfigError('--against has no place in sarif: use text or json');
+    throw new ConfigError('--against cannot be used with --format sarif: use text or json');
   const url = parseHostUrl(against, '--against');
   const ca = readAuthority(command, environment);
   return createHostClient({ url, token: readToken(command, environment), ca });

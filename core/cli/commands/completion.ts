@@ -24,12 +24,14 @@ bash, in ~/.bashrc:   source <(modgate completion bash)
 zsh, in ~/.zshrc:     source <(modgate completion zsh)      (after compinit)
 fish:                 modgate completion fish > ~/.config/fish/completions/modgate.fish`;
 
-/** Prints a script that completes commands, options and their values, those of `commands`. */
+/** Prints a script that completes commands, options and values. */
 export function createCompletion(commands: readonly NamedCommand[]): CommandModule {
   return {
     define: (command) => {
       command
-        .addArgument(choiceArgument('<shell>', 'whose script to print', Object.keys(SCRIPTS)))
+        .addArgument(
+          choiceArgument('<shell>', 'Shell to print the script for', Object.keys(SCRIPTS)),
+        )
         .addHelpText('after', EXPLANATION);
     },
     run: async (command, context) => {

@@ -6,10 +6,10 @@ import { manifestDigest, parseManifest } from '../../manifest/parse-manifest.js'
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 
 export function define(command: Command): void {
-  command.argument('<file>', 'manifest, JSON or YAML').option('--json', 'print a JSON object');
+  command.argument('<file>', 'Manifest file, JSON or YAML').option('--json', 'Print a JSON object');
 }
 
-/** Prints `sha256:…`, what `manifest_digest` and `console.release` of a descriptor are compared with. */
+/** Prints the digest that `manifest_digest` and `console.release` of a descriptor must match. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [file = ''] = command.args;
   const digest = await readDigest(file);

@@ -5,7 +5,7 @@ import { ConfigError } from '../../errors.js';
 import type { Explanation } from '../../operations/explain/explanation.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { createHostClient } from '../client/host-client.js';
-import { addHostOptions, readHostAddress, requireTokenText } from '../client/host-options.js';
+import { addHostOptions, assertTokenText, readHostAddress } from '../client/host-options.js';
 import { requestText } from '../client/host-response.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
@@ -21,72 +21,74 @@ interface ExplainOptions {
   readonly url?: string;
 }
 
-interface Question {
+interface ExplainTarget {
   readonly method: string;
   readonly target: string;
-  /** The token of whom to explain. */
+  /** The token of the caller to explain. */
   readonly as: string | null;
 }
 
 const EXPLANATION = `
-The path is what stands on a request line, as it is:
-/modules/acme%2Fcrm/http/contacts/1?full=1. Without --as the holder of --token
-is explained (scope modgate.explain). With --modules no host is asked: --as is
-then a development token, such as dev-service:me:crm.read. Ends with 0 whatever
-the verdict is.`;
+The path is the raw target of a request:
+/modules/acme%2Fcrm/http/contacts/1?full=1. Without --as it explains the caller
+of --token, who needs the scope modgate.explain. With --modules it reads files
+instead of calling a host, and --as is a development token, such as
+dev-service:me:crm.read. Exits with 0 for every verdict.`;
 
-/** RFC 9110 9.1: a method is a token. */
+/** A method is a token (RFC 9110, section 9.1). */
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 export function define(command: Command): void {
   command
     .argument('<method>', 'GET, HEAD, POST, PUT, PATCH or DELETE')
-    .argument('<path>', 'the raw path and query, from /modules/ on')
-    .option('--as <token>', 'explain another caller, by its bearer token')
-    .option('--modules <dir>', 'explain from files: this folder of descriptors')
+    .argument('<path>', 'Raw path and query, starting with /modules/')
+    .option('--as <token>', 'Explain another caller, by its bearer token')
+    .option('--modules <dir>', 'Explain from the files of this folder of descriptors')
     .option('--plugins <dir>', SETTINGS.plugins.help)
     .addHelpText('after', EXPLANATION);
   addHostOptions(command);
   addJsonOption(command, 'the whole explanation');
 }
 
-/** Tells what a host does with a request, and why, without doing it. */
+/** Prints how a host would handle a request, without sending it. */
 export function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  const question = readQuestion(command);
+  const target = readTarget(command);
   const { modules, url } = command.opts<ExplainOptions>();
   if (modules !== undefined && url !== undefined) {
-    throw new ConfigError('--modules explains from files and --url asks a host: give one of them');
+    throw new ConfigError(
+      '--modules and --url cannot be used together: choose files or a running host',
+    );
   }
   const asJson = wantsJson(command);
   return reportFailure(async () => {
     const { text, explanation } =
       modules === undefined
-        ? await requestExplanation(question, command, context)
-        : await readFiles(question, command, context);
+        ? await requestExplanation(target, command, context)
+        : await readFiles(target, command, context);
     await context.print(asJson ? `${text}\n` : formatExplanation(explanation));
     return EXIT.ok;
   });
 }
 
-function readQuestion(command: Command): Question {
+function readTarget(command: Command): ExplainTarget {
   const [method = '', target = ''] = command.args;
   const { as } = command.opts<ExplainOptions>();
   if (!METHOD.test(method)) throw new ConfigError('expected a method first, such as GET');
   if (target === '') throw new ConfigError('expected a path, such as /modules/crm/http/contacts');
-  if (as !== undefined) requireTokenText(as, '--as');
+  if (as !== undefined) assertTokenText(as, '--as');
   return { method: method.toUpperCase(), target, as: as ?? null };
 }
 
-interface Answer {
+interface ExplainResult {
   readonly text: string;
   readonly explanation: Explanation;
 }
 
 async function requestExplanation(
-  { method, target, as }: Question,
+  { method, target, as }: ExplainTarget,
   command: Command,
   context: CommandContext,
-): Promise<Answer> {
+): Promise<ExplainResult> {
   const client = createHostClient(readHostAddress(command, context));
   const query = `method=${encodeURIComponent(method)}&target=${encodeURIComponent(target)}`;
   const headers = as === null ? {} : { 'modgate-explain-as': as };
@@ -95,14 +97,14 @@ async function requestExplanation(
 }
 
 async function readFiles(
-  question: Question,
+  target: ExplainTarget,
   command: Command,
   context: CommandContext,
-): Promise<Answer> {
+): Promise<ExplainResult> {
   const { config } = await readSettings(['modules', ...PLUGIN_SETTINGS], command, context);
   await requireFolder(config.modules, settingFlag('modules'));
   const plugins = await openPlugins(config, settingFlag('plugins'));
-  const explanation = await explainFromFiles(question, config.modules, {
+  const explanation = await explainFromFiles(target, config.modules, {
     plugins,
     environment: context.environment,
   });

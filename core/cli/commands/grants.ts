@@ -9,19 +9,19 @@ import { readGrants } from '../grants/read-grants.js';
 import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
 
 const EXPLANATION = `
-No host is asked, and no provider. Besides what it opens alone, any permission
-that is granted and declared also opens config values, contributions and
-metadata. Ends with 0 whatever the difference is, with 2 when a file is bad.`;
+Does not call a host or provider. Every permission that is both granted and
+declared also opens config values, contributions and metadata. Exits with 0
+for any difference, with 2 for an invalid file.`;
 
 export function define(command: Command): void {
   command
-    .argument('<module>', 'the name that the descriptor configures')
+    .argument('<module>', 'Module name, as configured in its descriptor')
     .addHelpText('after', EXPLANATION);
-  addJsonOption(command, 'all of it');
+  addJsonOption(command, 'the report');
   addSettings(command, ['modules', ...PLUGIN_SETTINGS]);
 }
 
-/** Shows what consoles are granted, what the manifest declares, and what of each lacks the other. */
+/** Prints the grants of consoles, the permissions of the manifest and the differences. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const report = await read(command, context);
   await context.print(

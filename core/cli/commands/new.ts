@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { SETTINGS } from '../../config/settings.js';
 import { ConfigError } from '../../errors.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { checkNameAvailable } from '../new/check-name-available.js';
+import { assertNameAvailable } from '../new/assert-name-available.js';
 import { findSchemas } from '../new/find-schemas.js';
 import { createModuleFiles, MODULE_KINDS, type ModuleKind } from '../new/module-files.js';
 import { createPluginFiles } from '../new/plugin-files.js';
@@ -14,30 +14,29 @@ interface NewOptions {
   readonly kind?: ModuleKind;
 }
 
-const KIND_HELP = 'of a module: local, code beside the descriptor; http, a service elsewhere';
-const DIR_HELP = `where to write (default: ${SETTINGS.modules.default} for a module, here for a plugin)`;
+const KIND_HELP = 'Kind of module: local, code beside the descriptor; http, a separate service';
+const DIR_HELP = `Target folder (default: ${SETTINGS.modules.default} for a module, . for a plugin)`;
 
 interface Template {
-  /** Where the files go unless --dir says otherwise. */
+  /** The default of --dir. */
   readonly folder: string;
   createFiles(name: string, folder: string, options: NewOptions): Promise<readonly NewFile[]>;
 }
 
-/** What can be made anew, by the word after `new`. */
+/** By the argument after `new`. */
 const TEMPLATES: Readonly<Record<string, Template>> = {
   module: {
     folder: SETTINGS.modules.default,
     createFiles: async (name, folder, { kind = 'local' }) => {
       const files = createModuleFiles(name, kind, findSchemas(folder));
-      await checkNameAvailable(name, folder);
+      await assertNameAvailable(name, folder);
       return files;
     },
   },
   plugin: {
     folder: '.',
     createFiles: async (name, _folder, { kind }) => {
-      if (kind !== undefined)
-        throw new ConfigError('--kind is for modules: a plugin has one of its own');
+      if (kind !== undefined) throw new ConfigError('--kind applies to modules only');
       return createPluginFiles(name);
     },
   },
@@ -45,21 +44,21 @@ const TEMPLATES: Readonly<Record<string, Template>> = {
 
 export function define(command: Command): void {
   command
-    .addArgument(choiceArgument('<what>', 'what to make', Object.keys(TEMPLATES)))
-    .argument('<name>', 'such as acme/crm for a module, @acme/modgate-mqtt for a plugin')
+    .addArgument(choiceArgument('<what>', 'module or plugin', Object.keys(TEMPLATES)))
+    .argument('<name>', 'Such as acme/crm for a module, @acme/modgate-mqtt for a plugin')
     .addOption(new Option('--dir <dir>', DIR_HELP))
     .addOption(choiceOption('--kind <kind>', `${KIND_HELP} (default: local)`, MODULE_KINDS));
   addJsonOption(command, 'the names of the files');
 }
 
-/** Writes files that serve, or build and pass, at once; never over one that is there. */
+/** Writes files that work without changes. Never overwrites a file. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [what = '', name = ''] = command.args;
   const options = command.opts<NewOptions>();
   if (options.dir === '') throw new ConfigError('--dir must be the path of a folder');
-  // The argument has been judged by the words of the table.
+  // Commander has validated the argument against the table.
   const template = TEMPLATES[what];
-  if (template === undefined) throw new Error('the template is not in the table');
+  if (template === undefined) throw new Error('unknown template');
   const { dir = template.folder } = options;
   const created = await writeNewFiles(dir, await template.createFiles(name, dir, options));
   const lines = created.map((file) => `created ${file}\n`).join('');

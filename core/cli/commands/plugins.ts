@@ -3,7 +3,7 @@ import { ConfigError } from '../../errors.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { createHostClient } from '../client/host-client.js';
 import { addTokenOption, parseHostUrl, readToken } from '../client/host-options.js';
-import { parseAnswer, requestText } from '../client/host-response.js';
+import { parseHostResponse, requestText } from '../client/host-response.js';
 import { PLUGINS_PATH, type PluginListEntry, pluginList } from '../client/plugin-list.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
@@ -12,24 +12,23 @@ import { formatPlugins } from '../plugins/format-plugins.js';
 import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
 
 const EXPLANATION = `
-Without --url the folders are read and no code of a plugin runs: a plugin is
-known, or refused for what its plugin.json, its entry or its files are. A host
-knows more: what was loaded, and what failed when it was. Ends with 0 whatever
-the states are, but for --check.
+Without --url it reads the folders and runs no code of a plugin: the states are
+known and refused. A running host also shows which plugins were loaded and
+which failed. Exits with 0 for every state, unless --check is given.
 
-modgate plugins digest <dir...>  prints the digests of the files of plugins:
-what --plugin-digests reads, or with --own what a plugin.json holds.`;
+modgate plugins digest <dir...>  prints the digests of the files of plugins for
+--plugin-digests, or with --own for their plugin.json.`;
 
 export function define(command: Command): void {
   command
     .argument('[action]', 'digest: print the digests of the files of plugins')
-    .argument('[dirs...]', 'with digest: the folders of the plugins')
-    .option('--url <url>', 'ask a running host')
-    .option('--check', 'end with 1 when a plugin is refused or faulted')
-    .option('--own', "with digest: the member 'digests' of the plugin's own plugin.json")
+    .argument('[dirs...]', 'With digest: the folders of the plugins')
+    .option('--url <url>', 'Show the plugins of a running host')
+    .option('--check', 'Exit with 1 if a plugin is refused or faulted')
+    .option('--own', "With digest: print the member 'digests' of the plugin's own plugin.json")
     .addHelpText('after', EXPLANATION);
   addTokenOption(command);
-  addJsonOption(command, 'all of it');
+  addJsonOption(command, 'the list');
   addSettings(command, PLUGIN_SETTINGS);
 }
 
@@ -38,7 +37,7 @@ export function run(command: Command, context: CommandContext): Promise<ExitCode
   const [action, ...folders] = command.args;
   if (action === undefined) return list(command, context);
   if (action === 'digest') return digest(folders, command, context);
-  throw new ConfigError("the action must be 'digest', or none to list the plugins");
+  throw new ConfigError("the action must be 'digest', or absent to list the plugins");
 }
 
 async function digest(
@@ -46,9 +45,9 @@ async function digest(
   command: Command,
   context: CommandContext,
 ): Promise<ExitCode> {
-  if (folders.length === 0) throw new ConfigError("'digest' needs the folder of a plugin");
+  if (folders.length === 0) throw new ConfigError("'digest' requires the folder of a plugin");
   const { own = false } = command.opts<{ own?: boolean }>();
-  if (own && folders.length > 1) throw new ConfigError('--own takes one folder');
+  if (own && folders.length > 1) throw new ConfigError('--own accepts one folder');
   const printed = await digestPlugins(folders, own);
   await context.print(`${JSON.stringify(printed, null, 2)}\n`);
   return EXIT.ok;
@@ -78,5 +77,5 @@ async function readList(
   }
   const token = readToken(command, context.environment);
   const client = createHostClient({ url: parseHostUrl(url, '--url'), token });
-  return parseAnswer(client, await requestText(client, PLUGINS_PATH), pluginList).plugins;
+  return parseHostResponse(client, await requestText(client, PLUGINS_PATH), pluginList).plugins;
 }

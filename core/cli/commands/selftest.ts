@@ -17,26 +17,29 @@ const ROUTE = /^(\/modules\/[^/?#]+\/http)(\/[^?#]+)$/;
 const CLASS_NAMES = Object.keys(ATTACK_CLASSES) as AttackClass[];
 
 const EXPLANATION = `
-Without a URL it starts a host of its own, in production, with modules, tokens
-and providers that exist for the attacks alone, and makes all of them. With the
-URL of a running host, on loopback only, it makes those that need no module of
-its own: all that need no credential, and with --token and --route (a GET that
-the token may make) those that do. They are calls that a host refuses, and some
-GETs of that route. Ends with 1 when the host did not hold, and lasts about
-15 seconds, for the callers that take their time.`;
+Without a URL it starts its own host in production, with modules, tokens and
+providers for the attacks, and runs all cases. With the URL of a running host,
+on loopback only, it runs the cases that need no module of their own: those
+without credentials and, with --token and --route (a GET that the token may
+call), those with credentials. They send requests that a host rejects, and some
+GETs of that route. Exits with 1 if an attack succeeded. Takes about 15 seconds,
+because of the cases with slow clients.`;
 
 export function define(command: Command): void {
   command
-    .argument('[url]', 'a running host on loopback')
-    .option('--route <path>', 'a GET that the token may make: /modules/{module}/http/{path}')
-    .option('--class <names>', `the classes to attack by, with commas: ${CLASS_NAMES.join(', ')}`)
-    .option('--verbose', 'list every case, not only those that failed')
+    .argument('[url]', 'Running host on loopback')
+    .option('--route <path>', 'GET route that the token may call: /modules/{module}/http/{path}')
+    .option(
+      '--class <names>',
+      `Run these classes only, separated by commas: ${CLASS_NAMES.join(', ')}`,
+    )
+    .option('--verbose', 'List every case, not only the failed ones')
     .addHelpText('after', EXPLANATION);
   addTokenOption(command);
   addJsonOption(command, 'the result of every case');
 }
 
-/** Attacks a host as `SECURITY.md` lists, and tells what held. */
+/** Runs the attacks that `SECURITY.md` lists and prints the results. */
 export function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const { class: names } = command.opts<{ class?: string }>();
   const attacks = ATTACK_CORPUS.filter((attack) => parseClasses(names).has(attack.class));
@@ -63,18 +66,18 @@ function parseClasses(names: string | undefined): ReadonlySet<string> {
   throw new ConfigError(`--class must name classes of ${CLASS_NAMES.join(', ')}`);
 }
 
-/** `null` asks for a host of its own. @throws ConfigError for a host that is not on loopback. */
+/** @returns `null` to start an own host. @throws ConfigError for a host that is not on loopback. */
 function readScene(command: Command, context: CommandContext): Scene | null {
   const [text] = command.args;
   const { route } = command.opts<{ route?: string }>();
   if (text === undefined) {
     if (route === undefined) return null;
-    throw new ConfigError('--route needs the URL of a running host');
+    throw new ConfigError('--route requires the URL of a running host');
   }
   const url = new URL(parseHostUrl(text, 'the URL'));
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (url.protocol !== 'http:' || !isLoopbackAddress(host)) {
-    throw new ConfigError('only a host on loopback, over http, is attacked: it must be yours');
+    throw new ConfigError('the URL must be http and on loopback: attack only your own host');
   }
   const match = route === undefined ? null : ROUTE.exec(route);
   if (route !== undefined && match === null) {
@@ -86,7 +89,7 @@ function readScene(command: Command, context: CommandContext): Scene | null {
     authority: url.host,
     base: match?.[1] ?? '/modules/selftest/http',
     route: match?.[2] ?? '/selftest',
-    // A credential without a route that it may call proves nothing.
+    // Without a route the token has nothing to call.
     token: match === null ? null : token,
     own: null,
   };
@@ -112,14 +115,15 @@ function formatText(results: readonly AttackResult[], verbose: boolean): string 
       { title: 'HELD', align: 'right' },
       { title: 'FAILED', align: 'right' },
       { title: 'SKIPPED', align: 'right' },
-      { title: 'WHAT' },
+      { title: 'ATTACKS' },
     ],
     CLASS_NAMES.filter((name) => results.some(({ attack }) => attack.class === name)).map(
       (name) => {
         const count = (verdict?: string) =>
           String(
             results.filter(
-              (one) => one.attack.class === name && one.verdict === (verdict ?? one.verdict),
+              (result) =>
+                result.attack.class === name && result.verdict === (verdict ?? result.verdict),
             ).length,
           );
         return [
@@ -145,7 +149,7 @@ function formatCase({ attack, verdict, reason }: AttackResult): string {
 }
 
 function summarize(results: readonly AttackResult[]): string {
-  const count = (verdict: string) => results.filter((one) => one.verdict === verdict).length;
+  const count = (verdict: string) => results.filter((result) => result.verdict === verdict).length;
   const skipped = count('skipped') === 0 ? '' : `, ${count('skipped')} skipped`;
   return `${results.length} attacks: ${count('held')} held, ${count('failed')} failed${skipped}`;
 }

@@ -10,9 +10,11 @@ import { ConfigError } from '../../errors.js';
 import { describeListenError } from '../../http/server/listen-error.js';
 import { type Logger, openLog } from '../../log/logger.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { overrideGlobals } from '../global-overrides.js';
 import {
   exitOnUncaughtError,
   handleHangUp,
+  ignoreInspectorSignal,
   type StopSignal,
   waitForStop,
 } from '../process-signals.js';
@@ -24,7 +26,7 @@ export function define(command: Command): void {
   addSettings(command, SETTING_NAMES);
 }
 
-/** Serves until a SIGTERM or SIGINT, then drains (contract 8). */
+/** Serves until a SIGTERM or SIGINT, then drains. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   if (cluster.isWorker) return serveAsWorker(context);
   const settings = await readSettings(SETTING_NAMES, command, context);
@@ -35,8 +37,8 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     log.warn({ variable: name, hint }, 'unknown variable');
   }
   const stopped = waitForStop(context.exit);
-  exitOnUncaughtError(log, context.exit);
-  const hangUp: HangUp = { onHangUp: () => {} };
+  prepareProcess(settings, log, context);
+  const hangUp: HangUpHandler = { onHangUp: () => {} };
   handleHangUp(() => hangUp.onHangUp());
   try {
     if (workers === null) await serveAlone(settings, log, stopped, hangUp);
@@ -44,24 +46,31 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     return EXIT.ok;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    log.fatal({ err: error }, 'the host failed');
+    log.fatal({ err: error }, 'host failed');
     return EXIT.failure;
   } finally {
     await log.close();
   }
 }
 
-interface HangUp {
+interface HangUpHandler {
   onHangUp: () => void;
+}
+
+/** Runs before any code of a module or plugin is loaded. */
+function prepareProcess({ config }: ServeConfig, log: Logger, { exit }: CommandContext): void {
+  exitOnUncaughtError(log, exit);
+  overrideGlobals();
+  if (config.env === 'production') ignoreInspectorSignal(log);
 }
 
 async function serveAlone(
   settings: ServeConfig,
   log: Logger,
   stopped: Promise<StopSignal>,
-  hangUp: HangUp,
+  hangUp: HangUpHandler,
 ): Promise<void> {
-  // Nothing is in flight before the host listens: a stop then needs no drain.
+  // Before the host listens no request is in flight, so a stop needs no drain.
   const first = await Promise.race([start(settings, log), stopped]);
   if (typeof first === 'string') return;
   hangUp.onHangUp = () => first.reload();
@@ -73,7 +82,7 @@ async function serveWithWorkers(
   count: number,
   log: Logger,
   stopped: Promise<StopSignal>,
-  hangUp: HangUp,
+  hangUp: HangUpHandler,
 ): Promise<void> {
   const { runPrimary } = await import('../../cluster/primary.js');
   const onHangUp = (listener: () => void) => {
@@ -82,11 +91,13 @@ async function serveWithWorkers(
   await runPrimary(settings, count, log, { stopped, onHangUp });
 }
 
-/** A child of a host that serves with several: it does what that one says. */
-async function serveAsWorker({ exit }: CommandContext): Promise<ExitCode> {
+/** Serves as one worker process of a primary, which sends the settings. */
+async function serveAsWorker(context: CommandContext): Promise<ExitCode> {
   const { runWorker } = await import('../../cluster/worker.js');
-  const isGood = await runWorker({ endOnStrayError: (log) => exitOnUncaughtError(log, exit) });
-  return isGood ? EXIT.ok : EXIT.failure;
+  const hasSucceeded = await runWorker({
+    prepare: (settings, log) => prepareProcess(settings, log, context),
+  });
+  return hasSucceeded ? EXIT.ok : EXIT.failure;
 }
 
 async function start(settings: ServeConfig, log: Logger): Promise<ComposedHost> {

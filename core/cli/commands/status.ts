@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createHostClient } from '../client/host-client.js';
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
-import { parseAnswer, requestText } from '../client/host-response.js';
+import { parseHostResponse, requestText } from '../client/host-response.js';
 import {
   MODULES_PATH,
   type ModuleEntry,
@@ -17,16 +17,16 @@ import { addJsonOption, wantsJson } from '../setting-options.js';
 
 export function define(command: Command): void {
   addHostOptions(command);
-  command.option('--modules-only', 'leave out endpoints in trouble and ignored files');
-  addJsonOption(command, "the host's answer to GET /modules");
+  command.option('--modules-only', 'Omit failing endpoints and ignored files');
+  addJsonOption(command, "the host's response to GET /modules");
 }
 
-/** Shows what a running host made of each descriptor: exit 0 whatever that is. */
+/** Prints the state of each descriptor in a running host. Exits with 0 for every state. */
 export function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const client = createHostClient(readHostAddress(command, context));
   return reportFailure(async () => {
     const text = await requestText(client, MODULES_PATH);
-    const list = parseAnswer(client, text, moduleList);
+    const list = parseHostResponse(client, text, moduleList);
     const { modulesOnly = false } = command.opts<{ modulesOnly?: boolean }>();
     const hostNow = Date.now() + client.clockSkewMs;
     const table = () => formatStatus(list, hostNow, modulesOnly);
@@ -45,7 +45,7 @@ const COLUMNS: readonly TableColumn[] = [
   { title: 'IN FLIGHT', align: 'right' },
 ];
 
-/** Of `sha256:` and 64 digits: enough to tell two apart, as git does. */
+/** The first 12 of 64 digits identify a digest, as in git. */
 const SHORT_DIGEST = /^sha256:([0-9a-f]{12})[0-9a-f]*$/;
 const GOOD_ENDPOINT_STATES: ReadonlySet<string> = new Set(['up', 'closed']);
 

@@ -24,20 +24,20 @@ interface TestPluginOptions {
 }
 
 const EXPLANATION = `
-Loads the plugin as a host does, and puts what it exports to the clauses of the
-contract. The file testkit.js beside its entry exports 'subjects': how to start
-a provider for each. Ends with 0 when no clause failed, 1 when one did or the
-plugin cannot be used, 2 for usage.`;
+Loads the plugin like a host and runs the conformance suite on its exports. The
+file testkit.js beside its entry exports 'subjects', which start a provider for
+each of them. Exits with 0 if no clause failed, 1 if one failed or the plugin
+is invalid, 2 for usage errors.`;
 
 export function define(command: Command): void {
   command
-    .argument('<plugin>', 'a folder with a plugin.json, or an installed package')
-    .option('--only <clauses>', 'the ids of clauses, separated by commas')
+    .argument('<plugin>', 'Folder with a plugin.json, or an installed package')
+    .option('--only <clauses>', 'Run these clauses only, by id, separated by commas')
     .addHelpText('after', EXPLANATION);
   addJsonOption(command, 'the scorecard');
 }
 
-/** Prints a scorecard of a plugin, a clause a line as it comes. */
+/** Prints the result of each clause as it completes. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [argument = ''] = command.args;
   const only = readOnly(command.opts<TestPluginOptions>().only);
@@ -46,14 +46,14 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     const { plugin, adapters } = await loadPlugin(folder);
     const subjects = await readSubjects(plugin.entryPath);
     const isJson = wantsJson(command);
-    // Nothing to wait for: stdout keeps the order.
-    const tell = (text: string) => void (isJson ? null : context.print(text));
+    // Not awaited: stdout keeps the order.
+    const write = (text: string) => void (isJson ? null : context.print(text));
     const { name, version } = plugin;
-    tell(`plugin '${name}' ${version}\n`);
+    write(`plugin '${name}' ${version}\n`);
     const scores = await testSubjects(adapters, subjects, {
       only,
-      onSubject: (subject) => tell(`\n${subject}\n`),
-      onResult: (result) => tell(formatClause(result)),
+      onSubject: (subject) => write(`\n${subject}\n`),
+      onResult: (result) => write(formatClause(result)),
     });
     await context.print(
       isJson
@@ -64,7 +64,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   });
 }
 
-/** @throws CommandFailure for a plugin that a host would refuse as well. */
+/** @throws CommandError for a plugin that a host would reject. */
 async function loadPlugin(folder: string) {
   const plugin = await readPluginManifest(folder, 'folder');
   if ('error' in plugin) throw new CommandError(plugin.error.message);
@@ -88,7 +88,7 @@ function formatReasons(scores: readonly SubjectScore[]): string {
 function readOnly(list: string | undefined): readonly string[] | undefined {
   if (list === undefined) return undefined;
   const ids = list.split(',');
-  const known = new Set([...ADAPTER_CLAUSES, ...AUTHENTICATION].map(({ id }) => id));
-  if (ids.every((id) => known.has(id))) return ids;
-  throw new ConfigError('--only must be ids of clauses, separated by commas, such as answer.body');
+  const clauses = new Set([...ADAPTER_CLAUSES, ...AUTHENTICATION].map(({ id }) => id));
+  if (ids.every((id) => clauses.has(id))) return ids;
+  throw new ConfigError('--only must be clause ids separated by commas, such as answer.body');
 }

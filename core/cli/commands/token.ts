@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { ACTOR_ID, SCOPE } from '../../auth/actor-syntax.js';
 import { ACTOR_KINDS, type ActorKind } from '../../contract/index.js';
 import { ConfigError } from '../../errors.js';
+import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import {
   addJsonOption,
@@ -11,7 +12,7 @@ import {
   readSettings,
   wantsJson,
 } from '../setting-options.js';
-import { editTokenFile, readTokenFile } from '../token/edit-token-file.js';
+import { editTokenFile, listTokens } from '../token/edit-token-file.js';
 import { formatTokens, hasExpired, SHORT_DIGEST } from '../token/format-tokens.js';
 import { createToken, parseExpiry, type TokenFileEntry } from '../token/token-entry.js';
 
@@ -30,9 +31,10 @@ interface Action {
 }
 
 const HELP = `
-create ID makes a token and prints it, this once: the file holds its SHA-256 alone.
-list shows what the file holds. revoke takes the ID of a token, or the first 8 or more
-digits of its digest; a host that runs follows within seconds.`;
+create ID creates a token and prints it once; the file stores only its SHA-256.
+list prints the tokens of the file. revoke removes the tokens of an ID, or the one
+with the digest that starts with the given 8 or more digits. A running host applies
+changes within seconds.`;
 
 const DEFAULT_EXPIRY = '90d';
 
@@ -42,14 +44,16 @@ const ACTIONS = { create, list, revoke } satisfies Record<string, Run>;
 
 export function define(command: Command): void {
   command
-    .addArgument(choiceArgument('<action>', 'what to do', Object.keys(ACTIONS)))
-    .argument('[id]', 'who is to hold the token, such as billing')
-    .addOption(choiceOption('--kind <kind>', 'create: who calls', ACTOR_KINDS).default('service'))
-    .option('--scope <scope>', 'create: a scope; may be given again', collect, [])
-    .option('--expires <when>', 'create: 90d, 12h, a time, or never', DEFAULT_EXPIRY)
-    .option('--all', 'revoke: every token of the ID')
+    .addArgument(choiceArgument('<action>', 'create, list or revoke', Object.keys(ACTIONS)))
+    .argument('[id]', 'Actor id of the token, such as billing')
+    .addOption(
+      choiceOption('--kind <kind>', 'create: kind of actor', ACTOR_KINDS).default('service'),
+    )
+    .option('--scope <scope>', 'create: scope of the token; repeatable', collect, [])
+    .option('--expires <when>', 'create: expiry: 90d, 12h, a time, or never', DEFAULT_EXPIRY)
+    .option('--all', 'revoke: all tokens of the ID')
     .addHelpText('after', HELP);
-  addJsonOption(command, 'the outcome');
+  addJsonOption(command, 'the result');
   addSettings(command, ['tokens']);
 }
 
@@ -57,11 +61,11 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const [name = '', subject] = command.args;
   const { config } = await readSettings(['tokens'], command, context);
   if (config.tokens === null) {
-    throw new ConfigError('name the tokens file with --tokens FILE (or MODGATE_TOKENS)');
+    throw new ConfigError('no tokens file is configured: set --tokens FILE or MODGATE_TOKENS');
   }
   const options = command.opts<TokenOptions>();
   const action = { file: config.tokens, subject, options, isJson: wantsJson(command) };
-  return ACTIONS[name as keyof typeof ACTIONS](action, context);
+  return reportFailure(() => ACTIONS[name as keyof typeof ACTIONS](action, context));
 }
 
 function collect(scope: string, before: readonly string[]): string[] {
@@ -74,7 +78,7 @@ async function create(
   context: CommandContext,
 ): Promise<ExitCode> {
   if (subject === undefined || !ACTOR_ID.test(subject)) {
-    throw new ConfigError('name who is to hold the token: 1 to 128 letters, digits or ._@-');
+    throw new ConfigError('the ID of a token must be 1 to 128 letters, digits or ._@-');
   }
   const expiry = parseExpiry(options.expires, Date.now());
   const { token, sha256 } = createToken();
@@ -86,15 +90,15 @@ async function create(
     ...(expiry !== undefined && { expires_at: expiry }),
   };
   await editTokenFile(file, (text) => text.add(entry));
-  const until = expiry === undefined ? 'without end' : `until ${expiry}`;
-  process.stderr.write(`modgate: good ${until}; shown this once: keep it now\n`);
+  const validity = expiry === undefined ? 'without expiry' : `until ${expiry}`;
+  process.stderr.write(`modgate: valid ${validity}; store it now, it is not shown again\n`);
   await context.print(`${isJson ? JSON.stringify({ token, ...entry }) : token}\n`);
   return EXIT.ok;
 }
 
 async function list(action: Action, context: CommandContext): Promise<ExitCode> {
   assertNoSubject(action);
-  const { entries } = await readTokenFile(action.file);
+  const entries = await listTokens(action.file);
   const now = Date.now();
   const tokens = entries.map((entry) => ({ ...entry, expired: hasExpired(entry, now) }));
   await context.print(
@@ -105,14 +109,15 @@ async function list(action: Action, context: CommandContext): Promise<ExitCode> 
 
 async function revoke(action: Action, context: CommandContext): Promise<ExitCode> {
   const { file, subject, options, isJson } = action;
-  if (subject === undefined) throw new ConfigError('name the ID or the digest of a token');
+  if (subject === undefined)
+    throw new ConfigError('revoke requires the ID or the digest of a token');
   let revoked: readonly TokenFileEntry[] = [];
   await editTokenFile(file, (text) => {
     revoked = select(text.entries, subject, options.all === true);
     return revoked.length === 0 ? null : text.remove(new Set(revoked.map(({ sha256 }) => sha256)));
   });
   if (revoked.length === 0) {
-    process.stderr.write('modgate: no token of the file has this ID or digest\n');
+    process.stderr.write('modgate: no token has this ID or digest\n');
     return EXIT.failure;
   }
   const lines = revoked.map(
@@ -122,7 +127,7 @@ async function revoke(action: Action, context: CommandContext): Promise<ExitCode
   return EXIT.ok;
 }
 
-/** @throws ConfigError when several are meant and it does not say so. */
+/** @throws ConfigError for several tokens without `--all`. */
 function select(
   entries: readonly TokenFileEntry[],
   subject: string,
@@ -133,10 +138,10 @@ function select(
   const found = isDigest ? entries.filter(({ sha256 }) => sha256.startsWith(subject)) : named;
   if (found.length < 2 || (isAll && !isDigest)) return found;
   throw new ConfigError(
-    `${found.length} tokens are meant: name one by its digest, or all of an ID with --all`,
+    `${found.length} tokens match: select one by its digest, or all of an ID with --all`,
   );
 }
 
 function assertNoSubject({ subject }: Action): void {
-  if (subject !== undefined) throw new ConfigError('list takes no ID');
+  if (subject !== undefined) throw new ConfigError('list accepts no ID');
 }

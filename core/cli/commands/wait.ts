@@ -17,26 +17,22 @@ const POLL_MS = 100;
 const DEFAULT_TIMEOUT = '10s';
 
 const EXPLANATION = `
-A name is satisfied by any version that is live: right after a change that may
-still be the one before. A digest is exact: that of a manifest; the
-config_digest of a descriptor with all that it names, which 'modgate check
---json' prints; or the SHA-256 of the descriptor's file. Ends with 1 at the
-time-out, and at once when the host rejects the module or exactly that digest.
-A host that cannot be reached is asked again.`;
+A name matches any live version, which right after a change may still be the
+old one. A digest is exact: of a manifest, of a descriptor with the files that
+it refers to (config_digest of 'modgate check --json'), or the SHA-256 of the
+descriptor's file. Exits with 1 at the timeout, and immediately when the host
+rejects the module or that digest. Retries while the host is unreachable.`;
 
 export function define(command: Command): void {
   command
-    .argument('<module|digest>', "a module's name, or sha256: and 64 hex digits")
-    .option(
-      '--timeout <duration>',
-      `how long to wait: 10s, 500ms, 2m (default: ${DEFAULT_TIMEOUT})`,
-    )
+    .argument('<module|digest>', 'Module name, or sha256: and 64 hex digits')
+    .option('--timeout <duration>', `Time limit: 10s, 500ms, 2m (default: ${DEFAULT_TIMEOUT})`)
     .addHelpText('after', EXPLANATION);
   addHostOptions(command);
-  addJsonOption(command, 'the outcome');
+  addJsonOption(command, 'the result');
 }
 
-/** Polls the host until it serves what is waited for. */
+/** Polls the host until it serves the module or digest. */
 export function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const subject = parseSubject(command.args[0] ?? '');
   const { timeout = DEFAULT_TIMEOUT } = command.opts<{ timeout?: string }>();
@@ -52,7 +48,7 @@ function parseSubject(text: string): WaitSubject {
   if (DIGEST.test(text)) return { kind: 'digest', digest: text };
   if (MODULE_NAME.test(text)) return { kind: 'module', name: text };
   throw new ConfigError(
-    "expected a module's name, such as crm or acme/crm, or a digest: sha256: and 64 lower-case hex digits",
+    'expected a module name, such as crm or acme/crm, or a digest: sha256: and 64 lower-case hex digits',
   );
 }
 
@@ -62,23 +58,23 @@ async function waitFor(
   client: HostClient,
 ): Promise<WaitOutcome> {
   const deadline = performance.now() + timeoutMs;
-  const judge = new WaitTracker(subject);
+  const tracker = new WaitTracker(subject);
   for (;;) {
-    const end = await look(judge, client);
+    const end = await poll(tracker, client);
     if (end !== null) return end;
-    if (performance.now() >= deadline) return judge.timeOut();
+    if (performance.now() >= deadline) return tracker.timeOut();
     await delay(Math.min(POLL_MS, Math.max(0, deadline - performance.now())));
   }
 }
 
-async function look(judge: WaitTracker, client: HostClient): Promise<WaitOutcome | null> {
+async function poll(tracker: WaitTracker, client: HostClient): Promise<WaitOutcome | null> {
   try {
     const { modules } = await requestJson(client, MODULES_PATH, moduleList);
-    return judge.see(modules, client.clockSkewMs);
+    return tracker.observe(modules, client.clockSkewMs);
   } catch (error) {
-    // A host that is only just starting: to wait for it is what the command is for.
+    // The host may still be starting.
     if (!(error instanceof HostUnreachable)) throw error;
-    judge.miss(error);
+    tracker.recordUnreachable(error);
     return null;
   }
 }

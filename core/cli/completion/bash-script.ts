@@ -1,7 +1,7 @@
 import { type DescribedCommand, PROGRAM_OPTIONS, type ValueKind } from './describe-commands.js';
 import { quoteForShell } from './quote.js';
 
-/** A script for bash, from 3.2 on: `source <(modgate completion bash)`. */
+/** Creates a script for bash 3.2 or later: `source <(modgate completion bash)`. */
 export function createBashScript(commands: readonly DescribedCommand[]): string {
   const first = [...commands.map(({ name }) => name), ...PROGRAM_OPTIONS.map(({ flag }) => flag)];
   return `_modgate_words() { COMPREPLY=($(compgen -W "$1" -- "$2")); }
@@ -28,7 +28,7 @@ complete -F _modgate modgate
 `;
 }
 
-/** What follows an option that takes a value. */
+/** Completes the values of options. */
 function listOptionCases({ name, options }: DescribedCommand): string[] {
   return options.flatMap(({ flag, value }) =>
     value === null ? [] : [`    ${quoteForShell(`${name} ${flag}`)}) ${complete(value)} return ;;`],
@@ -36,8 +36,8 @@ function listOptionCases({ name, options }: DescribedCommand): string[] {
 }
 
 /**
- * Options after a dash, else an argument: the only one wherever it stands, one of several where it stands
- * without options before it.
+ * Completes options after a dash, otherwise arguments. One of several arguments is completed only if no
+ * options precede it.
  */
 function listCommandCases({ name, options, arguments: values }: DescribedCommand): string[] {
   const flags = options.map(({ flag }) => flag).join(' ');

@@ -1,7 +1,7 @@
 import { type Argument, Command, type Option } from 'commander';
 import type { CommandModule } from '../command-module.js';
 
-/** What may stand for a value: one of some words, a path, or what no shell can guess. */
+/** How a value can be completed. `free` cannot. */
 export type ValueKind =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'file' }
@@ -12,7 +12,7 @@ export interface DescribedOption {
   /** `--format` */
   readonly flag: string;
   readonly summary: string;
-  /** `null` for an option without one. */
+  /** `null` for an option without a value. */
   readonly value: ValueKind | null;
 }
 
@@ -30,15 +30,15 @@ export interface NamedCommand {
   load(): Promise<Pick<CommandModule, 'define'>>;
 }
 
-const HELP: DescribedOption = { flag: '--help', summary: 'print this help', value: null };
+const HELP: DescribedOption = { flag: '--help', summary: 'Print this help', value: null };
 
-/** What may stand where no command does. */
+/** The options without a command. */
 export const PROGRAM_OPTIONS: readonly DescribedOption[] = [
   HELP,
-  { flag: '--version', summary: 'print the version', value: null },
+  { flag: '--version', summary: 'Print the version', value: null },
 ];
 
-/** Every command as its own file defines it. */
+/** Describes every command as defined by its module. */
 export function describeCommands(commands: readonly NamedCommand[]): Promise<DescribedCommand[]> {
   return Promise.all(
     commands.map(async ({ name, summary, load }) => {

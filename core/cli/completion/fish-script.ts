@@ -6,7 +6,7 @@ import {
 } from './describe-commands.js';
 import { quoteForFish } from './quote.js';
 
-/** A script for fish: `modgate completion fish | source`. */
+/** Creates a script for fish: `modgate completion fish | source`. */
 export function createFishScript(commands: readonly DescribedCommand[]): string {
   const atStart = '__fish_use_subcommand';
   const lines = [

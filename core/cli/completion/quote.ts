@@ -1,9 +1,9 @@
-/** For bash and zsh: nothing within single quotes means anything. */
+/** For bash and zsh, where single quotes make every character literal. */
 export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** For fish, where a backslash before a single quote, or another, stands for that one. */
+/** For fish, where single quotes and backslashes are escaped by a backslash. */
 export function quoteForFish(text: string): string {
   return `'${text.replace(/['\\]/g, '\\$&')}'`;
 }

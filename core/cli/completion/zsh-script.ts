@@ -6,7 +6,7 @@ import {
 } from './describe-commands.js';
 import { quoteForShell } from './quote.js';
 
-/** A script for zsh: `source <(modgate completion zsh)`, or a file `_modgate` in `$fpath`. */
+/** Creates a script for zsh: `source <(modgate completion zsh)`, or a file `_modgate` in `$fpath`. */
 export function createZshScript(commands: readonly DescribedCommand[]): string {
   const described = commands.map(({ name, summary }) => {
     return `    ${quoteForShell(`${name}:${summary}`)}`;

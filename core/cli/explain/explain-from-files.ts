@@ -17,16 +17,16 @@ import type { Explanation } from '../../operations/explain/explanation.js';
 import type { ProviderClient } from '../../provider/provider-client.js';
 import { type CheckedDescriptor, checkDescriptors } from '../check/check-descriptors.js';
 
-export interface FileQuestion {
+export interface ExplainTarget {
   readonly method: string;
   readonly target: string;
-  /** A development token: a host alone knows others. */
+  /** A development token, as others need a host. */
   readonly as: string | null;
 }
 
-/** What a host that starts with these files does with a request. */
+/** Explains how a host with these files would handle a request. */
 export async function explainFromFiles(
-  { method, target, as }: FileQuestion,
+  { method, target, as }: ExplainTarget,
   modulesDir: string,
   context: DescriptorContext,
 ): Promise<Explanation> {
@@ -44,29 +44,29 @@ async function readActor(token: string | null): Promise<Actor | null> {
   return token === null ? null : createDevAuthenticator().authenticate({ scheme: 'bearer', token });
 }
 
-function createRecord(judged: CheckedDescriptor): ExplainedRecord {
-  const { entry, module, findings } = judged;
-  const live = createModule(judged);
-  const state = findState(judged, live);
-  const trouble =
+function createRecord(checked: CheckedDescriptor): ExplainedRecord {
+  const { entry, module, diagnostics } = checked;
+  const live = createModule(checked);
+  const state = findState(checked, live);
+  const explanation =
     state === 'refused'
-      ? explainError(new InvalidFile(findings))
+      ? explainError(new InvalidFile(diagnostics))
       : { reason: REASONS[state] ?? null, hint: null };
   return {
     file: entry.file,
     name: module,
     state,
     since: new Date(),
-    ...trouble,
+    ...explanation,
     live,
     endpoints: [],
   };
 }
 
-/** Of states that are no fault of the file. */
+/** The reasons of states of valid files. */
 const REASONS: Partial<Record<ModuleState, string>> = {
   disabled: 'enabled is false in the descriptor',
-  waiting: 'its manifest is not at hand: the host asks for it',
+  waiting: 'its manifest is loaded by the host',
 };
 
 function findState({ prepared }: CheckedDescriptor, live: ExplainedModule | null): ModuleState {
@@ -75,7 +75,7 @@ function findState({ prepared }: CheckedDescriptor, live: ExplainedModule | null
   return live === null ? 'waiting' : 'live';
 }
 
-/** `null` for what a host would not serve, or not before it has asked for the manifest. */
+/** `null` for a module that a host would not serve, or not before it has loaded the manifest. */
 function createModule({ prepared }: CheckedDescriptor): ExplainedModule | null {
   const read = prepared?.manifest ?? null;
   if (prepared === null || read === null || !prepared.descriptor.enabled) return null;
@@ -85,7 +85,7 @@ function createModule({ prepared }: CheckedDescriptor): ExplainedModule | null {
     manifest,
     manifestDigest: digest,
     configDigest: configDigestOf(prepared.inputDigest, digest),
-    // Nothing is opened, so there is nothing to call, and nobody here calls it.
+    // The provider is not opened, and explaining does not call it.
     client: null as unknown as ProviderClient,
     config: null as unknown as ModuleConfig,
   });

@@ -13,7 +13,7 @@ const MARKS: Readonly<Record<ExplainedCheck['outcome'], string>> = {
   unknown: '-',
 };
 
-/** For people: the verdict first, then what led to it, then what would go out. */
+/** Prints the verdict, then the checks, then the request to the provider. */
 export function formatExplanation(explanation: Explanation): string {
   const { method, target, verdict, checks, endpoints } = explanation;
   const status = verdict.status === null ? '' : `${verdict.status} `;
@@ -47,12 +47,12 @@ function formatSubjects({ path, actor, module, route, losers, body }: Explanatio
   for (const [name, value] of Object.entries(route?.path_params ?? {})) {
     rows.push(['parameter', `${name} = ${value}`]);
   }
-  for (const loser of losers) rows.push(['matches also', formatRoute(loser)]);
+  for (const loser of losers) rows.push(['also matches', formatRoute(loser)]);
   if (body !== null) rows.push(['body', formatBody(body)]);
   return rows.map(([name, text]) => `${name.padEnd(SUBJECT_WIDTH)}${text}`);
 }
 
-/** Of the longest name, and a gap. */
+/** The longest name and a gap. */
 const SUBJECT_WIDTH = 'forwarded as'.length + 2;
 
 function formatRoute({ method, declared_path, capability }: ExplainedRoute): string {
@@ -66,9 +66,9 @@ function formatBody({ policy, max_bytes }: NonNullable<Explanation['body']>): st
 }
 
 function formatCheck({ check, outcome, status, detail, next_actions }: ExplainedCheck): string[] {
-  const answer = status === null ? '' : `${status} `;
+  const prefix = status === null ? '' : `${status} `;
   return [
-    `${MARKS[outcome].padEnd(5)} ${check.padEnd(11)} ${answer}${detail}`,
+    `${MARKS[outcome].padEnd(5)} ${check.padEnd(11)} ${prefix}${detail}`,
     ...next_actions.map((action) => `${' '.repeat(18)}${action}`),
   ];
 }
@@ -76,8 +76,8 @@ function formatCheck({ check, outcome, status, detail, next_actions }: Explained
 function formatHeaders(headers: readonly ExplainedHeader[]): string[] {
   return headers.map(({ name, value, from }) => {
     if (value !== null) return `${name}: ${value}`;
-    if (from === 'caller') return `${name}: as the caller sends it`;
-    return `${name}: ${from === 'host' ? 'made for each call' : "the host's own, not shown"}`;
+    if (from === 'caller') return `${name}: as sent by the client`;
+    return `${name}: ${from === 'host' ? 'set for each call' : 'a credential of the host, not shown'}`;
   });
 }
 

@@ -1,9 +1,9 @@
 import { any, array, nullable, string, type } from 'superstruct';
 import type { Explanation } from '../../operations/explain/explanation.js';
 import type { HostClient } from '../client/host-client.js';
-import { parseAnswer } from '../client/host-response.js';
+import { parseHostResponse } from '../client/host-response.js';
 
-/** Enough to tell a host's answer from another's: what it says is for people to read. */
+/** Only the fields that are needed to print it, so that other versions of the host are accepted. */
 const EXPLANATION = type({
   method: string(),
   target: string(),
@@ -16,7 +16,7 @@ const EXPLANATION = type({
   limits: array(type({ name: string(), source: nullable(string()) })),
 });
 
-/** @throws CommandFailure for a text that no host of ours answers. */
+/** @throws CommandError for an unexpected body. */
 export function parseExplanation(client: HostClient, text: string): Explanation {
-  return parseAnswer(client, text, EXPLANATION) as unknown as Explanation;
+  return parseHostResponse(client, text, EXPLANATION) as unknown as Explanation;
 }

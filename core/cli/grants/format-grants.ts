@@ -3,20 +3,20 @@ import { formatTable } from '../output/table.js';
 import type { GrantsReport, Pin, ReportedPermission } from './grants-report.js';
 
 const PINS: Readonly<Record<Pin, string>> = {
-  absent: 'none: the grants are for whatever manifest is read',
-  fits: 'fits the manifest',
-  differs: 'does NOT fit the manifest: a host refuses it',
-  unknown: 'cannot be compared: the manifest is not at hand',
+  absent: 'none: the grants apply to any manifest',
+  fits: 'matches the manifest',
+  differs: 'does NOT match the manifest: a host rejects it',
+  unknown: 'cannot be compared: the manifest is not available offline',
 };
 
 const SOURCES: Readonly<Record<GrantsReport['manifest_from'], string>> = {
   file: '',
   inline: '',
-  url: 'comes from a URL: it is not fetched',
-  provider: 'comes from the provider: it is not asked',
+  url: 'comes from a URL and is not fetched',
+  provider: 'comes from the provider and is not fetched',
 };
 
-/** For people: the digests, then each permission with what it opens. */
+/** Prints the digests, then each permission and what it opens. */
 export function formatGrants(report: GrantsReport): string {
   const blocks = [formatSubjects(report), formatPermissions(report)];
   return blocks
@@ -33,15 +33,14 @@ function formatSubjects(report: GrantsReport): string[] {
     ['manifest', manifest_digest ?? SOURCES[manifest_from]],
     ['pin', PINS[pin]],
     ['release', release ?? 'the digest of the manifest'],
-    ...(ui.length === 0 ? ['none: no console may call'] : ui).map((digest): [string, string] => [
-      'ui',
-      digest,
-    ]),
+    ...(ui.length === 0 ? ['none: no console may call the module'] : ui).map(
+      (digest): [string, string] => ['ui', digest],
+    ),
   ];
   return rows.map(([name, text]) => `${name.padEnd(SUBJECT_WIDTH)}${text}`);
 }
 
-/** Of the longest name, and a gap. */
+/** The longest name and a gap. */
 const SUBJECT_WIDTH = 'manifest'.length + 2;
 
 function formatPermissions({ permissions }: GrantsReport): string[] {
@@ -49,7 +48,11 @@ function formatPermissions({ permissions }: GrantsReport): string[] {
   const columns = [{ title: 'permission' }, { title: 'granted' }, { title: 'opens' }];
   return formatTable(
     columns,
-    permissions.map((one) => [one.permission, one.granted ? 'yes' : 'no', describeOpened(one)]),
+    permissions.map((entry) => [
+      entry.permission,
+      entry.granted ? 'yes' : 'no',
+      describeOpened(entry),
+    ]),
   );
 }
 

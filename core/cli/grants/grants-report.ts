@@ -2,50 +2,50 @@ import type { Manifest } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import type { LoadedManifest } from '../../manifest/load-manifest.js';
 
-/** Whether the manifest is the one that `manifest_digest` pins; `unknown` without a manifest at hand. */
+/** Whether the manifest has the digest that `manifest_digest` pins; `unknown` without a local manifest. */
 export type Pin = 'absent' | 'fits' | 'differs' | 'unknown';
 
 export interface ReportedPermission {
   readonly permission: string;
   readonly granted: boolean;
-  /** Whether `capabilities` of the manifest holds it; `null` without a manifest at hand. */
+  /** Whether it is in `capabilities` of the manifest; `null` without a local manifest. */
   readonly declared: boolean | null;
-  /** What it alone opens: `entity contacts`, `action sync`. */
+  /** The entities and actions that require it: `entity contacts`, `action sync`. */
   readonly opens: readonly string[];
 }
 
-/** What `modgate grants --json` prints, names as on the wire. */
+/** The output of `modgate grants --json`, with wire names. */
 export interface GrantsReport {
   readonly module: string;
-  /** `null` without a manifest at hand. */
+  /** `null` without a local manifest. */
   readonly module_id: string | null;
-  /** As findings name it. */
+  /** As in diagnostics. */
   readonly file: string;
   readonly enabled: boolean;
   readonly manifest_from: Descriptor['manifest']['kind'];
   readonly manifest_digest: string | null;
   readonly pin: Pin;
-  /** What consoles must name as `moduleReleaseDigest`; `null` where it is that of a manifest not at hand. */
+  /** The `moduleReleaseDigest` that consoles must send; `null` where the local manifest is missing. */
   readonly release: string | null;
   readonly ui: readonly string[];
   readonly grants: readonly string[];
-  /** Declared, in the order of the manifest, then granted and not declared. */
+  /** The declared ones in the order of the manifest, then those that are granted but not declared. */
   readonly permissions: readonly ReportedPermission[];
-  /** Declared by the manifest, granted to nobody. */
+  /** Declared by the manifest but not granted. */
   readonly not_granted: readonly string[];
-  /** Granted, and of no use: the manifest does not declare them. */
+  /** Granted without effect, because the manifest does not declare them. */
   readonly not_declared: readonly string[];
 }
 
-export function reportGrants(
+export function createGrantsReport(
   descriptor: Descriptor,
   read: LoadedManifest | null,
   file: string,
 ): GrantsReport {
   const { release, ui, grants } = descriptor.console;
   const permissions = listPermissions(grants, read?.manifest ?? null);
-  const select = (wanted: (one: ReportedPermission) => boolean) =>
-    permissions.filter(wanted).map(({ permission }) => permission);
+  const select = (isSelected: (permission: ReportedPermission) => boolean) =>
+    permissions.filter(isSelected).map(({ permission }) => permission);
   return {
     module: descriptor.module,
     module_id: read?.manifest.module_id ?? null,

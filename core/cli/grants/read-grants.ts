@@ -8,12 +8,12 @@ import type { DescriptorContext } from '../../modules/prepare-descriptor.js';
 import type { DirectoryFile } from '../../watch/directory.js';
 import { checkDescriptors } from '../check/check-descriptors.js';
 import { describeFile } from '../check/describe-file.js';
-import { type GrantsReport, reportGrants } from './grants-report.js';
+import { createGrantsReport, type GrantsReport } from './grants-report.js';
 
 /**
- * Reads what the descriptor of a module grants and what its manifest declares. A manifest that a URL or
- * the provider gives is not asked for.
- * @throws ConfigError when no descriptor is for the module; InvalidFile when its files are bad.
+ * Reads the grants of a module's descriptor and its manifest. Does not fetch a manifest from a URL or the
+ * provider.
+ * @throws ConfigError for a module without a descriptor; InvalidFile for an invalid file.
  */
 export async function readGrants(
   module: string,
@@ -23,8 +23,8 @@ export async function readGrants(
   const entry = await findDescriptor(module, folder, context);
   if ('diagnostic' in entry) throw new InvalidFile([entry.diagnostic]);
   const parsed = await parseDescriptor({ ...entry, adapters: context.plugins });
-  const manifest = await readManifestAtHand(parsed, entry);
-  return reportGrants(parsed.descriptor, manifest, describeFile(folder, entry.file));
+  const manifest = await readLocalManifest(parsed, entry);
+  return createGrantsReport(parsed.descriptor, manifest, describeFile(folder, entry.file));
 }
 
 async function findDescriptor(
@@ -33,30 +33,30 @@ async function findDescriptor(
   context: DescriptorContext,
 ): Promise<DirectoryFile> {
   const { descriptors } = await checkDescriptors(folder, context);
-  const named = descriptors.filter((judged) => judged.module === module);
-  // Of two with one name, the one that a host would serve.
+  const named = descriptors.filter((checked) => checked.module === module);
+  // Of two with the same name, the one that a host would serve.
   const found = named.find(({ prepared }) => prepared?.descriptor.enabled) ?? named[0];
   if (found !== undefined) return found.entry;
-  const names = descriptors.flatMap((judged) => judged.module ?? []);
+  const names = descriptors.flatMap((checked) => checked.module ?? []);
   const hint = suggestName(module, names);
   throw new ConfigError(
-    `no descriptor of ${folder} is for the module '${module}'${hint === null ? '' : `: ${hint}`}`,
+    `${folder} has no descriptor for the module '${module}'${hint === null ? '' : `: ${hint}`}`,
   );
 }
 
-async function readManifestAtHand(
+async function readLocalManifest(
   { descriptor, locate }: ParsedDescriptor,
   { file, path }: DirectoryFile,
 ): Promise<LoadedManifest | null> {
   const { kind } = descriptor.manifest;
   if (kind === 'url' || kind === 'provider') return null;
   return loadManifest({
-    // Whether the pin fits is told, not judged.
+    // The pin is reported instead of enforced.
     descriptor: { ...descriptor, manifestDigest: null },
     file,
     locate,
     baseDir: dirname(path),
-    askProvider: () => Promise.reject(new Error('the manifest is at hand')),
+    askProvider: () => Promise.reject(new Error('the manifest is local')),
     signal: new AbortController().signal,
   });
 }

@@ -8,10 +8,10 @@ export const MODULE_KINDS = ['local', 'http'] as const;
 export type ModuleKind = (typeof MODULE_KINDS)[number];
 
 /**
- * The files of a new module: its own first, the descriptor last, so that a host that watches the folder
- * finds all of it.
- * @param schemas where the JSON Schemas are, from the folder of the descriptor; `null`: none are named
- * @throws ConfigError for what is no module's name.
+ * Creates the files of a new module. The descriptor comes last, so that a watching host finds the files
+ * that it refers to.
+ * @param schemas the path of the JSON Schemas from the folder of the descriptor, or `null` for none
+ * @throws ConfigError for an invalid module name.
  */
 export function createModuleFiles(
   name: string,
@@ -19,7 +19,7 @@ export function createModuleFiles(
   schemas: string | null,
 ): NewFile[] {
   if (!MODULE_NAME.test(name)) {
-    throw new ConfigError('the name of a module is lower case, such as crm or acme/crm');
+    throw new ConfigError('the name of a module must be lower case, such as crm or acme/crm');
   }
   const stem = createStem(name);
   const manifest = {
@@ -34,13 +34,13 @@ export function createModuleFiles(
   return [manifest, { path: `${stem}/module.mjs`, text: LOCAL_MODULE }, descriptor];
 }
 
-/** Editors with YAML support read it. */
+/** A comment that editors with YAML support read. */
 function createSchemaLine(schemas: string | null, up: '' | '../', name: string): string {
   if (schemas === null) return '';
   return `# yaml-language-server: $schema=${up}${schemas}/${name}.schema.json\n`;
 }
 
-/** `acme/crm` lies in `acme-crm.yaml`; a name that would make the file a manifest's is bent. */
+/** `acme/crm` becomes `acme-crm`. Avoids names that end in `.manifest`, which are never descriptors. */
 function createStem(name: string): string {
   return name.replaceAll('/', '-').replace(/\.manifest$/, '-manifest');
 }
@@ -67,7 +67,7 @@ const HTTP_PROVIDER = `provider:
     endpoints: [http://127.0.0.1:4100]`;
 
 function createManifest(name: string): string {
-  // Of the last part alone: a capability is shorter than a name may be.
+  // Only the last part of the name, because a capability has a lower maximum length.
   const capability = `${name.replace(/^.*\//, '')}.read`;
   return `protocol: modgate.manifest.v1
 module_id: ${quote(name)}
@@ -78,16 +78,16 @@ http_routes:
   - method: GET
     path: /hello/{name}
     capability: ${quote(capability)}
-    summary: Greet somebody
+    summary: Say hello
 `;
 }
 
-const LOCAL_MODULE = `// The default export answers each operation of the manifest with {status, headers, body}.
+const LOCAL_MODULE = `// The default export handles each operation of the manifest and returns {status, headers, body}.
 const ROUTES = {
   'GET /hello/{name}': sayHello,
 };
 
-export default async function answer(operation) {
+export default async function handle(operation) {
   const route = ROUTES[\`\${operation.method} \${operation.declaredPath}\`];
   return route(operation);
 }
@@ -97,7 +97,7 @@ function sayHello({ pathParams }) {
 }
 `;
 
-/** In quotes only where YAML would read something else: 1.0, true, null. */
+/** Quotes only texts that YAML would parse as another type: 1.0, true, null. */
 function quote(text: string): string {
   const isPlain = parseStructuredText(text, 'yaml').value === text;
   return isPlain ? text : `'${text}'`;

@@ -9,25 +9,25 @@ import type { NewFile } from './write-new-files.js';
 const TEMPLATE = fileURLToPath(new URL('./plugin-template', import.meta.url));
 const SUFFIX = '.template';
 
-/** The name of a package, with or without a scope; its last part names plugin and folder. */
+/** A package name with an optional scope. Its last part is the name of the plugin and the folder. */
 const PACKAGE_NAME = /^(?:@[a-z0-9][a-z0-9-]*\/)?([a-z][a-z0-9-]{0,62})$/;
 
-/** Of a package that is called `modgate-mqtt`, the kind is `mqtt`. */
+/** The kind of the package `modgate-mqtt` is `mqtt`. */
 const COMMON_PREFIX = /^modgate-(?=[a-z])/;
 
-/** npm publishes no `.gitignore`, and takes one in a package for its own. */
+/** npm does not publish `.gitignore` files. */
 const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 
 /**
- * The files of a new plugin, in a folder named after it: an adapter for a line protocol, its test, and what
- * a package needs.
- * @throws ConfigError for what cannot be the name of a package and of a plugin.
+ * Creates the files of a new plugin in a folder of its name: an adapter for a line protocol, its tests and
+ * the package files.
+ * @throws ConfigError for an invalid name.
  */
 export async function createPluginFiles(packageName: string): Promise<NewFile[]> {
   const name = PACKAGE_NAME.exec(packageName)?.[1];
   if (name === undefined) {
     throw new ConfigError(
-      'the name of a plugin is lower case, begins with a letter and has no dot, such as ' +
+      'the name of a plugin must be lower case, start with a letter and have no dot, such as ' +
         'acme-mqtt or @acme/modgate-mqtt',
     );
   }
@@ -56,12 +56,12 @@ function renameFile(path: string): string {
 function fillIn(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{\{(\w+)\}\}/g, (_whole, key: string) => {
     const value = values[key];
-    if (value === undefined) throw new Error(`the template names '${key}', which has no value`);
+    if (value === undefined) throw new Error(`the template has the unknown variable '${key}'`);
     return value;
   });
 }
 
-/** The versions with which modgate itself is built, so that a new plugin builds with them too. */
+/** The versions that modgate itself is built with. */
 function readRanges() {
   const own = createRequire(import.meta.url)('modgate/package.json') as {
     readonly dependencies: Readonly<Record<string, string>>;

@@ -3,38 +3,38 @@ import { dirname, join } from 'node:path';
 import { ConfigError } from '../../errors.js';
 
 export interface NewFile {
-  /** From the folder that it is written to. */
+  /** Relative to the target folder. */
   readonly path: string;
   readonly text: string;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'may not be written by this user',
-  EEXIST: 'is there already',
-  ENOSPC: 'does not fit on the disk',
+  EACCES: 'is not writable by this user',
+  EEXIST: 'already exists',
+  ENOSPC: 'cannot be written: the disk is full',
   ENOTDIR: 'is not in a folder',
-  EROFS: 'is on a disk that cannot be written',
+  EROFS: 'is on a read-only disk',
 };
 
 /**
- * Writes all files, in their order, or none. Folders that lack are made.
- * @returns where they are.
- * @throws ConfigError for a file, or a folder of one, that is there already, or that cannot be written.
+ * Writes all files in order, or none. Creates missing folders.
+ * @returns their paths.
+ * @throws ConfigError for a file or its folder that exists, or cannot be written.
  */
 export async function writeNewFiles(folder: string, files: readonly NewFile[]): Promise<string[]> {
-  for (const path of listPlaces(folder, files)) await assertNotExisting(path);
-  const made: string[] = [];
+  for (const path of listPaths(folder, files)) await assertNotExisting(path);
+  const created: string[] = [];
   try {
-    for (const { path, text } of files) await writeNewFile(folder, path, text, made);
+    for (const { path, text } of files) await writeNewFile(folder, path, text, created);
   } catch (error) {
-    for (const path of made.reverse()) await rm(path, { recursive: true, force: true });
+    for (const path of created.reverse()) await rm(path, { recursive: true, force: true });
     throw error;
   }
   return files.map(({ path }) => join(folder, path));
 }
 
-/** The files and the folders of their own. */
-function listPlaces(folder: string, files: readonly NewFile[]): Set<string> {
+/** The files and their folders below the target folder. */
+function listPaths(folder: string, files: readonly NewFile[]): Set<string> {
   const own = files.map(({ path }) => dirname(path)).filter((path) => path !== '.');
   return new Set([...own, ...files.map(({ path }) => path)].map((path) => join(folder, path)));
 }
@@ -43,26 +43,26 @@ async function writeNewFile(
   folder: string,
   file: string,
   text: string,
-  made: string[],
+  created: string[],
 ): Promise<void> {
   const path = join(folder, file);
   try {
-    const firstMade = await mkdir(dirname(path), { recursive: true });
-    if (firstMade !== undefined) made.push(firstMade);
-    // Fails for one that has come since it was looked for.
+    const firstCreated = await mkdir(dirname(path), { recursive: true });
+    if (firstCreated !== undefined) created.push(firstCreated);
+    // Fails for a file that was created meanwhile.
     await writeFile(path, text, { flag: 'wx' });
-    made.push(path);
+    created.push(path);
   } catch (error) {
     throw createWriteError(path, error);
   }
 }
 
 async function assertNotExisting(path: string): Promise<void> {
-  const isThere = await lstat(path).then(
+  const exists = await lstat(path).then(
     () => true,
     () => false,
   );
-  if (isThere) throw new ConfigError(`${path} is there already: nothing was written`);
+  if (exists) throw new ConfigError(`${path} already exists: nothing was written`);
 }
 
 function createWriteError(path: string, error: unknown): ConfigError {

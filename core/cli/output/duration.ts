@@ -4,7 +4,7 @@ const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, 
 const DURATION = /^(\d{1,7}(?:\.\d{1,3})?)(ms|s|m|h)$/;
 
 /**
- * `500ms`, `10s`, `1.5m` or `1h` in milliseconds.
+ * Parses `500ms`, `10s`, `1.5m` or `1h` to milliseconds.
  * @throws ConfigError that names the source.
  */
 export function parseDuration(text: string, source: string): number {
@@ -22,7 +22,7 @@ const AGE_UNITS = [
   ['m', 60_000],
 ] as const;
 
-/** `12s`, `3m`, `5h`, `2d`: the largest unit that fits, rounded down; `-` for no number. */
+/** `12s`, `3m`, `5h` or `2d`, rounded down; `-` for NaN. */
 export function formatAge(ms: number): string {
   if (Number.isNaN(ms)) return '-';
   for (const [unit, unitMs] of AGE_UNITS) {

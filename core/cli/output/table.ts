@@ -6,7 +6,7 @@ export interface TableColumn {
   readonly align?: 'left' | 'right';
 }
 
-/** Lines of aligned text, the titles first, without spaces at their ends. */
+/** @returns aligned lines without trailing spaces, the titles first. */
 export function formatTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],

@@ -4,9 +4,9 @@ import { DigestError, digestFiles, type FileDigests } from '../../plugin-loader/
 import { PLUGIN_FILE, readPluginManifest } from '../../plugin-loader/plugin-manifest.js';
 
 /**
- * The digests of the files of plugins, by the names of the plugins; with `isOwn` the member of one
- * `plugin.json`, which cannot hold a digest of its own.
- * @throws ConfigError for a folder that is none, or holds no plugin that can be read.
+ * Computes the digests of the files of plugins, by plugin name. With `isOwn` returns the member of a
+ * `plugin.json`, which cannot contain its own digest.
+ * @throws ConfigError for a missing folder or one without a readable plugin.
  */
 export async function digestPlugins(
   folders: readonly string[],
@@ -31,7 +31,7 @@ async function digest(folder: string): Promise<FileDigests> {
   }
 }
 
-/** What is wrong beside the name does not matter: a `plugin.json` may be about to get its digests. */
+/** Ignores other errors: a `plugin.json` may not have its digests yet. */
 async function readName(folder: string): Promise<string> {
   const plugin = await readPluginManifest(folder, 'folder');
   if ('error' in plugin && plugin.version === null) throw new ConfigError(plugin.error.message);

@@ -11,7 +11,7 @@ const COLUMNS: readonly TableColumn[] = [
   { title: 'AUTHENTICATORS' },
 ];
 
-/** A row a plugin; beneath it where it is, unless it is shipped, and what is wrong with it. */
+/** One row per plugin, followed by its folder, unless it is shipped, and its problem. */
 export function formatPlugins(plugins: readonly PluginListEntry[]): string {
   const [titles = '', ...rows] = formatTable(COLUMNS, plugins.map(formatRow));
   const lines = [titles];

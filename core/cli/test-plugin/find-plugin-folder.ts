@@ -6,8 +6,8 @@ import { ConfigError } from '../../errors.js';
 import { PLUGIN_FILE } from '../../plugin-loader/plugin-manifest.js';
 
 /**
- * The folder that `plugin` names: itself, or a package that can be found from the working directory.
- * @throws ConfigError when there is no plugin.json in either.
+ * Finds the folder of a plugin: a path, or a package that resolves from the working directory.
+ * @throws ConfigError for a folder or package without a plugin.json.
  */
 export async function findPluginFolder(plugin: string): Promise<string> {
   const folder = resolve(plugin);
@@ -15,11 +15,11 @@ export async function findPluginFolder(plugin: string): Promise<string> {
   const installed = findPackage(plugin);
   if (installed !== null && (await isFile(join(installed, PLUGIN_FILE)))) return installed;
   throw new ConfigError(
-    `${plugin} is no folder with a ${PLUGIN_FILE}, and no package that has one`,
+    `${plugin} is neither a folder nor an installed package with a ${PLUGIN_FILE}`,
   );
 }
 
-/** Looked for as Node does, but without `exports`: a plugin need not export its plugin.json. */
+/** Resolves like Node.js, but ignores `exports`: a plugin need not export its plugin.json. */
 function findPackage(name: string): string | null {
   if (!/^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/.test(name)) return null;
   const require = createRequire(pathToFileURL(join(process.cwd(), PLUGIN_FILE)));
@@ -27,7 +27,7 @@ function findPackage(name: string): string | null {
     try {
       return dirname(require.resolve(join(modules, name, PLUGIN_FILE)));
     } catch {
-      // Not in this one.
+      // Not in this folder.
     }
   }
   return null;

@@ -7,19 +7,19 @@ import { toPrintable } from '../output/escape.js';
 
 export type Subject = AdapterSubject | AuthenticatorSubject;
 
-/** Beside the entry of a plugin: what the suites need to put it to the test. */
+/** Beside the entry of a plugin: exports what the suites need to test it. */
 export const TESTKIT_FILE = 'testkit.js';
 
-/** @throws ConfigError when the file is not there, cannot be imported, or exports no subjects. */
+/** @throws ConfigError for a file that is missing, cannot be imported, or exports no subjects. */
 export async function readSubjects(entryPath: string): Promise<readonly Subject[]> {
   const path = join(dirname(entryPath), TESTKIT_FILE);
-  const isThere = await stat(path).then(
+  const exists = await stat(path).then(
     (found) => found.isFile(),
     () => false,
   );
-  if (!isThere) {
+  if (!exists) {
     throw new ConfigError(
-      `${path} is not there: it exports the subjects of the suite, is it built?`,
+      `${path} does not exist: build the plugin, or export the subjects of the suite there`,
     );
   }
   const { subjects } = await importFile(path);
@@ -33,7 +33,7 @@ async function importFile(path: string): Promise<{ readonly subjects?: unknown }
   try {
     return await import(pathToFileURL(path).href);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'it threw something that is no error';
+    const why = cause instanceof Error ? cause.message : `it threw a ${typeof cause}`;
     throw new ConfigError(`${path} cannot be imported: ${toPrintable(why)}`, { cause });
   }
 }

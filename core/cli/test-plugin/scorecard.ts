@@ -1,12 +1,12 @@
 import type { ClauseResult } from '../../testkit/index.js';
 import { toPrintable } from '../output/escape.js';
 
-/** What became of one adapter or authenticator. */
+/** The results of one adapter or authenticator. */
 export interface SubjectScore {
   /** `adapter 'http'`. */
   readonly subject: string;
   readonly clauses: readonly ClauseResult[];
-  /** Why there are no clauses; `null` where there are. */
+  /** Why there are no results; `null` where there are. */
   readonly reason: string | null;
 }
 
@@ -21,13 +21,13 @@ export interface Summary {
   readonly skipped: number;
 }
 
-const WORDS: Readonly<Record<ClauseResult['status'], string>> = {
+const MARKS: Readonly<Record<ClauseResult['status'], string>> = {
   pass: 'ok  ',
   fail: 'FAIL',
   skip: 'skip',
 };
 
-/** A subject that was not put to the test counts as one failure. */
+/** A subject that could not be tested counts as one failure. */
 export function summarizeScores(subjects: readonly SubjectScore[]): Summary {
   const results = subjects.flatMap(({ clauses }) => clauses);
   const count = (status: ClauseResult['status']) =>
@@ -36,9 +36,9 @@ export function summarizeScores(subjects: readonly SubjectScore[]): Summary {
   return { passed: count('pass'), failed: count('fail') + untested, skipped: count('skip') };
 }
 
-/** One line, and under it why it failed or was skipped. */
+/** One line, followed by the reason of a clause that failed or was skipped. */
 export function formatClause({ id, title, status, reason }: ClauseResult): string {
-  const line = `  ${WORDS[status]}  ${id}: ${title}\n`;
+  const line = `  ${MARKS[status]}  ${id}: ${title}\n`;
   return reason === null ? line : `${line}        ${formatReason(reason)}\n`;
 }
 
@@ -63,7 +63,7 @@ export function formatScorecardJson({ plugin, subjects }: Scorecard): string {
   return `${JSON.stringify(card, null, 2)}\n`;
 }
 
-/** The first line says it; the others are the diff of an assertion. */
+/** Indents the diff of an assertion below the first line. */
 function formatReason(reason: string): string {
   const [first = '', ...others] = reason.split('\n').filter((line) => line.trim() !== '');
   return [first, ...others.map((line) => `        ${line}`)].map(toPrintable).join('\n');

@@ -16,8 +16,8 @@ export interface TestOptions {
 }
 
 /**
- * Puts each adapter that the plugin exports to the test, the very object that a host would get, and each
- * authenticator that has a subject.
+ * Tests each adapter that the plugin exports, the same object that a host would use, and each
+ * authenticator with a subject.
  */
 export async function testSubjects(
   adapters: ReadonlyMap<string, ProviderAdapter>,
@@ -26,7 +26,9 @@ export async function testSubjects(
 ): Promise<SubjectScore[]> {
   const scores: SubjectScore[] = [];
   for (const [kind, adapter] of adapters) {
-    const subject = subjects.filter(isAdapterSubject).find((one) => one.adapter.kind === kind);
+    const subject = subjects
+      .filter(isAdapterSubject)
+      .find((candidate) => candidate.adapter.kind === kind);
     const run = subject && ((each: OnResult) => runAdapter({ ...subject, adapter }, each, options));
     scores.push(await score(`adapter '${kind}'`, run, options));
   }
@@ -55,40 +57,40 @@ async function score(
 ): Promise<SubjectScore> {
   onSubject(subject);
   if (run === undefined) {
-    return { subject, clauses: [], reason: 'no subject of testkit.js is for it' };
+    return { subject, clauses: [], reason: 'testkit.js has no subject for it' };
   }
-  const strays = collectRejections();
+  const errors = collectUncaughtErrors();
   const clauses: ClauseResult[] = [];
   try {
     await run((result) => {
-      const judged = attributeRejections(result, strays.take());
-      clauses.push(judged);
-      onResult(judged);
+      const checked = failOnUncaughtError(result, errors.take());
+      clauses.push(checked);
+      onResult(checked);
     });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'the suite cannot be run';
+    const reason = error instanceof Error ? error.message : 'the suite failed to run';
     return { subject, clauses, reason };
   } finally {
-    strays.stop();
+    errors.stop();
   }
   return { subject, clauses, reason: null };
 }
 
-/** An error that nobody caught ends no other clause, and is not lost: it fails the one that it fell in. */
-function attributeRejections(result: ClauseResult, strays: readonly unknown[]): ClauseResult {
-  if (strays.length === 0 || result.status === 'fail') return result;
-  const [first] = strays;
-  const what = first instanceof Error ? first.message : 'something that is no error';
-  return { ...result, status: 'fail', reason: `an error was not caught: ${what}` };
+/** Fails the clause in which an uncaught error occurred, without affecting the others. */
+function failOnUncaughtError(result: ClauseResult, errors: readonly unknown[]): ClauseResult {
+  if (errors.length === 0 || result.status === 'fail') return result;
+  const [first] = errors;
+  const what = first instanceof Error ? first.message : `a ${typeof first}`;
+  return { ...result, status: 'fail', reason: `uncaught error: ${what}` };
 }
 
-function collectRejections(): { take(): unknown[]; stop(): void } {
-  const strays: unknown[] = [];
-  const collect = (error: unknown) => void strays.push(error);
+function collectUncaughtErrors(): { take(): unknown[]; stop(): void } {
+  const errors: unknown[] = [];
+  const collect = (error: unknown) => void errors.push(error);
   process.on('uncaughtException', collect);
   process.on('unhandledRejection', collect);
   return {
-    take: () => strays.splice(0),
+    take: () => errors.splice(0),
     stop: () => {
       process.off('uncaughtException', collect);
       process.off('unhandledRejection', collect);

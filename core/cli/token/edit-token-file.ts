@@ -5,27 +5,31 @@ import { parseTokenFile } from '../../auth/token-file.js';
 import { assertValidFile } from '../../document/parse-file.js';
 import { FileError, readTextFile } from '../../document/read-file.js';
 import { ConfigError } from '../../errors.js';
+import { CommandError } from '../command-error.js';
+import type { TokenFileEntry } from './token-entry.js';
 import { readTokenText, type TokenText } from './token-text.js';
 
 const NEW_FILE_MODE = 0o600;
 const PERMISSION_BITS = 0o777;
-/** How long another edit may take. Milliseconds. */
+/** The time limit of another edit. Milliseconds. */
 const LOCK_TIMEOUT_MS = 5000;
 const LOCK_POLL_MS = 20;
 
 /**
- * Reads the tokens file as a host would; a file that is not there has no tokens.
- * @throws ConfigError for one that a host would refuse.
+ * Reads the entries of the tokens file.
+ * @throws CommandError for a missing file; ConfigError for an invalid one.
  */
-export async function readTokenFile(file: string): Promise<TokenText> {
-  return readTokenText(file, await readValidated(file));
+export async function listTokens(file: string): Promise<readonly TokenFileEntry[]> {
+  const text = await readValidated(file);
+  if (text === null) throw new CommandError(`${file} does not exist`);
+  return readTokenText(file, text).entries;
 }
 
 /**
- * Changes the tokens file: one edit at a time, written beside and renamed, so that a host sees the one
- * before or this one. A link stays a link; the mode of a file that is there stays its own.
- * @param change the new text, or `null` to leave it as it is
- * @throws ConfigError when the file is bad, locked or cannot be written; it is then as it was.
+ * Changes the tokens file, or creates it. Edits are serialized by a lock and applied by a rename, so that a
+ * host never reads a partial file. Keeps symbolic links and the mode of an existing file.
+ * @param change returns the new text, or `null` to leave the file unchanged
+ * @throws ConfigError for a file that is invalid, locked or not writable; it is then unchanged.
  */
 export async function editTokenFile(
   link: string,
@@ -33,13 +37,14 @@ export async function editTokenFile(
 ): Promise<void> {
   const file = await realpath(link).catch(() => link);
   await withLock(file, async () => {
-    const text = change(await readTokenFile(file));
+    const text = change(readTokenText(file, await readValidated(file)));
     if (text === null) return;
     parseTokenFile(file, text);
     await replaceFile(file, text);
   });
 }
 
+/** `null` for a missing file. */
 async function readValidated(file: string): Promise<string | null> {
   try {
     const text = await readTextFile(file);
@@ -55,10 +60,10 @@ async function readValidated(file: string): Promise<string | null> {
 async function withLock(file: string, work: () => Promise<void>): Promise<void> {
   const lock = `${file}.lock`;
   const deadline = performance.now() + LOCK_TIMEOUT_MS;
-  while (!(await takeLock(lock))) {
+  while (!(await acquireLock(lock))) {
     if (performance.now() > deadline) {
       throw new ConfigError(
-        `${lock} is held by another 'modgate token': if there is none, remove that file`,
+        `${lock} is held by another 'modgate token': remove it if none is running`,
       );
     }
     await pause(LOCK_POLL_MS);
@@ -70,7 +75,7 @@ async function withLock(file: string, work: () => Promise<void>): Promise<void> 
   }
 }
 
-async function takeLock(lock: string): Promise<boolean> {
+async function acquireLock(lock: string): Promise<boolean> {
   try {
     await (await open(lock, 'wx', NEW_FILE_MODE)).close();
     return true;
@@ -88,7 +93,7 @@ async function replaceFile(file: string, text: string): Promise<void> {
     try {
       await handle.writeFile(text);
       if (before !== null) await handle.chmod(before.mode & PERMISSION_BITS);
-      // A host under another user must be able to go on reading it; only root can see to that.
+      // Keeps the file readable for a host of another user, where this process may change owners.
       if (before !== null) await handle.chown(before.uid, before.gid).catch(() => {});
       await handle.sync();
     } finally {

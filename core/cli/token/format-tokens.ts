@@ -2,7 +2,7 @@ import { formatTable } from '../output/table.js';
 import type { TokenFileEntry } from './token-entry.js';
 
 const COLUMNS = ['ID', 'KIND', 'DIGEST', 'EXPIRES', 'SCOPES'].map((title) => ({ title }));
-/** Enough to tell tokens apart, and to revoke one. */
+/** Enough digits to identify a token. */
 export const SHORT_DIGEST = 12;
 
 export function formatTokens(entries: readonly TokenFileEntry[], now: number): string {

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { ActorKind } from '../../contract/index.js';
 import { ConfigError } from '../../errors.js';
 
-/** An entry of the tokens file, in its own words (contract 3). */
+/** An entry of the tokens file, with its field names. */
 export interface TokenFileEntry {
   readonly id: string;
   readonly kind: ActorKind;
@@ -11,9 +11,9 @@ export interface TokenFileEntry {
   readonly expires_at?: string;
 }
 
-/** Tells scanners of secrets what they have found. */
+/** Recognized by secret scanners. */
 const PREFIX = 'mgt_';
-/** As many as a guess must not find in the lifetime of the universe: 256 bits. */
+/** 256 bits cannot be guessed. */
 const TOKEN_BYTES = 32;
 
 export function createToken(): { readonly token: string; readonly sha256: string } {
@@ -25,8 +25,8 @@ const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d:
 const AGE = /^([1-9]\d{0,4})([mhd])$/;
 
 /**
- * `90d`, `12h`, `30m`, a time with its zone, or `never` as what the file says; `undefined` for never.
- * @throws ConfigError
+ * Converts `90d`, `12h`, `30m`, a time with a zone or `never` to the value in the file; `undefined` for never.
+ * @throws ConfigError for another text or a time in the past.
  */
 export function parseExpiry(text: string, now: number): string | undefined {
   if (text === 'never') return undefined;
@@ -34,7 +34,7 @@ export function parseExpiry(text: string, now: number): string | undefined {
   const at = number === undefined ? parseTime(text) : now + Number(number) * (UNITS_MS[unit] ?? 0);
   if (at > now) return `${new Date(at).toISOString().slice(0, 19)}Z`;
   throw new ConfigError(
-    '--expires must be an age such as 90d, 12h or 30m, a time to come such as 2030-06-30T00:00:00Z, or never',
+    '--expires must be a duration such as 90d, 12h or 30m, a future time such as 2030-06-30T00:00:00Z, or never',
   );
 }
 

@@ -2,14 +2,14 @@ import { isSeq, parseDocument } from 'yaml';
 import { detectFormat } from '../../document/parse-document.js';
 import type { TokenFileEntry } from './token-entry.js';
 
-/** The text of a tokens file, changed; comments of a YAML file stay. It must have been judged before. */
+/** Edits the text of a valid tokens file. Keeps the comments of YAML. */
 export interface TokenText {
   readonly entries: readonly TokenFileEntry[];
   add(entry: TokenFileEntry): string;
   remove(sha256s: ReadonlySet<string>): string;
 }
 
-/** @param text `null` for a file that is not there yet */
+/** @param text `null` for a new file */
 export function readTokenText(file: string, text: string | null): TokenText {
   const isJson = detectFormat(file, text ?? '') === 'json';
   return isJson ? readJson(text) : readYaml(text);
@@ -29,7 +29,7 @@ function readJson(text: string | null): TokenText {
 function readYaml(text: string | null): TokenText {
   const document = parseDocument(text ?? 'tokens: []\n');
   const tokens = document.get('tokens');
-  if (!isSeq(tokens)) throw new Error('a tokens file that was judged has a list of tokens');
+  if (!isSeq(tokens)) throw new Error('a valid tokens file has a list of tokens');
   const entries = document.toJS().tokens as TokenFileEntry[];
   return {
     entries,

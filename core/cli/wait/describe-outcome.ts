@@ -1,7 +1,7 @@
 import type { ModuleEntry } from '../client/module-list.js';
 import type { WaitOutcome, WaitSubject } from './wait-tracker.js';
 
-/** The outcome in one line. */
+/** Describes the outcome in one line. */
 export function describeOutcome(end: WaitOutcome, subject: WaitSubject, timeoutMs: number): string {
   switch (end.outcome) {
     case 'live':
@@ -9,11 +9,11 @@ export function describeOutcome(end: WaitOutcome, subject: WaitSubject, timeoutM
     case 'rejected':
       return `${describeModule(end.module)} is ${end.module.state}${describeReason(end.module)}`;
     case 'timeout':
-      return `${describeSubject(subject)} is not live after ${timeoutMs} ms: ${describeMissing(end, subject)}`;
+      return `${describeSubject(subject)} is not live after ${timeoutMs} ms: ${describeTimeout(end, subject)}`;
   }
 }
 
-function describeMissing(end: WaitOutcome & { outcome: 'timeout' }, subject: WaitSubject): string {
+function describeTimeout(end: WaitOutcome & { outcome: 'timeout' }, subject: WaitSubject): string {
   const { module, unreachable } = end;
   if (unreachable !== null) return unreachable.message;
   if (module !== null) return `its state is ${module.state}${describeReason(module)}`;

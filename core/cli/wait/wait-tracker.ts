@@ -11,32 +11,32 @@ export type WaitOutcome =
   | { readonly outcome: 'rejected'; readonly module: ModuleEntry }
   | {
       readonly outcome: 'timeout';
-      /** What there is of the subject, if anything. */
+      /** The last entry of the subject, if any. */
       readonly module: ModuleEntry | null;
-      /** The last error when the host did not answer at the end. */
+      /** The last error, if the host was unreachable at the end. */
       readonly unreachable: HostUnreachable | null;
     };
 
 const REJECTED: ReadonlySet<string> = new Set(['refused', 'stale', 'rolled_back']);
 
 /**
- * How far back a rejection may lie and still be about the change that is waited for: the host looks at a
- * changed file within a tenth of a second, and the wait may begin that much later.
+ * A rejection this long before the wait may still concern the awaited change: the host reads a changed
+ * file within 0.1 s, and the wait may start later.
  */
-const LOOK_BACK_MS = 2000;
-/** How long an older rejection is doubted: the host needs up to a second to see that it was mended. */
-const DOUBT_MS = 1000;
+const RECENT_MS = 2000;
+/** How long an older rejection is rechecked: the host needs up to a second to notice a corrected file. */
+const RECHECK_MS = 1000;
 
 interface Clock {
   now(): number;
 }
 
-/** Judges what the host says of its modules, look by look. */
+/** Decides from successive lists of modules when a wait ends. */
 export class WaitTracker {
   readonly #subject: WaitSubject;
   readonly #clock: Clock;
   readonly #startedAt: number;
-  /** What was rejected, and why, at the first look. */
+  /** The state of each file at the first poll. */
   #before: ReadonlyMap<string, string> | null = null;
   #latest: readonly ModuleEntry[] = [];
   #unreachable: HostUnreachable | null = null;
@@ -49,10 +49,10 @@ export class WaitTracker {
   }
 
   /**
-   * The end of the wait, or `null` to look again.
-   * @param clockSkewMs by how much the host's clock is ahead of ours
+   * Returns the outcome, or `null` to poll again.
+   * @param clockSkewMs how far the host's clock is ahead
    */
-  see(modules: readonly ModuleEntry[], clockSkewMs = 0): WaitOutcome | null {
+  observe(modules: readonly ModuleEntry[], clockSkewMs = 0): WaitOutcome | null {
     this.#unreachable = null;
     this.#clockSkewMs = clockSkewMs;
     this.#latest = modules;
@@ -63,8 +63,7 @@ export class WaitTracker {
     return rejected === undefined ? null : { outcome: 'rejected', module: rejected };
   }
 
-  /** The host did not answer. */
-  miss(error: HostUnreachable): void {
+  recordUnreachable(error: HostUnreachable): void {
     this.#unreachable = error;
   }
 
@@ -80,19 +79,19 @@ export class WaitTracker {
 
   #isRejection(module: ModuleEntry): boolean {
     if (!REJECTED.has(module.state)) return false;
-    if (this.#isNew(module) && this.#isToBeMinded(module)) return true;
+    if (this.#isNew(module) && this.#mayConcernSubject(module)) return true;
     const isAbout = this.#isSubject(module) || this.#isRejected(module);
-    return isAbout && this.#clock.now() - this.#startedAt >= DOUBT_MS;
+    return isAbout && this.#clock.now() - this.#startedAt >= RECHECK_MS;
   }
 
-  /** Whether a rejection that has just come up may be that of the subject. */
-  #isToBeMinded(module: ModuleEntry): boolean {
+  /** Whether a new rejection may concern the subject. */
+  #mayConcernSubject(module: ModuleEntry): boolean {
     if (this.#subject.kind === 'module') return this.#isSubject(module);
-    // A host that does not say what it rejected: it may be any.
+    // An older host does not report what it rejected.
     return module.rejected_digest === undefined || this.#isRejected(module);
   }
 
-  /** Whether it is the very text, manifest or both together that was rejected. */
+  /** Whether exactly the awaited digest was rejected. */
   #isRejected(module: ModuleEntry): boolean {
     if (this.#subject.kind === 'module') return false;
     const { rejected_digest, rejected_manifest_digest, rejected_config_digest } = module;
@@ -101,10 +100,10 @@ export class WaitTracker {
     );
   }
 
-  /** A state keeps its `since` when only its reason changes, so that counts as well. */
+  /** Includes a changed reason, which does not change `since`. */
   #isNew(module: ModuleEntry): boolean {
     if (this.#before?.get(module.file) !== describe(module)) return true;
-    return Date.parse(module.since) - this.#clockSkewMs >= this.#startedAt - LOOK_BACK_MS;
+    return Date.parse(module.since) - this.#clockSkewMs >= this.#startedAt - RECENT_MS;
   }
 }
 

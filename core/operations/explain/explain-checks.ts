@@ -14,7 +14,7 @@ import {
   isBridgePath,
 } from './explained-request.js';
 import type { CheckName, ExplainedCheck, ExplainedEndpoint } from './explanation.js';
-import { listMethods } from './find-routes.js';
+import { findNearestRoutes, listMethods } from './find-routes.js';
 
 const UNAUTHORIZED = 401;
 const NOT_FOUND = 404;
@@ -110,7 +110,9 @@ function checkRoute(
     others.length === 0
       ? 'no route of the module matches the path'
       : `the path has routes for ${others.join(', ')}, but not for ${method}`;
-  return create('route', 'fail', detail, { status: NOT_FOUND });
+  const nearest = findNearestRoutes(module, method, path);
+  const next_actions = nearest.length === 0 ? [] : [`nearest routes: ${nearest.join(', ')}`];
+  return create('route', 'fail', detail, { status: NOT_FOUND, next_actions });
 }
 
 function checkCapability(actor: Actor | null, match: RouteMatch<LiveRoute> | null): ExplainedCheck {

@@ -16,12 +16,16 @@ interface Row {
 
 const REJECTED_JSON: readonly Row[] = [
   { name: 'empty', title: 'an empty body', body: '' },
-  { name: 'space', title: 'white space alone', body: '  ' },
+  { name: 'space', title: 'only white space', body: '  ' },
   { name: 'bom', title: 'a byte-order mark', body: '\ufeff{}' },
   { name: 'bom-16', title: 'UTF-16', body: Buffer.from('\ufeff{}', 'utf16le') },
-  { name: 'bad-utf8', title: 'bytes that are no UTF-8', body: Buffer.from('22ff22', 'hex') },
-  { name: 'overlong', title: 'an overlong form in a string', body: Buffer.from('22c0ae22', 'hex') },
-  { name: 'trailing', title: 'more behind the value', body: '{} x' },
+  { name: 'bad-utf8', title: 'invalid UTF-8', body: Buffer.from('22ff22', 'hex') },
+  {
+    name: 'overlong',
+    title: 'an overlong encoding in a string',
+    body: Buffer.from('22c0ae22', 'hex'),
+  },
+  { name: 'trailing', title: 'text after the value', body: '{} x' },
   { name: 'two', title: 'two values', body: '{"a":1}{"b":2}' },
   { name: 'nan', title: 'NaN', body: '{"a":NaN}' },
   { name: 'infinity', title: 'Infinity', body: '[Infinity]' },
@@ -29,23 +33,23 @@ const REJECTED_JSON: readonly Row[] = [
   { name: 'leading-zero', title: 'a leading zero', body: '[010]' },
   { name: 'single-quotes', title: 'single quotes', body: "{'a':1}" },
   { name: 'no-quotes', title: 'a key without quotes', body: '{a:1}' },
-  { name: 'comma', title: 'a comma at the end', body: '[1,]' },
+  { name: 'comma', title: 'a trailing comma', body: '[1,]' },
   { name: 'comment', title: 'a comment', body: '{/*a*/}' },
   { name: 'control', title: 'a raw control character in a string', body: '"a\u0000b"' },
   { name: 'unclosed', title: 'an unclosed object', body: '{"a":1' },
   { name: 'unclosed-deep', title: '100,000 unclosed arrays', body: '['.repeat(DEPTH) },
 ];
 
-/** Judged, never rewritten: they reach the provider byte for byte. */
-const KEPT_JSON: readonly Row[] = [
+/** Valid JSON, which must reach the provider byte for byte. */
+const UNCHANGED_JSON: readonly Row[] = [
   {
     name: 'proto',
     title: 'the key __proto__',
     body: '{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}',
   },
-  { name: 'duplicate', title: 'a key twice', body: '{"role":"user","role":"admin"}' },
+  { name: 'duplicate', title: 'a duplicate key', body: '{"role":"user","role":"admin"}' },
   { name: 'big-number', title: 'a number past 2^53', body: '{"id":12345678901234567890}' },
-  { name: 'exact-number', title: 'a number that a parser would shorten', body: '[1.10,1E400,-0]' },
+  { name: 'exact-number', title: 'numbers that a parser would round', body: '[1.10,1E400,-0]' },
   { name: 'surrogate', title: 'half a surrogate pair, escaped', body: '"\\ud800"' },
   { name: 'escaped-key', title: 'an escaped key', body: '{"\\u0061":1,"a":2}' },
   { name: 'deep', title: '100,000 arrays', body: '['.repeat(DEPTH) + ']'.repeat(DEPTH) },
@@ -82,9 +86,9 @@ const REJECTED_TYPES: readonly (readonly [name: string, headers: readonly RawHea
 
 export const BODY_CASES: readonly AttackCase[] = [
   ...REJECTED_JSON.map((row) => rejectPost('json', row.name, row.title, row)),
-  ...KEPT_JSON.map(keepPost),
+  ...UNCHANGED_JSON.map(forwardPost),
   ...REJECTED_ENCODINGS.map(([name, value]) =>
-    rejectPost('decompression', `request-${name}`, `a body said to be encoded: ${name}`, {
+    rejectPost('decompression', `request-${name}`, `a body with a content-encoding: ${name}`, {
       body: '{}',
       headers: [
         ['content-type', 'application/json'],
@@ -93,7 +97,7 @@ export const BODY_CASES: readonly AttackCase[] = [
     }),
   ),
   ...REJECTED_TYPES.map(([name, headers]) =>
-    rejectPost('admin', `form-${name}`, `a body of a page's form: ${name}`, {
+    rejectPost('admin', `form-${name}`, `a body with the content type of a form: ${name}`, {
       body: '{}',
       headers,
     }),
@@ -165,29 +169,29 @@ export const BODY_CASES: readonly AttackCase[] = [
       attack: async (scene) => {
         const from = performance.now();
         const bytes = craftRequest(scene, { target: `${scene.base}/items/%`, headers });
-        const verdict = await expectRejected(scene, bytes, { statuses: [400, 404, 401] });
+        const failure = await expectRejected(scene, bytes, { statuses: [400, 404, 401] });
         const tookMs = performance.now() - from;
-        return verdict ?? (tookMs > MAX_ANSWER_MS ? `took ${Math.round(tookMs)} ms` : null);
+        return failure ?? (tookMs > MAX_RESPONSE_MS ? `took ${Math.round(tookMs)} ms` : null);
       },
     }),
   ),
   {
-    ...describe('redos', 'target', 'a target of 8,000 encodings and stops'),
+    ...describe('redos', 'target', 'a target of 1,500 encoded characters and dots'),
     needs: 'token',
     attack: async (scene) => {
       const from = performance.now();
       const target = `${scene.base}/files/${'%61;.'.repeat(1_500)}/%2e`;
-      const verdict = await expectRejected(scene, craftRequest(scene, { target }), {
+      const failure = await expectRejected(scene, craftRequest(scene, { target }), {
         statuses: [404],
       });
       const tookMs = performance.now() - from;
-      return verdict ?? (tookMs > MAX_ANSWER_MS ? `took ${Math.round(tookMs)} ms` : null);
+      return failure ?? (tookMs > MAX_RESPONSE_MS ? `took ${Math.round(tookMs)} ms` : null);
     },
   },
 ];
 
-/** A pattern that backtracks takes minutes over these texts; a loaded machine may take some time over any. */
-const MAX_ANSWER_MS = 5_000;
+/** A backtracking expression takes minutes for these texts. The limit allows for a loaded machine. */
+const MAX_RESPONSE_MS = 5_000;
 
 function craftSlowTexts(): readonly (readonly [string, string, readonly RawHeader[]])[] {
   return [
@@ -231,13 +235,13 @@ function rejectPost(
   };
 }
 
-function keepPost(row: Row): AttackCase {
+function forwardPost(row: Row): AttackCase {
   return {
     ...describe('json', `kept-${row.name}`, row.title),
     needs: 'own',
     attack: (scene) =>
       expectForwarded(scene, craftPost(scene, row), ({ body }) =>
-        body.equals(Buffer.from(row.body)) ? null : 'the provider got other bytes',
+        body.equals(Buffer.from(row.body)) ? null : 'the provider received other bytes',
       ),
   };
 }

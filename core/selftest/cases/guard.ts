@@ -7,7 +7,7 @@ import { type OwnToken, requireOwn, type Scene } from '../scene.js';
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
 const HOST_ROUTES = ['/modules', '/manifests', '/calls', '/explain?method=GET&target=/'];
 
-/** What stands in `authorization`, made of a token that is good. */
+/** Invalid credentials, derived from a valid token. */
 const BAD_CREDENTIALS: readonly (readonly [
   name: string,
   title: string,
@@ -24,12 +24,12 @@ const BAD_CREDENTIALS: readonly (readonly [
   ],
   [
     'comma',
-    'two credentials by a comma',
+    'two credentials separated by a comma',
     (token) => [['authorization', `Bearer ${token}, Bearer x`]],
   ],
   [
     'twice',
-    'two headers, the second good',
+    'two headers, the second valid',
     (token) => [
       ['authorization', 'Bearer x'],
       ['authorization', `Bearer ${token}`],
@@ -37,7 +37,7 @@ const BAD_CREDENTIALS: readonly (readonly [
   ],
   [
     'twice-first',
-    'two headers, the first good',
+    'two headers, the first valid',
     (token) => [
       ['authorization', `Bearer ${token}`],
       ['Authorization', 'Bearer x'],
@@ -45,10 +45,10 @@ const BAD_CREDENTIALS: readonly (readonly [
   ],
   [
     'cut',
-    'all of a token but its last character',
+    'a token without its last character',
     (token) => [['authorization', `Bearer ${token.slice(0, -1)}`]],
   ],
-  ['longer', 'a token and one character more', (token) => [['authorization', `Bearer ${token}x`]]],
+  ['longer', 'a token with an extra character', (token) => [['authorization', `Bearer ${token}x`]]],
   [
     'case',
     'a token in another case',
@@ -58,7 +58,11 @@ const BAD_CREDENTIALS: readonly (readonly [
   ['proto', 'the token __proto__', () => [['authorization', 'Bearer __proto__']]],
   ['dev', 'a development token in production', () => [['authorization', 'Bearer dev-system:root']]],
   ['long', 'a token of 8 KiB', () => [['authorization', `Bearer ${'a'.repeat(8192)}`]]],
-  ['underscore', 'the header by another name', (token) => [['x_authorization', `Bearer ${token}`]]],
+  [
+    'underscore',
+    'a header with an underscore',
+    (token) => [['x_authorization', `Bearer ${token}`]],
+  ],
   ['proxy', 'the credentials of a proxy', (token) => [['proxy-authorization', `Bearer ${token}`]]],
   [
     'cookie',
@@ -67,13 +71,13 @@ const BAD_CREDENTIALS: readonly (readonly [
   ],
   [
     'forwarded-user',
-    'the word of a proxy',
+    'the user header of a proxy',
     () => [
       ['x-forwarded-user', 'root'],
       ['remote-user', 'root'],
     ],
   ],
-  ['actor', 'the header that the host sends itself', () => [['modgate-actor', 'system:root']]],
+  ['actor', 'the actor header of the host', () => [['modgate-actor', 'system:root']]],
 ];
 
 export const GUARD_CASES: readonly AttackCase[] = [
@@ -100,13 +104,13 @@ export const GUARD_CASES: readonly AttackCase[] = [
       });
     },
   },
-  rejectToken('expired', 'a token past its time', 'expired', [401]),
+  rejectToken('expired', 'an expired token', 'expired', [401]),
   rejectToken('stranger', 'a service without the scope', 'stranger', [403]),
   rejectToken('wildcard', 'scopes that look like patterns', 'wildcard', [403]),
   rejectToken('user', 'a user without console.admin', 'user', [403]),
-  rejectToken('admin-is-no-scope', 'console.admin in place of the scope', 'admin', [403]),
+  rejectToken('admin-is-no-scope', 'console.admin instead of the scope', 'admin', [403]),
   ...['GET', 'HEAD', 'POST', 'DELETE'].map((method) => ({
-    ...describe(`locked-${method.toLowerCase()}`, `${method} on a route of a capability not held`),
+    ...describe(`locked-${method.toLowerCase()}`, `${method} on a route without its capability`),
     needs: 'own' as const,
     attack: (scene: Scene) => {
       const body = method === 'POST' ? { body: '{}' } : {};
@@ -117,24 +121,24 @@ export const GUARD_CASES: readonly AttackCase[] = [
       });
     },
   })),
-  keepRoute('override', 'a header that asks for another method', [
+  ignoreHeaders('override', 'a header that overrides the method', [
     ['x-http-method-override', 'DELETE'],
     ['x-http-method', 'DELETE'],
     ['x-method-override', 'DELETE'],
   ]),
-  keepRoute('original-url', 'a header that names another path', [
+  ignoreHeaders('original-url', 'a header that overrides the path', [
     ['x-original-url', '/locked'],
     ['x-rewrite-url', '/locked'],
     ['x-forwarded-path', '/locked'],
   ]),
   {
-    ...describe('override-query', 'a query that asks for another method'),
+    ...describe('override-query', 'a query that overrides the method'),
     needs: 'own',
     attack: (scene) =>
       expectForwarded(
         scene,
         craftRequest(scene, { target: `${scene.base}/items?_method=DELETE` }),
-        ({ method }) => (method === 'GET' ? null : `the provider saw ${method}`),
+        ({ method }) => (method === 'GET' ? null : `the provider received ${method}`),
       ),
   },
   {
@@ -148,12 +152,12 @@ export const GUARD_CASES: readonly AttackCase[] = [
       }),
   },
   {
-    ...describe('unknown-module-anonymous', 'an unknown module tells nothing to strangers'),
+    ...describe('unknown-module-anonymous', 'an unknown module without credentials'),
     needs: 'nothing',
     attack: (scene) => rejectAnonymous(scene, { target: '/modules/no-such-module/http/items' }),
   },
   {
-    ...describe('unknown-path-anonymous', 'an impossible path tells nothing to strangers'),
+    ...describe('unknown-path-anonymous', 'an invalid path without credentials'),
     needs: 'nothing',
     attack: (scene) => rejectAnonymous(scene, { target: `${scene.base}/items/%00` }),
   },
@@ -165,7 +169,7 @@ function callAnonymously(method: string): AttackCase {
     needs: 'nothing',
     attack: (scene) =>
       expectRejected(scene, craftRequest(scene, { method, token: null }), {
-        // A method that the parser does not know is refused before anybody asks who calls.
+        // An unknown method is rejected before authentication.
         statuses: method === 'PROPFIND' ? [401, 404] : [401],
         isHead: method === 'HEAD',
       }),
@@ -203,17 +207,18 @@ function rejectToken(
   };
 }
 
-function keepRoute(name: string, title: string, headers: readonly RawHeader[]): AttackCase {
+function ignoreHeaders(name: string, title: string, headers: readonly RawHeader[]): AttackCase {
   return {
     ...describe(name, title),
     needs: 'own',
     attack: (scene) =>
       expectForwarded(scene, craftRequest(scene, { headers }), ({ method, target, rawHeaders }) => {
-        if (method !== 'GET' || target !== scene.route) return `it saw ${method} ${target}`;
-        const isHandedOn = rawHeaders.some((text) =>
+        if (method !== 'GET' || target !== scene.route)
+          return `the provider received ${method} ${target}`;
+        const isForwarded = rawHeaders.some((text) =>
           text.toLowerCase().startsWith('x-http-method'),
         );
-        return isHandedOn ? 'the header was handed on' : null;
+        return isForwarded ? 'the header was forwarded' : null;
       }),
   };
 }

@@ -1,7 +1,7 @@
 import type { AttackCase, AttackClass } from '../attack-case.js';
 import { expectForwarded, expectRejected } from '../expectations.js';
 import { headerValues, type RawHeader } from '../raw-http.js';
-import { readSeenHeader } from '../recording-provider.js';
+import { readRecordedHeader } from '../recording-provider.js';
 import { craftRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
 
@@ -15,7 +15,7 @@ interface Row {
   readonly headers: readonly RawHeader[];
 }
 
-/** Whatever `connection` names, the provider is told who calls, by which id, and gets nothing hop by hop. */
+/** The provider always receives the actor and the call id, and no hop-by-hop header. */
 const HOP_BY_HOP: readonly Row[] = [
   {
     name: 'connection-actor',
@@ -36,7 +36,7 @@ const HOP_BY_HOP: readonly Row[] = [
   },
   {
     name: 'connection-named',
-    title: 'connection names a header that would be handed on',
+    title: 'connection names a forwarded header',
     headers: [
       ['connection', 'prefer'],
       ['prefer', EVIL],
@@ -88,7 +88,7 @@ const HOP_BY_HOP: readonly Row[] = [
   },
 ];
 
-/** The provider hears of one actor, the one who called. */
+/** The provider receives exactly one actor, the caller. */
 const IDENTITY: readonly Row[] = [
   {
     name: 'actor',
@@ -119,7 +119,7 @@ const IDENTITY: readonly Row[] = [
       ['Modgate-Actor', `system:${EVIL}`],
     ],
   },
-  { name: 'call-id', title: "the host's own id of a call", headers: [['modgate-call-id', EVIL]] },
+  { name: 'call-id', title: "the host's call id", headers: [['modgate-call-id', EVIL]] },
   {
     name: 'deadline',
     title: 'the deadline',
@@ -138,7 +138,7 @@ const IDENTITY: readonly Row[] = [
   },
   {
     name: 'future',
-    title: "a name of the host's that is not in use",
+    title: 'an unused header of the host',
     headers: [['modgate-future', EVIL]],
   },
   {
@@ -158,7 +158,7 @@ const IDENTITY: readonly Row[] = [
   { name: 'forwarded', title: 'forwarded', headers: [['forwarded', `for=${EVIL}`]] },
   {
     name: 'forwarded-user',
-    title: 'x-forwarded-user and its kin',
+    title: 'x-forwarded-user and similar headers',
     headers: [
       ['x-forwarded-user', EVIL],
       ['remote-user', EVIL],
@@ -199,7 +199,7 @@ const IDENTITY: readonly Row[] = [
   { name: 'user-agent', title: 'a user agent', headers: [['user-agent', EVIL]] },
   {
     name: 'range',
-    title: 'range and conditions that caches read',
+    title: 'range and cache conditions',
     headers: [
       ['range', EVIL],
       ['if-range', EVIL],
@@ -229,9 +229,9 @@ const REJECTED: readonly Row[] = [
   { name: 'connection-host', title: 'connection names host', headers: [['connection', 'host']] },
 ];
 
-/** Ids that a caller may not choose are made anew, and never repeated in an answer. */
+/** Invalid ids of a client, which the host must replace and never return. */
 const DERIVED: readonly (readonly [name: string, title: string, value: string])[] = [
-  ['encoded', 'an id with an encoded line end', 'a%0d%0aset-cookie:x=1'],
+  ['encoded', 'an id with an encoded line break', 'a%0d%0aset-cookie:x=1'],
   ['space', 'an id with a space', 'a b'],
   ['colon-space', 'an id that looks like a header', 'a: b'],
   ['quote', 'an id with a quote', 'a"b'],
@@ -254,14 +254,14 @@ export const HEADER_CASES: readonly AttackCase[] = [
   {
     ...describe('identity', {
       name: 'authorization',
-      title: "the caller's own credential stays here",
+      title: "the caller's credential is not forwarded",
       evidence: 'Grafana CVE-2022-39201',
     }),
     needs: 'own',
     attack: (scene) =>
       expectForwarded(scene, craftRequest(scene), ({ rawHeaders }) =>
         rawHeaders.some((text) => scene.token !== null && text.includes(scene.token))
-          ? 'the provider got the credential'
+          ? 'the provider received the credential'
           : null,
       ),
   },
@@ -275,13 +275,14 @@ function forward(attackClass: AttackClass, row: Row): AttackCase {
     ...describe(attackClass, row),
     needs: 'own',
     attack: (scene) =>
-      expectForwarded(scene, craftRequest(scene, { headers: row.headers }), (seen) => {
-        const actors = readSeenHeader(seen, 'modgate-actor');
+      expectForwarded(scene, craftRequest(scene, { headers: row.headers }), (recorded) => {
+        const actors = readRecordedHeader(recorded, 'modgate-actor');
         if (actors.length !== 1 || actors[0] !== ACTOR)
-          return `it saw the actor ${actors.join(' ')}`;
-        if (readSeenHeader(seen, 'modgate-call-id').length !== 1) return 'it saw no id of the call';
-        const isHandedOn = seen.rawHeaders.some((text) => text.includes(EVIL));
-        return isHandedOn ? 'the value was handed on' : null;
+          return `the provider received the actors ${actors.join(' ')}`;
+        if (readRecordedHeader(recorded, 'modgate-call-id').length !== 1)
+          return 'the provider received no call id';
+        const isForwarded = recorded.rawHeaders.some((text) => text.includes(EVIL));
+        return isForwarded ? 'the value was forwarded' : null;
       }),
   };
 }
@@ -304,9 +305,12 @@ function rejectId(name: string, title: string, header: string, value: string): A
         scene,
         craftRequest(scene, { headers: [[header, value]] }),
         ({ rawHeaders }, { headers }) => {
-          if (rawHeaders.some((text) => text.includes(value))) return 'the provider got the id';
+          if (rawHeaders.some((text) => text.includes(value)))
+            return 'the provider received the id';
           if (headerValues(headers, 'set-cookie').length > 0) return 'a header was added';
-          return headers.some(([, text]) => text.includes(value)) ? 'the answer repeats it' : null;
+          return headers.some(([, text]) => text.includes(value))
+            ? 'the response contains it'
+            : null;
         },
       ),
   };

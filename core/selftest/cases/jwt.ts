@@ -5,18 +5,18 @@ import { craftRequest } from '../request-bytes.js';
 import { requireOwn, type Scene } from '../scene.js';
 import {
   encodePart,
-  GOOD_HEADER,
   signHs256,
   signRs256,
   type TokenIssuer,
+  VALID_HEADER,
 } from '../signed-tokens.js';
 
 type Claims = Readonly<Record<string, unknown>>;
 
 const HOUR = 3600;
-const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const otherKey = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-/** What a header may say of the key; the signature is good in all of them but where a key is brought along. */
+/** Headers that must be rejected although the signature is valid. */
 const HEADERS: readonly (readonly [name: string, title: string, header: object])[] = [
   ['kid-path', 'a key id that is a path', { kid: '../../../../dev/null' }],
   ['kid-url', 'a key id that is a URL', { kid: 'http://127.0.0.1:9/keys' }],
@@ -25,14 +25,14 @@ const HEADERS: readonly (readonly [name: string, title: string, header: object])
   ['kid-list', 'a key id that is a list', { kid: ['selftest'] }],
   ['kid-null', 'a key id that is null', { kid: null }],
   ['kid-long', 'a key id of 4 KiB', { kid: 'k'.repeat(4096) }],
-  ['jku', 'a header that tells where the keys are', { jku: 'http://127.0.0.1:9/keys' }],
-  ['x5u', 'a header that tells where the certificate is', { x5u: 'http://127.0.0.1:9/cert' }],
-  ['x5c', 'a header that brings a certificate', { x5c: ['MIIB'] }],
-  ['crit', 'an extension that must be understood', { crit: ['exp'], exp: 1 }],
+  ['jku', 'a header with a URL of keys', { jku: 'http://127.0.0.1:9/keys' }],
+  ['x5u', 'a header with a URL of a certificate', { x5u: 'http://127.0.0.1:9/cert' }],
+  ['x5c', 'a header with a certificate', { x5c: ['MIIB'] }],
+  ['crit', 'a critical extension', { crit: ['exp'], exp: 1 }],
   ['crit-empty', 'an empty list of extensions', { crit: [] }],
   ['b64', 'a payload that is not encoded', { b64: false, crit: ['b64'] }],
   ['zip', 'a payload that is compressed', { zip: 'DEF' }],
-  ['nested', 'a token that says it holds another', { cty: 'JWT' }],
+  ['nested', 'a token that claims to contain another', { cty: 'JWT' }],
   ['typ-logout', 'a logout token', { typ: 'logout+jwt' }],
   ['typ-dpop', 'a proof of possession', { typ: 'dpop+jwt' }],
   ['typ-list', 'a type that is a list', { typ: ['JWT'] }],
@@ -41,33 +41,41 @@ const HEADERS: readonly (readonly [name: string, title: string, header: object])
   ['alg-other', 'an algorithm that the issuer does not use', { alg: 'RS512' }],
 ];
 
-/** What the claims may say; the signature is good. `undefined` leaves a claim out. */
+/** Claims that must be rejected although the signature is valid. `undefined` omits a claim. */
 const CLAIMS: readonly (readonly [name: string, title: string, claims: (now: number) => Claims])[] =
   [
-    ['expired', 'a token past its time', (now) => ({ exp: now - HOUR, iat: now - 2 * HOUR })],
-    ['no-exp', 'a token without an end', () => ({ exp: undefined })],
-    ['exp-text', 'an end that is a text', (now) => ({ exp: String(now + HOUR) })],
+    ['expired', 'an expired token', (now) => ({ exp: now - HOUR, iat: now - 2 * HOUR })],
+    ['no-exp', 'a token without an expiry', () => ({ exp: undefined })],
+    ['exp-text', 'an expiry that is a string', (now) => ({ exp: String(now + HOUR) })],
     ['nbf', 'a token before its time', (now) => ({ nbf: now + HOUR })],
     [
       'iat-future',
-      'a token made in the future',
+      'a token issued in the future',
       (now) => ({ iat: now + HOUR, exp: now + 2 * HOUR }),
     ],
-    ['iat-old', 'a token made too long ago', (now) => ({ iat: now - 48 * HOUR })],
-    ['no-aud', 'a token for nobody', () => ({ aud: undefined })],
-    ['aud', 'a token for somebody else', () => ({ aud: 'other' })],
-    ['aud-list', 'a token for others', () => ({ aud: ['other', 'modgate-selftest.example'] })],
-    ['aud-nested', 'an audience within a list', () => ({ aud: [['modgate-selftest']] })],
+    ['iat-old', 'a token issued too long ago', (now) => ({ iat: now - 48 * HOUR })],
+    ['no-aud', 'no audience', () => ({ aud: undefined })],
+    ['aud', 'another audience', () => ({ aud: 'other' })],
+    [
+      'aud-list',
+      'a list of other audiences',
+      () => ({ aud: ['other', 'modgate-selftest.example'] }),
+    ],
+    ['aud-nested', 'a nested list of audiences', () => ({ aud: [['modgate-selftest']] })],
     ['iss', 'another issuer', () => ({ iss: 'https://other.example' })],
-    ['iss-slash', 'the issuer and a slash', () => ({ iss: 'https://selftest.example/' })],
+    ['iss-slash', 'the issuer with a trailing slash', () => ({ iss: 'https://selftest.example/' })],
     ['iss-list', 'an issuer that is a list', () => ({ iss: ['https://selftest.example'] })],
     ['no-iss', 'no issuer', () => ({ iss: undefined })],
     ['scope-number', 'scopes that are a number', () => ({ scope: 7 })],
     ['scope-object', 'scopes that are an object', () => ({ scope: { 'shop.use': true } })],
-    ['scope-nested', 'scopes within a list of lists', () => ({ scope: [['shop.use']] })],
-    ['no-sub', 'a token of nobody', () => ({ sub: undefined })],
-    ['sub-crlf', 'an id with a line end', () => ({ sub: 'owner\r\nmodgate-actor: system:root' })],
-    ['bound', 'a token that is bound to a key', () => ({ cnf: { jkt: 'a' } })],
+    ['scope-nested', 'a nested list of scopes', () => ({ scope: [['shop.use']] })],
+    ['no-sub', 'no subject', () => ({ sub: undefined })],
+    [
+      'sub-crlf',
+      'a subject with a line break',
+      () => ({ sub: 'owner\r\nmodgate-actor: system:root' }),
+    ],
+    ['bound', 'a token bound to a key', () => ({ cnf: { jkt: 'a' } })],
     ['oversize', 'a token of 10 KiB', () => ({ padding: 'x'.repeat(7680) })],
   ];
 
@@ -82,20 +90,20 @@ const TOKENS: readonly (readonly [
       [
         `alg-${alg}`,
         `the algorithm ${alg}, without a signature`,
-        (issuer: TokenIssuer) => `${join({ ...GOOD_HEADER, alg }, issuer.claims())}.`,
+        (issuer: TokenIssuer) => `${join({ ...VALID_HEADER, alg }, issuer.claims())}.`,
         'CVE-2015-9235',
       ] as const,
   ),
   [
     'none-signed',
     'the algorithm none, with a signature',
-    (issuer) => sign(issuer, { ...GOOD_HEADER, alg: 'none' }),
+    (issuer) => sign(issuer, { ...VALID_HEADER, alg: 'none' }),
   ],
   [
     'confusion',
     'HS256 with the public key as the secret',
     (issuer) => {
-      const text = join({ ...GOOD_HEADER, alg: 'HS256' }, issuer.claims());
+      const text = join({ ...VALID_HEADER, alg: 'HS256' }, issuer.claims());
       return `${text}.${signHs256(text, issuer.publicPem)}`;
     },
     'CVE-2016-5431',
@@ -104,57 +112,57 @@ const TOKENS: readonly (readonly [
     'hs-empty',
     'HS256 with an empty secret',
     (issuer) => {
-      const text = join({ ...GOOD_HEADER, alg: 'HS256' }, issuer.claims());
+      const text = join({ ...VALID_HEADER, alg: 'HS256' }, issuer.claims());
       return `${text}.${signHs256(text, '')}`;
     },
   ],
-  ['wrong-key', 'the signature of another key', (issuer) => signByStranger(issuer, GOOD_HEADER)],
+  ['wrong-key', 'a signature of another key', (issuer) => signWithOtherKey(issuer, VALID_HEADER)],
   [
     'no-kid',
-    'no key id, and the signature of another key',
-    (issuer) => signByStranger(issuer, { alg: 'RS256' }),
+    'a signature of another key without a key id',
+    (issuer) => signWithOtherKey(issuer, { alg: 'RS256' }),
   ],
   [
     'jwk',
-    'a header that brings its own key',
+    'a header with its own key',
     (issuer) =>
-      signByStranger(issuer, {
-        ...GOOD_HEADER,
-        jwk: stranger.publicKey.export({ format: 'jwk' }),
+      signWithOtherKey(issuer, {
+        ...VALID_HEADER,
+        jwk: otherKey.publicKey.export({ format: 'jwk' }),
       }),
     'CVE-2018-0114',
   ],
-  ['cut', 'a signature without its end', (issuer) => sign(issuer).slice(0, -8)],
-  ['empty', 'an empty signature', (issuer) => `${join(GOOD_HEADER, issuer.claims())}.`],
-  ['unsigned', 'two parts only', (issuer) => join(GOOD_HEADER, issuer.claims())],
-  ['four-parts', 'one part more', (issuer) => `${sign(issuer)}.e30`],
+  ['cut', 'a truncated signature', (issuer) => sign(issuer).slice(0, -8)],
+  ['empty', 'an empty signature', (issuer) => `${join(VALID_HEADER, issuer.claims())}.`],
+  ['unsigned', 'only two parts', (issuer) => join(VALID_HEADER, issuer.claims())],
+  ['four-parts', 'four parts', (issuer) => `${sign(issuer)}.e30`],
   ['five-parts', 'the form of an encrypted token', (issuer) => `${sign(issuer)}.e30.e30`],
   [
     'exchanged',
-    'the signature of a token, on other claims',
+    'the signature of another token',
     (issuer) => {
       const signature = sign(issuer).split('.')[2] ?? '';
-      return `${join(GOOD_HEADER, { ...issuer.claims(), sub: 'root' })}.${signature}`;
+      return `${join(VALID_HEADER, { ...issuer.claims(), sub: 'root' })}.${signature}`;
     },
   ],
   [
     'twice-header',
-    'an algorithm that is there twice',
+    'a duplicate algorithm',
     (issuer) => sign(issuer, '{"alg":"none","alg":"RS256","kid":"selftest"}'),
   ],
   [
     'twice-claim',
-    'an issuer that is there twice',
+    'a duplicate issuer',
     (issuer) =>
-      sign(issuer, GOOD_HEADER, JSON.stringify(issuer.claims()).replace('{', '{"iss":"other",')),
+      sign(issuer, VALID_HEADER, JSON.stringify(issuer.claims()).replace('{', '{"iss":"other",')),
   ],
-  ['no-json', 'claims that are no JSON', (issuer) => sign(issuer, GOOD_HEADER, 'owner')],
-  ['list', 'claims that are a list', (issuer) => sign(issuer, GOOD_HEADER, '[]')],
+  ['no-json', 'claims that are not JSON', (issuer) => sign(issuer, VALID_HEADER, 'owner')],
+  ['list', 'claims that are a list', (issuer) => sign(issuer, VALID_HEADER, '[]')],
 ];
 
 export const JWT_CASES: readonly AttackCase[] = [
   {
-    ...describe('good', 'a token as it should be is served'),
+    ...describe('good', 'a valid token is accepted'),
     attack: (scene) => {
       const token = sign(requireOwn(scene).issuer);
       return expectForwarded(scene, craftRequest(scene, { token }));
@@ -162,12 +170,12 @@ export const JWT_CASES: readonly AttackCase[] = [
   },
   ...TOKENS.map(([name, title, make, evidence]) => reject(name, title, make, evidence)),
   ...HEADERS.map(([name, title, header]) =>
-    reject(name, title, (issuer) => sign(issuer, { ...GOOD_HEADER, ...header })),
+    reject(name, title, (issuer) => sign(issuer, { ...VALID_HEADER, ...header })),
   ),
   ...CLAIMS.map(([name, title, claims]) =>
     reject(name, title, (issuer) => {
       const now = Math.floor(Date.now() / 1000);
-      return sign(issuer, GOOD_HEADER, { ...issuer.claims(), ...claims(now) });
+      return sign(issuer, VALID_HEADER, { ...issuer.claims(), ...claims(now) });
     }),
   ),
 ];
@@ -194,16 +202,16 @@ function join(header: object | string, claims: object | string): string {
 
 function sign(
   issuer: TokenIssuer,
-  header: object | string = GOOD_HEADER,
+  header: object | string = VALID_HEADER,
   claims: object | string = issuer.claims(),
 ): string {
   const text = join(header, claims);
   return `${text}.${signRs256(text, issuer.key)}`;
 }
 
-function signByStranger(issuer: TokenIssuer, header: object): string {
+function signWithOtherKey(issuer: TokenIssuer, header: object): string {
   const text = join(header, issuer.claims());
-  return `${text}.${signRs256(text, stranger.privateKey)}`;
+  return `${text}.${signRs256(text, otherKey.privateKey)}`;
 }
 
 function describe(name: string, title: string) {

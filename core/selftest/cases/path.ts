@@ -4,10 +4,10 @@ import { craftRequest } from '../request-bytes.js';
 
 type Row = readonly [name: string, title: string, path: string, evidence?: string];
 
-/** Under the module's base; each is a 404, and reaches no provider. */
+/** Relative to the module's base. Each is rejected and reaches no provider. */
 const REJECTED: readonly Row[] = [
   ['dot-dot', 'two dots in a path', '/items/../locked', 'fastify CVE-2021-21321'],
-  ['dot-dot-out', 'two dots that lead out of the module', '/../../livez'],
+  ['dot-dot-out', 'two dots that leave the module', '/../../livez'],
   ['dot', 'a dot in a path', '/items/./1'],
   ['encoded-dot-dot', 'two encoded dots', '/items/%2e%2e/locked'],
   ['half-encoded-dots', 'a dot and an encoded one', '/items/.%2e/locked'],
@@ -27,18 +27,18 @@ const REJECTED: readonly Row[] = [
   ['matrix-encoded', 'encoded dots with a matrix parameter', '/items/%2e%2e%3b/locked'],
   ['empty-segment', 'an empty segment', '/items//1'],
   ['leading-empty', 'an empty first segment', '//items'],
-  ['trailing-slash', 'a slash at the end', '/items/'],
+  ['trailing-slash', 'a trailing slash', '/items/'],
   ['encoded-nul', 'an encoded NUL', '/items/a%00'],
   ['encoded-nul-suffix', 'an encoded NUL before a suffix', '/items/1%00.json'],
-  ['encoded-crlf', 'an encoded line end', '/items/a%0d%0ax-injected:%201'],
+  ['encoded-crlf', 'an encoded line break', '/items/a%0d%0ax-injected:%201'],
   ['encoded-delete', 'an encoded DEL', '/items/a%7f'],
   ['encoded-c1', 'an encoded C1 control', '/items/a%c2%80'],
-  ['overlong-dot', 'an overlong form of a dot', '/items/%c0%ae%c0%ae'],
-  ['overlong-slash', 'an overlong form of a slash', '/items/%c0%af'],
-  ['overlong-slash-3', 'an overlong form of a slash in three bytes', '/items/%e0%80%af'],
-  ['bad-utf8', 'a byte that is no UTF-8', '/items/%ff'],
+  ['overlong-dot', 'an overlong encoding of a dot', '/items/%c0%ae%c0%ae'],
+  ['overlong-slash', 'an overlong encoding of a slash', '/items/%c0%af'],
+  ['overlong-slash-3', 'an overlong encoding of a slash in three bytes', '/items/%e0%80%af'],
+  ['bad-utf8', 'invalid UTF-8', '/items/%ff'],
   ['surrogate', 'a surrogate in UTF-8', '/items/%ed%a0%80'],
-  ['cut-utf8', 'a character cut short', '/items/%e2%82'],
+  ['cut-utf8', 'a truncated character', '/items/%e2%82'],
   ['percent-alone', 'a percent sign alone', '/items/%'],
   ['percent-one-digit', 'a percent sign and one digit', '/items/%2'],
   ['percent-letters', 'a percent sign and letters', '/items/%zz'],
@@ -59,17 +59,17 @@ const REJECTED: readonly Row[] = [
   ['rest-encoded', 'encoded dots within a rest parameter', '/files/%2e%2e/%2e%2e/etc/passwd'],
   ['rest-slash', 'an encoded slash within a rest parameter', '/files/a%2f..%2f..%2fetc'],
   ['rest-absolute', 'an absolute path within a rest parameter', '/files//etc/passwd'],
-  ['rest-empty', 'nothing for a rest parameter', '/files/'],
+  ['rest-empty', 'an empty rest parameter', '/files/'],
   ['extension', 'a route with an extension', '/items.json'],
-  ['bridge-dot-dot', 'the bridge, and out of it', '/console-bridge/../items'],
+  ['bridge-dot-dot', 'two dots after the bridge', '/console-bridge/../items'],
 ];
 
-/** The whole target; each is a 404 or a 400. */
+/** The complete target. */
 const REJECTED_TARGETS: readonly Row[] = [
-  ['module-dot-dot', 'two dots for a module', '/modules/%2e%2e/http/items'],
+  ['module-dot-dot', 'two dots as the module', '/modules/%2e%2e/http/items'],
   [
     'module-slash',
-    'a module that holds a path',
+    'a path as the module',
     '/modules/shop%2f..%2fother/http/items',
     'CVE-2026-120213',
   ],
@@ -85,13 +85,13 @@ const REJECTED_TARGETS: readonly Row[] = [
   ['module-case', 'the module in another case', '/modules/SHOP/http/items'],
   ['module-nul', 'a module with a NUL', '/modules/shop%00/http/items'],
   ['module-double', 'a module encoded twice', '/modules/%2573hop/http/items'],
-  ['module-empty', 'no module', '/modules//http/items'],
+  ['module-empty', 'an empty module', '/modules//http/items'],
   ['module-matrix', 'a module with a matrix parameter', '/modules/shop;x/http/items'],
-  ['prefix-case', 'the shape in another case', '/MODULES/shop/http/items'],
-  ['http-case', 'the middle in another case', '/modules/shop/HTTP/items'],
-  ['prefix-dot-dot', 'the shape reached by two dots', '/livez/../modules/shop/http/items'],
-  ['prefix-empty', 'an empty segment before the shape', '//modules/shop/http/items'],
-  ['prefix-encoded', 'the shape with an encoded letter', '/%6dodules/shop/http/items'],
+  ['prefix-case', 'the modules segment in another case', '/MODULES/shop/http/items'],
+  ['http-case', 'the http segment in another case', '/modules/shop/HTTP/items'],
+  ['prefix-dot-dot', 'a module route reached by two dots', '/livez/../modules/shop/http/items'],
+  ['prefix-empty', 'an empty first segment', '//modules/shop/http/items'],
+  ['prefix-encoded', 'the modules segment with an encoded letter', '/%6dodules/shop/http/items'],
   ['absolute', 'an absolute form', 'http://127.0.0.1/modules/shop/http/items'],
   [
     'absolute-other',
@@ -101,13 +101,13 @@ const REJECTED_TARGETS: readonly Row[] = [
   ['no-slash', 'a target without a slash', 'modules/shop/http/items'],
 ];
 
-/** Forwarded with the very bytes that were matched. */
+/** Forwarded with exactly the matched bytes. */
 const FORWARDED: readonly Row[] = [
   ['bytes-space', 'an encoded space stays encoded', '/items/a%20b'],
   ['bytes-case', 'the case of an encoding stays', '/items/%c3%A9'],
   ['bytes-needless', 'a needless encoding stays', '/items/%61'],
-  ['bytes-matrix', 'a semicolon elsewhere is a character', '/items/a;b=c'],
-  ['bytes-query', 'a query with dots takes no part', '/items/1?next=/../../locked&x=%2e%2e'],
+  ['bytes-matrix', 'a semicolon is an ordinary character', '/items/a;b=c'],
+  ['bytes-query', 'dots in a query are ignored', '/items/1?next=/../../locked&x=%2e%2e'],
   ['bytes-two-queries', 'a second question mark stays', '/items/1?a?b'],
 ];
 
@@ -133,8 +133,8 @@ function forward([name, title, path, evidence]: Row): AttackCase {
     ...describe(name, title, evidence),
     needs: 'own',
     attack: (scene) =>
-      expectForwarded(scene, craftRequest(scene, { target: scene.base + path }), (seen) =>
-        seen.target === path ? null : `the provider saw ${seen.target}`,
+      expectForwarded(scene, craftRequest(scene, { target: scene.base + path }), (recorded) =>
+        recorded.target === path ? null : `the provider received ${recorded.target}`,
       ),
   };
 }

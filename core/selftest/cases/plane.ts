@@ -1,7 +1,7 @@
 import type { AttackCase, AttackClass } from '../attack-case.js';
 import { expectForwarded, expectNoSecrets, expectRejected, sendOnce } from '../expectations.js';
 import { headerValues, type RawHeader } from '../raw-http.js';
-import { readSeenHeader } from '../recording-provider.js';
+import { readRecordedHeader } from '../recording-provider.js';
 import { craftRequest } from '../request-bytes.js';
 import { requireOwn, type Scene } from '../scene.js';
 
@@ -15,7 +15,7 @@ const BAD_HOSTS: readonly (readonly [name: string, title: string, lines: readonl
   ['user', 'a host with a user', ['Host: user@127.0.0.1']],
   ['list', 'a list of hosts', ['Host: 127.0.0.1, elsewhere.test']],
   ['space', 'a host with a space', ['Host: 127.0.0.1 elsewhere.test']],
-  ['port', 'a port that is none', ['Host: 127.0.0.1:port']],
+  ['port', 'an invalid port', ['Host: 127.0.0.1:port']],
   ['markup', 'a host with markup', ['Host: <script>']],
   ['query', 'a host with a query', ['Host: 127.0.0.1?x']],
   ['nul', 'a host with a backslash', ['Host: 127.0.0.1\\elsewhere.test']],
@@ -48,19 +48,27 @@ export const PLANE_CASES: readonly AttackCase[] = [
     ...describe('host', 'metadata', 'the host of a metadata service'),
     needs: 'own',
     attack: (scene) =>
-      expectForwarded(scene, craftRequest({ ...scene, authority: '169.254.169.254' }), (seen) => {
-        const { provider } = requireOwn(scene);
-        const [host] = readSeenHeader(seen, 'host');
-        return host === `127.0.0.1:${provider.port}` ? null : `the provider saw host ${host}`;
-      }),
+      expectForwarded(
+        scene,
+        craftRequest({ ...scene, authority: '169.254.169.254' }),
+        (recorded) => {
+          const { provider } = requireOwn(scene);
+          const [host] = readRecordedHeader(recorded, 'host');
+          return host === `127.0.0.1:${provider.port}`
+            ? null
+            : `the provider received the host ${host}`;
+        },
+      ),
   },
   {
-    ...describe('ssrf', 'query', 'a query that names another server'),
+    ...describe('ssrf', 'query', 'a query with the URL of another server'),
     needs: 'own',
     attack: (scene) => {
       const url = encodeURIComponent(requireOwn(scene).bystander.url);
       const target = `${scene.base}/items?url=${url}&target=${url}`;
-      return expectForwarded(scene, craftRequest(scene, { target }), () => expectBystander(scene));
+      return expectForwarded(scene, craftRequest(scene, { target }), () =>
+        expectBystanderUncalled(scene),
+      );
     },
   },
   {
@@ -69,7 +77,9 @@ export const PLANE_CASES: readonly AttackCase[] = [
     attack: (scene) => {
       const { port } = requireOwn(scene).bystander;
       const target = `${scene.base}/files/@127.0.0.1:${port}`;
-      return expectForwarded(scene, craftRequest(scene, { target }), () => expectBystander(scene));
+      return expectForwarded(scene, craftRequest(scene, { target }), () =>
+        expectBystanderUncalled(scene),
+      );
     },
   },
   ...['/modules', '/manifests', '/calls', '/metrics', '/livez', '/readyz'].flatMap((path) =>
@@ -90,7 +100,7 @@ export const PLANE_CASES: readonly AttackCase[] = [
       }),
     ),
   ),
-  rejectMethod('trace', 'TRACE that would repeat the credential', 'TRACE', [400, 404, 405, 501]),
+  rejectMethod('trace', 'TRACE, which could echo the credential', 'TRACE', [400, 404, 405, 501]),
   {
     ...describe('admin', 'connect', 'CONNECT to another server'),
     needs: 'token',
@@ -115,7 +125,7 @@ export const PLANE_CASES: readonly AttackCase[] = [
       ),
   },
   {
-    ...describe('admin', 'cors', 'a page of another origin gets no permission to read'),
+    ...describe('admin', 'cors', 'a page of another origin cannot read responses'),
     needs: 'token',
     attack: async (scene) => {
       const headers: RawHeader[] = [
@@ -123,41 +133,41 @@ export const PLANE_CASES: readonly AttackCase[] = [
         ['access-control-request-method', 'POST'],
       ];
       for (const method of ['OPTIONS', 'GET']) {
-        const answer = await sendOnce(scene, craftRequest(scene, { method, headers }));
-        if (typeof answer === 'string') return answer;
-        const isOpen = answer.headers.some(([name]) => /^access-control-/i.test(name));
-        if (isOpen) return `${method} answered with a header of CORS`;
+        const response = await sendOnce(scene, craftRequest(scene, { method, headers }));
+        if (typeof response === 'string') return response;
+        const isOpen = response.headers.some(([name]) => /^access-control-/i.test(name));
+        if (isOpen) return `the response to ${method} has a CORS header`;
       }
       return null;
     },
   },
   {
-    ...describe('admin', 'sniff', 'an answer cannot be taken for a page, nor be kept'),
+    ...describe('admin', 'sniff', 'a response cannot be rendered or cached'),
     needs: 'token',
     attack: async (scene) => {
-      const answer = await sendOnce(scene, craftRequest(scene));
-      if (typeof answer === 'string') return answer;
+      const response = await sendOnce(scene, craftRequest(scene));
+      if (typeof response === 'string') return response;
       const isSafe =
-        headerValues(answer.headers, 'x-content-type-options')[0] === 'nosniff' &&
-        headerValues(answer.headers, 'cache-control')[0] === 'no-store' &&
-        /^application\//.test(headerValues(answer.headers, 'content-type')[0] ?? '');
-      return isSafe ? expectNoSecrets(scene, answer) : 'it may be sniffed or stored';
+        headerValues(response.headers, 'x-content-type-options')[0] === 'nosniff' &&
+        headerValues(response.headers, 'cache-control')[0] === 'no-store' &&
+        /^application\//.test(headerValues(response.headers, 'content-type')[0] ?? '');
+      return isSafe ? expectNoSecrets(scene, response) : 'the response may be sniffed or cached';
     },
   },
   rejectBridge('release', 'a release that is not granted', { release: OTHER_DIGEST }),
   rejectBridge('ui', 'a UI artifact that is not granted', { ui: OTHER_DIGEST }),
-  rejectBridge('module', 'the grant of one module, used on another', { module: 'shop' }),
+  rejectBridge('module', 'the grant of one module used on another', { module: 'shop' }),
   rejectBridge('permission', 'a permission that is not granted', { permission: 'desk.other' }),
   rejectBridge('permission-case', 'a permission in another case', { permission: 'DESK.CONFIG' }),
-  rejectBridge('path', 'a permission in the body that is not that of the path', {
+  rejectBridge('path', 'different permissions in the body and the path', {
     bodyPermission: 'desk.other',
   }),
   rejectBridge('digest-case', 'a digest in upper case', { ui: `sha256:${'A'.repeat(64)}` }),
-  rejectBridge('digest-proto', 'a digest that names a prototype', { ui: '__proto__' }),
-  rejectBridge('unknown-field', 'a member more', { more: { admin: true } }),
-  rejectBridge('operation', 'an operation that is none', { operation: '__proto__' }),
+  rejectBridge('digest-proto', 'the digest __proto__', { ui: '__proto__' }),
+  rejectBridge('unknown-field', 'an unknown member', { more: { admin: true } }),
+  rejectBridge('operation', 'the operation __proto__', { operation: '__proto__' }),
   {
-    ...describe('cross-module', 'deep', 'a body of the bridge, nested 5,000 deep'),
+    ...describe('cross-module', 'deep', 'a bridge request nested 5,000 levels deep'),
     needs: 'own',
     attack: (scene) => {
       const context = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
@@ -174,8 +184,8 @@ export const PLANE_CASES: readonly AttackCase[] = [
   },
 ];
 
-function expectBystander(scene: Scene) {
-  return requireOwn(scene).bystander.seen.length === 0 ? null : 'another server was called';
+function expectBystanderUncalled(scene: Scene) {
+  return requireOwn(scene).bystander.requests.length === 0 ? null : 'another server was called';
 }
 
 function rejectMethod(
@@ -210,7 +220,7 @@ function rejectBridge(name: string, title: string, change: BridgeChange): Attack
   };
 }
 
-/** A call of the bridge that would be granted, but for what is changed. */
+/** Creates a call of the bridge that is granted, except for the changes. */
 function craftBridge(scene: Scene, change: BridgeChange): Buffer {
   const { console, tokens } = requireOwn(scene);
   const permission = change.permission ?? 'desk.config';

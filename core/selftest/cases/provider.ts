@@ -11,52 +11,52 @@ interface Row {
   readonly evidence?: string;
 }
 
-/** Answers of a provider that must become a 502, by the path that the recording provider answers so. */
-const REJECTED_ANSWERS: readonly Row[] = [
+/** Responses of a provider that must become a 502, by the path of their script. */
+const REJECTED_RESPONSES: readonly Row[] = [
   ...[301, 302, 303, 307, 308].map((status) => ({
     class: 'ssrf' as const,
     name: `redirect-${status}`,
-    title: `a provider that answers ${status} to a metadata address`,
+    title: `a redirect with ${status} to a metadata address`,
     evidence: 'Kubernetes CVE-2022-3172',
   })),
-  { class: 'ssrf', name: 'refresh', title: 'a provider that asks for a refresh elsewhere' },
+  { class: 'ssrf', name: 'refresh', title: 'a refresh header to another server' },
   {
     class: 'decompression',
     name: 'gzip',
-    title: 'a provider that answers in gzip',
+    title: 'a gzip response',
     evidence: 'CVE-2026-111497',
   },
   {
     class: 'decompression',
     name: 'br',
-    title: 'a provider that answers in Brotli',
+    title: 'a Brotli response',
     evidence: 'CVE-2026-111497',
   },
   {
     class: 'decompression',
     name: 'bomb',
-    title: 'a provider that answers with 8 KiB that would be 8 MiB',
+    title: 'a response of 8 KiB that expands to 8 MiB',
   },
-  { class: 'decompression', name: 'te-gzip', title: 'a provider that compresses its transfer' },
-  { class: 'oversize', name: 'answer', title: 'an answer of 5 MiB' },
-  { class: 'oversize', name: 'answer-declared', title: 'an answer that declares 10 GB' },
-  { class: 'oversize', name: 'answer-head', title: 'an answer with a head of 100 KiB' },
-  { class: 'leak', name: 'html', title: 'a provider that answers with a page' },
-  { class: 'leak', name: 'error-page', title: 'a provider that fails with its stack and a secret' },
-  { class: 'leak', name: 'not-json', title: 'a provider whose JSON is none' },
+  { class: 'decompression', name: 'te-gzip', title: 'a compressed transfer coding' },
+  { class: 'oversize', name: 'answer', title: 'a response of 5 MiB' },
+  { class: 'oversize', name: 'answer-declared', title: 'a response that declares 10 GB' },
+  { class: 'oversize', name: 'answer-head', title: 'a response with a head of 100 KiB' },
+  { class: 'leak', name: 'html', title: 'an HTML page' },
+  { class: 'leak', name: 'error-page', title: 'an error with a stack trace and a secret' },
+  { class: 'leak', name: 'not-json', title: 'invalid JSON' },
 ];
 
-/** Modules of the own host whose provider has a certificate that proves nothing. */
+/** Modules of the selftest's host whose providers have invalid certificates. */
 const TLS: readonly (readonly [name: string, title: string])[] = [
   ['unknown', 'a certificate of an unknown authority'],
   ['elsewhere', 'a certificate for another name'],
-  ['expired', 'a certificate past its time'],
-  ['old', 'a provider that speaks TLS 1.1 at most'],
-  ['pin', 'a good certificate with another key than the one pinned'],
+  ['expired', 'an expired certificate'],
+  ['old', 'a provider with TLS 1.1 at most'],
+  ['pin', 'a valid certificate with another key than the pinned one'],
 ];
 
 export const PROVIDER_CASES: readonly AttackCase[] = [
-  ...REJECTED_ANSWERS.map(rejectAnswer),
+  ...REJECTED_RESPONSES.map(rejectResponse),
   ...TLS.map(
     ([name, title]): AttackCase => ({
       ...describe({ class: 'tls', name, title, evidence: 'reply-from CVE-2026-107318' }),
@@ -68,13 +68,13 @@ export const PROVIDER_CASES: readonly AttackCase[] = [
     }),
   ),
   {
-    ...describe({ class: 'tls', name: 'good', title: 'a good certificate is taken all the same' }),
+    ...describe({ class: 'tls', name: 'good', title: 'a valid certificate is accepted' }),
     needs: 'own',
     attack: async (scene) => {
       const bytes = craftRequest(scene, { target: '/modules/tls-good/http/items' });
-      const answer = await sendOnce(scene, bytes);
-      if (typeof answer === 'string') return answer;
-      return answer.status === 200 ? null : `answered ${answer.status}`;
+      const response = await sendOnce(scene, bytes);
+      if (typeof response === 'string') return response;
+      return response.status === 200 ? null : `responded with ${response.status}`;
     },
   },
   {
@@ -82,33 +82,32 @@ export const PROVIDER_CASES: readonly AttackCase[] = [
       class: 'leak',
       name: 'headers',
       title: 'headers of a provider',
-      evidence: 'contract 1.7',
     }),
     needs: 'own',
     attack: async (scene) => {
-      const answer = await ask(scene, 'headers');
-      if (typeof answer === 'string') return answer;
-      if (answer.status !== 200) return `answered ${answer.status}`;
+      const response = await callProvider(scene, 'headers');
+      if (typeof response === 'string') return response;
+      if (response.status !== 200) return `responded with ${response.status}`;
       const leaked = ['set-cookie', 'server', 'x-powered-by', 'x-internal', 'location', 'link'];
-      const found = leaked.find((name) => headerValues(answer.headers, name).length > 0);
-      return found === undefined ? null : `the caller got ${found}`;
+      const found = leaked.find((name) => headerValues(response.headers, name).length > 0);
+      return found === undefined ? null : `the client received ${found}`;
     },
   },
   {
     ...describe({
       class: 'leak',
       name: 'endpoint',
-      title: 'the address of a provider that is down',
+      title: 'the address of an unreachable provider',
     }),
     needs: 'own',
     attack: async (scene) => {
       const bytes = craftRequest(scene, { target: '/modules/down/http/items' });
-      const answer = await sendOnce(scene, bytes);
-      if (typeof answer === 'string') return answer;
-      if (answer.status !== 502) return `answered ${answer.status} instead of 502`;
-      const text = answer.body.toString();
+      const response = await sendOnce(scene, bytes);
+      if (typeof response === 'string') return response;
+      if (response.status !== 502) return `responded with ${response.status} instead of 502`;
+      const text = response.body.toString();
       return /127\.0\.0\.1|ECONNREFUSED|:\d{4,5}/.test(text)
-        ? 'the answer names the endpoint'
+        ? 'the response names the endpoint'
         : null;
     },
   },
@@ -116,12 +115,12 @@ export const PROVIDER_CASES: readonly AttackCase[] = [
     ...describe({
       class: 'leak',
       name: 'credentials',
-      title: "a provider that repeats the host's credentials in an error",
+      title: "the host's credentials in an error of the provider",
     }),
     needs: 'own',
     attack: async (scene) => {
-      const answer = await ask(scene, 'repeat-credentials');
-      return typeof answer === 'string' ? answer : expectNoSecrets(scene, answer);
+      const response = await callProvider(scene, 'repeat-credentials');
+      return typeof response === 'string' ? response : expectNoSecrets(scene, response);
     },
   },
   ...['/modules', '/manifests', '/calls', '/metrics', '/problems/not_found'].map(
@@ -134,34 +133,36 @@ export const PROVIDER_CASES: readonly AttackCase[] = [
       needs: 'own',
       attack: async (scene) => {
         const token = requireOwn(scene).tokens.owner;
-        const answer = await sendOnce(scene, craftRequest(scene, { target: path, token }));
-        if (typeof answer === 'string') return answer;
-        if (answer.status !== 200) return `answered ${answer.status} instead of 200`;
-        return expectNoSecrets(scene, answer);
+        const response = await sendOnce(scene, craftRequest(scene, { target: path, token }));
+        if (typeof response === 'string') return response;
+        if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+        return expectNoSecrets(scene, response);
       },
     }),
   ),
 ];
 
-function rejectAnswer(row: Row): AttackCase {
+function rejectResponse(row: Row): AttackCase {
   return {
     ...describe(row),
     needs: 'own',
     attack: async (scene): Promise<Verdict> => {
       const { provider, bystander } = requireOwn(scene);
-      const before = provider.seen.length;
-      const answer = await ask(scene, row.name);
-      if (typeof answer === 'string') return answer;
-      if (answer.status !== 502) return `answered ${answer.status} instead of 502`;
-      if (parseObject(answer.body)?.['code'] !== 'external_dependency_failure') return 'no Problem';
-      if (bystander.seen.length > 0) return 'the redirect was followed';
-      if (provider.seen.length - before !== 1) return 'the provider was not called just once';
-      return expectNoSecrets(scene, answer);
+      const before = provider.requests.length;
+      const response = await callProvider(scene, row.name);
+      if (typeof response === 'string') return response;
+      if (response.status !== 502) return `responded with ${response.status} instead of 502`;
+      if (parseObject(response.body)?.['code'] !== 'external_dependency_failure')
+        return 'the response is not the expected Problem';
+      if (bystander.requests.length > 0) return 'the redirect was followed';
+      if (provider.requests.length - before !== 1)
+        return 'the provider was not called exactly once';
+      return expectNoSecrets(scene, response);
     },
   };
 }
 
-function ask(scene: Scene, kind: string) {
+function callProvider(scene: Scene, kind: string) {
   return sendOnce(scene, craftRequest(scene, { target: `${scene.base}/answers/${kind}` }));
 }
 

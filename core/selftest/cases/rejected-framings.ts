@@ -1,4 +1,4 @@
-/** A request that two sides may end at different bytes. */
+/** A request whose end two parsers may see at different bytes. */
 export interface RejectedFraming {
   readonly name: string;
   readonly title: string;
@@ -6,9 +6,9 @@ export interface RejectedFraming {
   readonly method?: string;
   /** Default `HTTP/1.1`. */
   readonly version?: string;
-  /** Behind the content type, which a GET has none of. */
+  /** After the content type, which a GET does not have. */
   readonly lines: readonly string[];
-  /** What follows the head. */
+  /** The bytes after the head. */
   readonly rest: string;
 }
 
@@ -16,13 +16,13 @@ const SIZED = 'Content-Length: 2';
 const CHUNKED = 'Transfer-Encoding: chunked';
 const CHUNKS = '2\r\n{}\r\n0\r\n\r\n';
 const NO_CHUNKS = '0\r\n\r\n';
-/** What is as it should be where something else is not. */
-const GOOD = { lines: [SIZED], rest: '{}' };
+/** A valid head and body, for requests that are invalid elsewhere. */
+const VALID = { lines: [SIZED], rest: '{}' };
 const LLHTTP = 'llhttp CVE-2021-22959';
 
-/** A name, a title, and the one thing that is not as it should be. */
+/** A name, a title and the invalid part. */
 type Variant = readonly [name: string, title: string, varied: string];
-/** The same, with as many lines of the head as that takes. */
+/** A name, a title and the lines of the head. */
 type HeadVariant = readonly [name: string, title: string, ...lines: string[]];
 
 const LENGTHS_AND_CHUNKS: readonly HeadVariant[] = [
@@ -52,7 +52,7 @@ const CODINGS: readonly HeadVariant[] = [
   ],
   ['te-twice', 'chunks and another coding in two headers', CHUNKED, 'Transfer-Encoding: identity'],
   ['te-gzip', 'a compressing coding', 'Transfer-Encoding: gzip, chunked'],
-  ['te-tab', 'a coding behind a vertical tab', 'Transfer-Encoding: \vchunked'],
+  ['te-tab', 'a coding after a vertical tab', 'Transfer-Encoding: \vchunked'],
   ['te-quoted', 'a quoted coding', 'Transfer-Encoding: "chunked"'],
   ['te-space-name', 'a space before the colon', 'Transfer-Encoding : chunked'],
   ['te-tab-name', 'a tab before the colon', 'Transfer-Encoding\t: chunked'],
@@ -72,7 +72,7 @@ const CHUNKINGS: readonly Variant[] = [
   ['chunk-size-hex', 'a chunk size with 0x', '0x2\r\n{}\r\n0\r\n\r\n'],
   ['chunk-size-negative', 'a negative chunk size', '-2\r\n{}\r\n0\r\n\r\n'],
   ['chunk-size-huge', 'a chunk size beyond 64 bits', '10000000000000002\r\n{}\r\n0\r\n\r\n'],
-  ['chunk-size-space', 'a chunk size behind a space', ' 2\r\n{}\r\n0\r\n\r\n'],
+  ['chunk-size-space', 'a chunk size after a space', ' 2\r\n{}\r\n0\r\n\r\n'],
   ['chunk-size-underscore', 'a chunk size with an underscore', '0_2\r\n{}\r\n0\r\n\r\n'],
   ['chunk-lf', 'a chunk size ended by a bare LF', '2\n{}\r\n0\r\n\r\n'],
   ['chunk-extension-lf', 'a chunk extension with a bare LF', '2;a\nb\r\n{}\r\n0\r\n\r\n'],
@@ -85,7 +85,7 @@ const VERSIONS: readonly Variant[] = [
   ['version-1.2', 'HTTP/1.2', 'HTTP/1.2'],
   ['version-2', 'HTTP/2.0 in the form of HTTP/1', 'HTTP/2.0'],
   ['version-case', 'the protocol in lower case', 'http/1.1'],
-  ['version-extra', 'more behind the version', 'HTTP/1.1 x'],
+  ['version-extra', 'text after the version', 'HTTP/1.1 x'],
 ];
 
 const METHODS: readonly Variant[] = [
@@ -93,13 +93,8 @@ const METHODS: readonly Variant[] = [
   ['method-unknown', 'an unknown method', 'SMUGGLE'],
 ];
 
-const DISOWNED: readonly HeadVariant[] = [
-  [
-    'connection-length',
-    'a length that the connection disowns',
-    'Connection: content-length',
-    SIZED,
-  ],
+const CONNECTION_LISTED: readonly HeadVariant[] = [
+  ['connection-length', 'a length named by connection', 'Connection: content-length', SIZED],
 ];
 
 const GETS: readonly HeadVariant[] = [
@@ -107,7 +102,7 @@ const GETS: readonly HeadVariant[] = [
   ['get-cl-te', 'a GET with a length and chunks', 'Content-Length: 5', CHUNKED],
 ];
 
-/** The advisory, by name, where one tells of the attack. */
+/** Advisories of the attacks, by name. */
 export const EVIDENCE: Readonly<Record<string, string>> = {
   'cl-te': LLHTTP,
   'te-cl': LLHTTP,
@@ -118,23 +113,23 @@ export const EVIDENCE: Readonly<Record<string, string>> = {
   'connection-length': 'Traefik CVE-2024-45410',
 };
 
-/** Each is refused with the connection; the request hidden behind it is answered by nobody. */
+/** Each must be rejected and its connection closed, without a response to the hidden request. */
 export const REJECTED_FRAMINGS: readonly RejectedFraming[] = [
-  ...LENGTHS_AND_CHUNKS.map(before(NO_CHUNKS)),
-  ...LENGTHS.map(before('{}')),
-  ...CODINGS.map(before(CHUNKS)),
-  { ...before(CHUNKS)(['te-1.0', 'chunks in HTTP/1.0', CHUNKED]), version: 'HTTP/1.0' },
-  before('')(['obs-fold', 'a folded header', 'X-A: b', ' Transfer-Encoding: chunked']),
-  before(CHUNKS)(['obs-fold-te', 'a folded coding', 'Transfer-Encoding:', ' chunked']),
-  ...HEADERS.map(before('{}')),
+  ...LENGTHS_AND_CHUNKS.map(withRest(NO_CHUNKS)),
+  ...LENGTHS.map(withRest('{}')),
+  ...CODINGS.map(withRest(CHUNKS)),
+  { ...withRest(CHUNKS)(['te-1.0', 'chunks in HTTP/1.0', CHUNKED]), version: 'HTTP/1.0' },
+  withRest('')(['obs-fold', 'a folded header', 'X-A: b', ' Transfer-Encoding: chunked']),
+  withRest(CHUNKS)(['obs-fold-te', 'a folded coding', 'Transfer-Encoding:', ' chunked']),
+  ...HEADERS.map(withRest('{}')),
   ...CHUNKINGS.map(([name, title, rest]) => ({ name, title, lines: [CHUNKED], rest })),
-  ...VERSIONS.map(([name, title, version]) => ({ name, title, version, ...GOOD })),
-  ...METHODS.map(([name, title, method]) => ({ name, title, method, ...GOOD })),
-  ...DISOWNED.map(before('{}')),
-  ...GETS.map((get) => ({ ...before(NO_CHUNKS)(get), method: 'GET' })),
+  ...VERSIONS.map(([name, title, version]) => ({ name, title, version, ...VALID })),
+  ...METHODS.map(([name, title, method]) => ({ name, title, method, ...VALID })),
+  ...CONNECTION_LISTED.map(withRest('{}')),
+  ...GETS.map((get) => ({ ...withRest(NO_CHUNKS)(get), method: 'GET' })),
 ];
 
-/** The heads that are sent before `rest`. */
-function before(rest: string): (head: HeadVariant) => RejectedFraming {
+/** Adds the bytes after the head. */
+function withRest(rest: string): (head: HeadVariant) => RejectedFraming {
   return ([name, title, ...lines]) => ({ name, title, lines, rest });
 }

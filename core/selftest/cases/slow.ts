@@ -4,35 +4,35 @@ import { RawConnection } from '../raw-http.js';
 import { craftLines, craftRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
 
-/** A head has 10 s and a check each second; the rest is for a machine that is busy. */
+/** The host allows 10 s for a head and checks each second. The rest is for a busy machine. */
 const HEAD_DEADLINE_MS = 20_000;
 const TRICKLE_MS = 500;
-const CROWD = 200;
+const CONNECTIONS = 200;
 const PIPELINED = 50;
 
 export const SLOW_CASES: readonly AttackCase[] = [
-  cut(
+  expectDisconnect(
     'silence',
-    'a connection that says nothing',
+    'a connection without a request',
     () => '',
     () => '',
   ),
-  cut(
+  expectDisconnect(
     'head',
     'a head that never ends',
     (scene) => `GET ${scene.base} HTTP/1.1\r\nHost: a\r\n`,
     () => 'x-a: b\r\n',
   ),
-  cut(
+  expectDisconnect(
     'line',
     'a request line that never ends',
     () => 'GET /',
     () => 'a',
   ),
   {
-    ...cut(
+    ...expectDisconnect(
       'body',
-      'a body that stands still',
+      'a body that stalls',
       (scene) =>
         craftLines(scene, `POST ${scene.base}/items HTTP/1.1`, [
           'Content-Type: application/json',
@@ -43,23 +43,23 @@ export const SLOW_CASES: readonly AttackCase[] = [
     needs: 'own',
   },
   {
-    ...describe('crowd', `${CROWD} connections that say half a head keep nobody out`),
+    ...describe('crowd', `${CONNECTIONS} connections with half a head do not block other clients`),
     needs: 'token',
     attack: async (scene) => {
       const { address } = scene;
-      const crowd = await Promise.all(
-        Array.from({ length: CROWD }, () => RawConnection.open(address.port, address.host)),
+      const connections = await Promise.all(
+        Array.from({ length: CONNECTIONS }, () => RawConnection.open(address.port, address.host)),
       );
       try {
-        for (const one of crowd) one.write('GET / HTTP/1.1\r\nhost: a\r\n');
+        for (const connection of connections) connection.write('GET / HTTP/1.1\r\nhost: a\r\n');
         return await expectServed(scene);
       } finally {
-        for (const one of crowd) one.destroy();
+        for (const connection of connections) connection.destroy();
       }
     },
   },
   {
-    ...describe('pipeline', `${PIPELINED} requests at once are answered in order`),
+    ...describe('pipeline', `${PIPELINED} pipelined requests are answered in order`),
     needs: 'token',
     attack: async (scene) => {
       const connection = await RawConnection.open(scene.address.port, scene.address.host);
@@ -70,18 +70,18 @@ export const SLOW_CASES: readonly AttackCase[] = [
         for (let index = 0; index < PIPELINED; index += 1) {
           const { headers } = await connection.readFinal();
           if (!headers.some(([, value]) => value === `pipe-${index}`))
-            return `answer ${index} is another's`;
+            return `response ${index} belongs to another request`;
         }
         return null;
       } catch (error) {
-        return `not all were answered: ${(error as Error).message.slice(0, 100)}`;
+        return `not all requests were answered: ${(error as Error).message.slice(0, 100)}`;
       } finally {
         connection.destroy();
       }
     },
   },
   {
-    ...describe('abort', 'bodies that are cut off half-way leave nothing behind'),
+    ...describe('abort', 'aborted bodies leave nothing behind'),
     needs: 'own',
     attack: async (scene) => {
       const lines = ['Content-Type: application/json', 'Content-Length: 1000'];
@@ -95,8 +95,8 @@ export const SLOW_CASES: readonly AttackCase[] = [
   },
 ];
 
-/** Sends a start and then ever more: the host must end the connection. */
-function cut(
+/** Sends a start and then more bytes without end. The host must close the connection. */
+function expectDisconnect(
   name: string,
   title: string,
   begin: (scene: Scene) => string,
@@ -124,9 +124,9 @@ function cut(
 }
 
 async function expectServed(scene: Scene): Promise<Verdict> {
-  const answer = await sendOnce(scene, craftRequest(scene));
-  if (typeof answer === 'string') return `another caller: ${answer}`;
-  return answer.status === 200 ? null : `another caller got ${answer.status}`;
+  const response = await sendOnce(scene, craftRequest(scene));
+  if (typeof response === 'string') return `another client: ${response}`;
+  return response.status === 200 ? null : `another client received ${response.status}`;
 }
 
 function describe(name: string, title: string) {

@@ -54,9 +54,9 @@ export const SMUGGLING_CASES: readonly AttackCase[] = [
       const hidden = craftRequest(scene, { target: `${scene.base}/items/hidden` });
       const bytes = craftRequest(scene, { body: hidden });
       return expectForwarded(scene, bytes, ({ body, rawHeaders }) => {
-        if (body.length > 0) return 'the body was handed on';
+        if (body.length > 0) return 'the body was forwarded';
         const names = rawHeaders.map((text) => text.toLowerCase());
-        return names.includes('content-length') ? 'its length was handed on' : null;
+        return names.includes('content-length') ? 'its length was forwarded' : null;
       });
     },
   },
@@ -73,13 +73,13 @@ export const SMUGGLING_CASES: readonly AttackCase[] = [
           '2\r\n{}\r\n0\r\nmodgate-actor: system:root\r\n\r\n',
         ),
         ({ rawHeaders, body }) => {
-          if (rawHeaders.includes('system:root')) return 'the trailer was handed on';
+          if (rawHeaders.includes('system:root')) return 'the trailer was forwarded';
           return body.toString() === '{}' ? null : 'the body was changed';
         },
       ),
   },
   {
-    ...describe('response-split', 'an answer of the provider with a second one behind it'),
+    ...describe('response-split', 'a provider response followed by a second one'),
     needs: 'own',
     attack: async (scene) => {
       const bytes = craftRequest(scene, { target: `${scene.base}/answers/split` });
@@ -89,9 +89,11 @@ export const SMUGGLING_CASES: readonly AttackCase[] = [
         const first = await connection.readFinal();
         const second = await connection.readFinal();
         if (first.body.includes('smuggled') || second.body.includes('smuggled')) {
-          return 'the second answer reached a caller';
+          return 'the second response reached a client';
         }
-        return headerValues(second.headers, 'x-request-id').length === 1 ? null : 'no id';
+        return headerValues(second.headers, 'x-request-id').length === 1
+          ? null
+          : 'the response has no request id';
       } finally {
         connection.destroy();
       }
@@ -99,7 +101,7 @@ export const SMUGGLING_CASES: readonly AttackCase[] = [
   },
 ];
 
-/** A request, and behind it one that must stay unheard. */
+/** Creates a request followed by one that must not be processed. */
 function craftWithHidden(scene: Scene, framing: RejectedFraming): Buffer {
   const { method = 'POST', version = 'HTTP/1.1', lines, rest } = framing;
   const [path, type] = method === 'GET' ? [scene.route, []] : ['/items', [JSON_TYPE]];

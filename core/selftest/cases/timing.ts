@@ -4,16 +4,16 @@ import { craftRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
 
 const ROUNDS = 150;
-/** What a comparison of some bytes takes is far below this, and what a machine does by itself above. */
+/** Far more than a comparison of some bytes takes, but less than the noise of a machine. */
 const NOISE_MS = 1;
 const NOISE_SHARE = 0.5;
 
 export const TIMING_CASES: readonly AttackCase[] = [
-  compare('prefix', 'a token that is right but for its end takes as long as any other', (token) => [
+  compare('prefix', 'a token with a correct prefix takes as long as any other', (token) => [
     `${token.slice(0, -1)}~`,
     token.replaceAll(/[^-]/g, '~'),
   ]),
-  compare('length', 'a token of the right length takes as long as a short one', (token) => [
+  compare('length', 'a token of the correct length takes as long as a short one', (token) => [
     token.replaceAll(/[^-]/g, '~'),
     '~',
   ]),
@@ -32,12 +32,12 @@ function compare(
     attack: async (scene) => {
       const [one, other] = pair(scene.token ?? '');
       const took: [number[], number[]] = [[], []];
-      // In turns: whatever else the machine does hits both.
+      // Alternates, so that other load affects both.
       for (let round = 0; round < ROUNDS; round += 1) {
         for (const [index, token] of [one, other].entries()) {
           const from = performance.now();
-          const refused = await expectRejected(scene, token);
-          if (refused !== null) return refused;
+          const failure = await expectRejected(scene, token);
+          if (failure !== null) return failure;
           took[index]?.push(performance.now() - from);
         }
       }
@@ -45,15 +45,15 @@ function compare(
       const allowed = Math.max(NOISE_MS, NOISE_SHARE * Math.min(first, second));
       return Math.abs(first - second) <= allowed
         ? null
-        : `took ${first.toFixed(2)} ms beside ${second.toFixed(2)} ms`;
+        : `took ${first.toFixed(2)} ms instead of ${second.toFixed(2)} ms`;
     },
   };
 }
 
 async function expectRejected(scene: Scene, token: string): Promise<Verdict> {
-  const answer = await sendOnce(scene, craftRequest(scene, { token }));
-  if (typeof answer === 'string') return answer;
-  return answer.status === 401 ? null : `answered ${answer.status} instead of 401`;
+  const response = await sendOnce(scene, craftRequest(scene, { token }));
+  if (typeof response === 'string') return response;
+  return response.status === 401 ? null : `responded with ${response.status} instead of 401`;
 }
 
 function median(values: readonly number[]): number {

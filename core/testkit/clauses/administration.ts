@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { AdminListOperation } from '../../contract/index.js';
 import { textOf } from '../adapter-harness.js';
 import type { AdapterClause } from '../clause.js';
-import { EXACT_JSON, ITEM_COUNT } from '../reference/behaviours.js';
+import { EXACT_JSON, ITEM_COUNT } from '../reference/behaviors.js';
 import { needs } from './needs.js';
 
 const PAGE = 2;
@@ -12,15 +12,15 @@ const LIST = { kind: 'admin_list', entity: 'items', path: '/admin/items' } as co
 export const ADMINISTRATION: readonly AdapterClause[] = [
   {
     id: 'admin.list',
-    title: 'asks for the pages of an entity, each with limit and cursor',
+    title: 'requests each page of an entity with limit and cursor',
     skip: needs('admin'),
-    run: async (bench) => {
-      const opened = await bench.open();
+    run: async (harness) => {
+      const opened = await harness.open();
       const ids: unknown[] = [];
       let cursor: string | null = null;
       do {
         const operation: AdminListOperation = { ...LIST, limit: PAGE, cursor };
-        const outcome = await bench.patience.settles('admin_list', opened.invoke(operation));
+        const outcome = await harness.wait.settles('admin_list', opened.invoke(operation));
         assert.equal(outcome.status, 200);
         const page = JSON.parse(textOf(outcome));
         assert.ok(page.records.length <= PAGE, `a page must have at most ${PAGE} records`);
@@ -35,10 +35,10 @@ export const ADMINISTRATION: readonly AdapterClause[] = [
   },
   {
     id: 'admin.action',
-    title: "hands on an action's input byte for byte",
+    title: "sends an action's input byte for byte",
     skip: needs('admin'),
-    run: async (bench) => {
-      const opened = await bench.open();
+    run: async (harness) => {
+      const opened = await harness.open();
       const inputJson = Buffer.from(EXACT_JSON);
       const input: unknown = JSON.parse(EXACT_JSON);
       const operation = {
@@ -48,25 +48,22 @@ export const ADMINISTRATION: readonly AdapterClause[] = [
         input,
         inputJson,
       } as const;
-      const outcome = await bench.patience.settles('admin_action', opened.invoke(operation));
+      const outcome = await harness.wait.settles('admin_action', opened.invoke(operation));
       assert.equal(outcome.status, 200);
       assert.equal(textOf(outcome), EXACT_JSON);
     },
   },
   {
     id: 'configure.delivers',
-    title: 'delivers the configuration, revision and values',
+    title: 'delivers the revision and values of the configuration',
     skip: needs('configure'),
-    run: async (bench) => {
-      const opened = await bench.open();
+    run: async (harness) => {
+      const opened = await harness.open();
       for (const revision of [0, 7]) {
         const values = { 'reference/size': revision + 1, 'reference/name': 'ä' };
         const operation = { kind: 'configure', path: '/config', revision, values } as const;
-        const { status } = await bench.patience.settles('configure', opened.invoke(operation));
-        assert.ok(
-          status >= 200 && status <= 299,
-          `a delivery must be answered with 2xx: ${status}`,
-        );
+        const { status } = await harness.wait.settles('configure', opened.invoke(operation));
+        assert.ok(status >= 200 && status <= 299, `a delivery must have a 2xx status: ${status}`);
         assert.deepEqual(await opened.read('/config'), { revision, values });
       }
     },

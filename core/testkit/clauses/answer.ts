@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { joinBody, type Outcome } from '../../contract/index.js';
 import { textOf } from '../adapter-harness.js';
 import type { AdapterClause } from '../clause.js';
-import { EXACT_JSON, NOT_TEXT } from '../reference/behaviours.js';
+import { EXACT_JSON, NOT_TEXT } from '../reference/behaviors.js';
 import { needs } from './needs.js';
 
 const STATUSES = [200, 201, 202, 299, 400, 401, 404, 409, 422, 429, 500, 502, 503, 599];
@@ -11,31 +11,31 @@ const LIMIT = 1_000;
 export const ANSWER: readonly AdapterClause[] = [
   {
     id: 'answer.shape',
-    title: 'answers with a status, headers of text, and bytes or null',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'returns a status, string headers, and a body of bytes or null',
+    run: async (harness) => {
+      const opened = await harness.open();
       for (const target of ['/exact', '/empty', '/status/404', '/headers']) {
         const work = opened.invoke({ target });
-        assertShape(await bench.patience.settles(`GET ${target}`, work));
+        assertShape(await harness.wait.settles(`GET ${target}`, work));
       }
     },
   },
   {
     id: 'answer.body',
-    title: 'answers the bytes of the body as they came',
-    run: async (bench) => {
-      const opened = await bench.open();
-      const outcome = await bench.patience.settles('a call', opened.invoke({ target: '/exact' }));
+    title: 'returns the body byte for byte',
+    run: async (harness) => {
+      const opened = await harness.open();
+      const outcome = await harness.wait.settles('a call', opened.invoke({ target: '/exact' }));
       assert.equal(textOf(outcome), EXACT_JSON);
     },
   },
   {
     id: 'answer.not-json',
-    title: 'answers what is no JSON as it came: the host judges',
-    run: async (bench) => {
-      const opened = await bench.open();
-      const { status, headers, body } = await bench.patience.settles(
-        'a call that is answered with bytes',
+    title: 'returns a body that is not JSON unchanged; the host validates it',
+    run: async (harness) => {
+      const opened = await harness.open();
+      const { status, headers, body } = await harness.wait.settles(
+        'a call with a binary response',
         opened.invoke({ target: '/text' }),
       );
       assert.equal(status, 200);
@@ -45,44 +45,44 @@ export const ANSWER: readonly AdapterClause[] = [
   },
   {
     id: 'answer.empty',
-    title: 'answers an empty body as null or no bytes',
-    run: async (bench) => {
-      const opened = await bench.open();
-      const outcome = await bench.patience.settles('a call', opened.invoke({ target: '/empty' }));
+    title: 'returns an empty body as null or no bytes',
+    run: async (harness) => {
+      const opened = await harness.open();
+      const outcome = await harness.wait.settles('a call', opened.invoke({ target: '/empty' }));
       assert.equal(outcome.status, 204);
       assert.equal(textOf(outcome), '', 'the body must be null or empty');
     },
   },
   {
     id: 'answer.status',
-    title: 'takes any status for an answer, also that of an error',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'returns any status as a response, including error statuses',
+    run: async (harness) => {
+      const opened = await harness.open();
       for (const status of STATUSES) {
         const work = opened.invoke({ target: `/status/${status}` });
-        const outcome = await bench.patience.settles(`an answer of ${status}`, work);
+        const outcome = await harness.wait.settles(`a response with ${status}`, work);
         assert.equal(outcome.status, status);
       }
     },
   },
   {
     id: 'answer.error-body',
-    title: 'hands on the body of an error',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'returns the body of an error',
+    run: async (harness) => {
+      const opened = await harness.open();
       const work = opened.invoke({ target: '/status/409' });
-      const outcome = await bench.patience.settles('an answer of 409', work);
+      const outcome = await harness.wait.settles('a response with 409', work);
       assert.equal(textOf(outcome), '{"status":409}');
       assert.equal(outcome.headers['content-type'], 'application/json');
     },
   },
   {
     id: 'answer.headers',
-    title: 'answers headers under lower-case names, a repeated one joined with a comma and a space',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'returns header names in lower case, repeated headers joined by a comma and a space',
+    run: async (harness) => {
+      const opened = await harness.open();
       const work = opened.invoke({ target: '/headers' });
-      const { headers } = await bench.patience.settles('a call', work);
+      const { headers } = await harness.wait.settles('a call', work);
       assert.equal(headers['x-reference'], 'Kept As It Is');
       assert.equal(headers['x-repeated'], 'one, two');
       for (const name of Object.keys(headers)) assert.equal(name, name.toLowerCase());
@@ -90,55 +90,55 @@ export const ANSWER: readonly AdapterClause[] = [
   },
   {
     id: 'answer.redirect',
-    title: 'follows no redirect',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'does not follow redirects',
+    run: async (harness) => {
+      const opened = await harness.open();
       const work = opened.invoke({ target: '/redirect?marker=redirected' });
-      const { status } = await bench.patience.settles('a call', work);
+      const { status } = await harness.wait.settles('a call', work);
       assert.equal(status, 302);
       assert.equal(await opened.read<number>('/seen/redirected'), 1);
     },
   },
   {
     id: 'answer.at-limit',
-    title: 'answers a body of exactly maxResponseBytes',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'returns a body of exactly maxResponseBytes',
+    run: async (harness) => {
+      const opened = await harness.open();
       const work = opened.invoke({ target: `/bytes/${LIMIT}` }, { maxResponseBytes: LIMIT });
-      const { body } = await bench.patience.settles('a call', work);
+      const { body } = await harness.wait.settles('a call', work);
       assert.equal(joinBody(body).length, LIMIT);
     },
   },
   {
     id: 'answer.oversize',
-    title: 'fails as protocol for a body of more than maxResponseBytes',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'fails as protocol for a body larger than maxResponseBytes',
+    run: async (harness) => {
+      const opened = await harness.open();
       for (const length of [LIMIT + 1, LIMIT * 1_000]) {
         const call = opened.invoke({ target: `/bytes/${length}` }, { maxResponseBytes: LIMIT });
-        await bench.failureOf(`an answer of ${length} bytes of ${LIMIT}`, call, 'protocol');
+        await harness.failureOf(`a response of ${length} bytes (limit ${LIMIT})`, call, 'protocol');
       }
     },
   },
   {
     id: 'answer.malformed',
-    title: 'fails as protocol for an answer that breaks the rules of the transport',
+    title: 'fails as protocol for a response that violates the protocol of the transport',
     skip: needs('malformed'),
-    run: async (bench) => {
-      const opened = await bench.open();
+    run: async (harness) => {
+      const opened = await harness.open();
       const call = opened.invoke({ target: '/fault/malformed' });
-      await bench.failureOf('a malformed answer', call, 'protocol');
+      await harness.failureOf('a malformed response', call, 'protocol');
       await opened.read('/echo/after');
     },
   },
   {
     id: 'answer.cut-short',
-    title: 'fails as protocol for an answer that breaks off',
+    title: 'fails as protocol for a truncated response',
     skip: needs('cut_short'),
-    run: async (bench) => {
-      const opened = await bench.open();
+    run: async (harness) => {
+      const opened = await harness.open();
       const call = opened.invoke({ target: '/fault/cut_short' });
-      await bench.failureOf('an answer that breaks off', call, 'protocol');
+      await harness.failureOf('a truncated response', call, 'protocol');
       await opened.read('/echo/after');
     },
   },

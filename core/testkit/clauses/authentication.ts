@@ -6,22 +6,22 @@ import type { Clause } from '../clause.js';
 import { countHandles } from '../wait.js';
 
 const NAME = /^[a-z][a-z0-9-]*$/;
-/** Contract 3. */
+/** The syntax of actor ids in the host. */
 const ACTOR_ID = /^[A-Za-z0-9._@-]{1,128}$/;
 const SCOPE = /^[!-+\--~]+$/;
 
-const AT_ONCE = 20;
+const CONCURRENT_CALLS = 20;
 const INSPECT_DEPTH = 8;
 
-/** As large as all headers together may be (16 KiB). */
-const LONGEST = 16_384;
+/** The limit of all headers together (16 KiB). */
+const MAX_TOKEN_LENGTH = 16_384;
 
-/** What no authenticator can take for a token, whatever its form: each has broken one before. */
+/** Invalid in every token format. Each of them has broken an authenticator before. */
 const GARBAGE = [
   '',
   ' ',
-  'a'.repeat(LONGEST),
-  '.'.repeat(LONGEST),
+  'a'.repeat(MAX_TOKEN_LENGTH),
+  '.'.repeat(MAX_TOKEN_LENGTH),
   '\u0000',
   '\u00ff\u00fe',
   'null',
@@ -42,29 +42,29 @@ const GARBAGE = [
 export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
   {
     id: 'authenticator.name',
-    title: 'has a name that logs can show',
+    title: 'has a printable name',
     run: async ({ running }) => {
       assert.match(running.authenticator.name, NAME, `name must match ${NAME}`);
     },
   },
   {
     id: 'authenticator.good',
-    title: 'answers the actor of good credentials, with exactly their scopes, also a second time',
-    run: async (bench) => {
-      for (const { credentials, actor } of [...bench.running.good, ...bench.running.good]) {
-        const answered = await bench.ask('good credentials', credentials);
-        assert.ok(answered !== null, 'good credentials must be answered with an actor');
-        assert.deepEqual(describe(answered), { ...actor, scopes: actor.scopes.toSorted() });
+    title: 'returns the actor of valid credentials with exactly its scopes, each time',
+    run: async (harness) => {
+      for (const { credentials, actor } of [...harness.running.good, ...harness.running.good]) {
+        const found = await harness.authenticate('valid credentials', credentials);
+        assert.ok(found !== null, 'valid credentials must return an actor');
+        assert.deepEqual(describe(found), { ...actor, scopes: actor.scopes.toSorted() });
       }
     },
   },
   {
     id: 'authenticator.actor',
-    title: 'answers actors as the contract has them: kind, id, scopes',
-    run: async (bench) => {
-      for (const { credentials } of bench.running.good) {
-        const actor = await bench.ask('good credentials', credentials);
-        assert.ok(actor !== null, 'good credentials must be answered with an actor');
+    title: 'returns actors with a valid kind, id and scopes',
+    run: async (harness) => {
+      for (const { credentials } of harness.running.good) {
+        const actor = await harness.authenticate('valid credentials', credentials);
+        assert.ok(actor !== null, 'valid credentials must return an actor');
         assert.ok(ACTOR_KINDS.includes(actor.kind), `kind must be one of ${ACTOR_KINDS}`);
         assert.match(actor.id, ACTOR_ID, `id must match ${ACTOR_ID}`);
         assert.ok(actor.scopes instanceof Set, 'scopes must be a Set');
@@ -76,100 +76,104 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
   },
   {
     id: 'authenticator.bad',
-    title: 'answers null, and does not throw, for credentials that are bad',
-    skip: ({ running }) => (running.bad.length === 0 ? 'the subject has no bad credentials' : null),
-    run: async (bench) => {
-      for (const [index, credentials] of bench.running.bad.entries()) {
-        const actor = await bench.ask(`bad credentials ${index}`, credentials);
-        assert.equal(actor, null, `bad credentials ${index} must be answered with null`);
+    title: 'returns null, and does not throw, for invalid credentials',
+    skip: ({ running }) =>
+      running.bad.length === 0 ? 'the subject has no invalid credentials' : null,
+    run: async (harness) => {
+      for (const [index, credentials] of harness.running.bad.entries()) {
+        const actor = await harness.authenticate(`invalid credentials ${index}`, credentials);
+        assert.equal(actor, null, `invalid credentials ${index} must return null`);
       }
     },
   },
   {
     id: 'authenticator.garbage',
-    title: 'answers null, and does not throw, for what is no token at all',
-    run: async (bench) => {
-      const [{ credentials }] = bench.running.good;
+    title: 'returns null, and does not throw, for malformed tokens',
+    run: async (harness) => {
+      const [{ credentials }] = harness.running.good;
       for (const [index, token] of GARBAGE.entries()) {
-        const actor = await bench.ask(`garbage ${index}`, { ...credentials, token });
-        assert.equal(actor, null, `garbage ${index} must be answered with null`);
+        const actor = await harness.authenticate(`garbage ${index}`, { ...credentials, token });
+        assert.equal(actor, null, `garbage ${index} must return null`);
       }
     },
   },
   {
     id: 'authenticator.near-miss',
-    title: 'does not take a token for another that is nearly the same',
-    run: async (bench) => {
-      for (const { credentials, actor } of bench.running.good) {
+    title: 'does not accept a token that is nearly the same',
+    run: async (harness) => {
+      for (const { credentials, actor } of harness.running.good) {
         const { token } = credentials;
         const near = [token.slice(0, -2), token.slice(1), `${token}x`, `x${token}`, `${token} `];
         for (const [index, changed] of near.entries()) {
-          const answered = await bench.ask(`near miss ${index}`, {
+          const found = await harness.authenticate(`near miss ${index}`, {
             ...credentials,
             token: changed,
           });
-          if (answered === null) continue;
+          if (found === null) continue;
           const expected = { ...actor, scopes: actor.scopes.toSorted() };
-          assert.notDeepEqual(describe(answered), expected, `near miss ${index} must not be taken`);
+          assert.notDeepEqual(describe(found), expected, `near miss ${index} must not be accepted`);
         }
       }
     },
   },
   {
     id: 'authenticator.scheme',
-    title: 'answers null for its tokens under another scheme',
-    run: async (bench) => {
-      const own = new Set(bench.running.good.map(({ credentials }) => credentials.scheme));
-      for (const { credentials } of bench.running.good) {
+    title: 'returns null for its tokens under another scheme',
+    run: async (harness) => {
+      const own = new Set(harness.running.good.map(({ credentials }) => credentials.scheme));
+      for (const { credentials } of harness.running.good) {
         for (const scheme of ['', 'basic', 'bearer', 'digest', 'negotiate']) {
           if (own.has(scheme)) continue;
-          const actor = await bench.ask(`scheme '${scheme}'`, { ...credentials, scheme });
-          assert.equal(actor, null, `a token under the scheme '${scheme}' must not be taken`);
+          const actor = await harness.authenticate(`scheme '${scheme}'`, {
+            ...credentials,
+            scheme,
+          });
+          assert.equal(actor, null, `a token with the scheme '${scheme}' must not be accepted`);
         }
       }
     },
   },
   {
     id: 'authenticator.apart',
-    title: `keeps ${AT_ONCE} calls at once apart`,
-    run: async (bench) => {
-      const [{ credentials: first }] = bench.running.good;
+    title: `keeps ${CONCURRENT_CALLS} concurrent calls apart`,
+    run: async (harness) => {
+      const [{ credentials: first }] = harness.running.good;
       const bad = { ...first, token: `${first.token.slice(0, 1)}-no-such-token` };
-      const asked = Array.from({ length: AT_ONCE }, (_, index) => {
-        const good = bench.running.good[index % (bench.running.good.length + 1)];
+      const calls = Array.from({ length: CONCURRENT_CALLS }, (_, index) => {
+        const good = harness.running.good[index % (harness.running.good.length + 1)];
         const credentials: Credentials = good?.credentials ?? bad;
         return { credentials, id: good?.actor.id ?? null };
       });
       const actors = await Promise.all(
-        asked.map(({ credentials }) => bench.ask('credentials', credentials)),
+        calls.map(({ credentials }) => harness.authenticate('credentials', credentials)),
       );
       assert.deepEqual(
         actors.map((actor) => actor?.id ?? null),
-        asked.map(({ id }) => id),
+        calls.map(({ id }) => id),
       );
     },
   },
   {
     id: 'authenticator.no-secrets',
-    title: 'shows no token when it is inspected',
-    run: async (bench) => {
-      const { authenticator, good, bad } = bench.running;
+    title: 'does not reveal tokens when it is inspected',
+    run: async (harness) => {
+      const { authenticator, good, bad } = harness.running;
       const presented = [...good.map(({ credentials }) => credentials), ...bad];
-      for (const credentials of presented) await bench.ask('credentials', credentials);
+      for (const credentials of presented) await harness.authenticate('credentials', credentials);
       const text = inspect(authenticator, { depth: INSPECT_DEPTH, maxStringLength: null });
-      for (const { token } of presented) assert.ok(!text.includes(token), 'a token is shown');
+      for (const { token } of presented) assert.ok(!text.includes(token), 'a token is revealed');
     },
   },
   {
     id: 'authenticator.handles',
-    title: 'keeps no timer, socket or other handle once it was stopped',
-    run: async (bench) => {
-      const { handlesBefore } = bench;
-      const [{ credentials }] = bench.running.good;
-      await bench.ask('good credentials', credentials);
-      await bench.stop();
-      await bench.patience.eventually(
-        `that no more than ${handlesBefore} handles are active`,
+    title: 'keeps no timer, socket or other handle after its stop',
+    run: async (harness) => {
+      const { handlesBefore } = harness;
+      const [{ credentials }] = harness.running.good;
+      await harness.authenticate('valid credentials', credentials);
+      await harness.stop();
+      await harness.wait.eventually(
+        `a return to ${handlesBefore} active handles`,
         () => countHandles() <= handlesBefore,
       );
     },

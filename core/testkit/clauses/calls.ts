@@ -1,24 +1,25 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { cancel, deadlineAfter } from '../adapter-harness.js';
+import { cancel, deadlineAfter, type OpenedProvider } from '../adapter-harness.js';
 import type { AdapterClause } from '../clause.js';
-import type { Echo } from '../reference/behaviours.js';
+import type { Echo } from '../reference/behaviors.js';
 import { collectUnhandledRejections } from '../unhandled-rejections.js';
 
-const AT_ONCE = 20;
+const CONCURRENT_CALLS = 20;
 const LATE_MS = 60;
-/** Several turns of the loop, so that what nobody handles has been raised. */
+const SLOW_MS = 40;
+/** Several turns of the event loop, after which Node.js has reported unhandled rejections. */
 const SETTLE_MS = 20;
 
 export const CALLS: readonly AdapterClause[] = [
   {
     id: 'calls.apart',
-    title: `keeps ${AT_ONCE} calls at once apart, whatever the order of their answers`,
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: `keeps ${CONCURRENT_CALLS} concurrent calls apart, in any order of their responses`,
+    run: async (harness) => {
+      const opened = await harness.open();
       const targets = Array.from(
-        { length: AT_ONCE },
-        (_, index) => `/slow/${(AT_ONCE - index) * 2}?call=${index}`,
+        { length: CONCURRENT_CALLS },
+        (_, index) => `/slow/${(CONCURRENT_CALLS - index) * 2}?call=${index}`,
       );
       const echoes = await Promise.all(targets.map((target) => opened.read<Echo>(target)));
       assert.deepEqual(
@@ -29,29 +30,29 @@ export const CALLS: readonly AdapterClause[] = [
   },
   {
     id: 'calls.once',
-    title: 'sends a call once, also one that fails: repeating is up to the host',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'sends a call once, even if it fails: only the host retries',
+    run: async (harness) => {
+      const opened = await harness.open();
       const seen = (marker: string) => opened.read<number>(`/seen/${marker}`);
       await opened.read('/echo/once?marker=well');
       assert.equal(await seen('well'), 1);
       await opened.invoke({ target: '/status/503?marker=refused' });
-      assert.equal(await seen('refused'), 1, 'a status is an answer, it must not be repeated');
-      if (!bench.reference.faults?.includes('reset')) return;
+      assert.equal(await seen('refused'), 1, 'a call with an error status must not be retried');
+      if (!harness.reference.faults?.includes('reset')) return;
       const call = opened.invoke({ target: '/fault/reset?marker=reset' });
-      await bench.failureOf('a call that is reset', call);
-      assert.equal(await seen('reset'), 1, 'a call that failed must not be repeated');
+      await harness.failureOf('a call that is reset', call);
+      assert.equal(await seen('reset'), 1, 'a call that failed must not be retried');
     },
   },
   {
     id: 'calls.late-answer',
-    title: 'drops an answer that comes late: it is no answer to another call',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'drops a late response, which must not complete another call',
+    run: async (harness) => {
+      const opened = await harness.open();
       for (let round = 0; round < 5; round += 1) {
         const signal = deadlineAfter(LATE_MS / 3);
         const late = opened.invoke({ target: `/slow/${LATE_MS}?late=${round}` }, { signal });
-        await bench.failureOf('a call whose answer is late', late, 'timeout');
+        await harness.failureOf('a call with a late response', late, 'timeout');
         for (const delay of [0, LATE_MS]) {
           const target = `/slow/${delay}?next=${round}`;
           assert.equal((await opened.read<Echo>(target)).target, target);
@@ -60,29 +61,43 @@ export const CALLS: readonly AdapterClause[] = [
     },
   },
   {
-    id: 'calls.no-stray-rejection',
-    title: 'leaves no rejection that nobody handles behind',
-    run: async (bench) => {
-      const stray = await collectUnhandledRejections(async () => {
-        const opened = await bench.open();
+    id: 'calls.no-unhandled-rejection',
+    title: 'leaves no rejection unhandled',
+    run: async (harness) => {
+      const rejections = await collectUnhandledRejections(async () => {
+        const opened = await harness.open();
+        const roundTripMs = await measureRoundTrip(opened);
+        const slowMs = SLOW_MS + roundTripMs * 3;
         const controller = new AbortController();
-        const gone = opened.invoke({ target: '/slow/40' }, { signal: controller.signal });
-        gone.catch(() => {});
+        const { signal } = controller;
+        const canceled = opened.invoke({ target: `/slow/${slowMs}` }, { signal });
+        canceled.catch(() => {});
         await opened.read('/echo/well');
         cancel(controller);
-        await bench.failureOf('a call whose caller has gone', gone);
-        const signal = deadlineAfter(SETTLE_MS);
-        await bench.failureOf('a late call', opened.invoke({ target: '/slow/40' }, { signal }));
-        await opened.read('/slow/60');
+        await harness.failureOf('a cancelled call', canceled);
+        const late = opened.invoke(
+          { target: `/slow/${slowMs}` },
+          { signal: deadlineAfter(SETTLE_MS) },
+        );
+        await harness.failureOf('a late call', late);
+        // Outlasts the responses to the two calls above.
+        await opened.read(`/slow/${slowMs + roundTripMs}`);
         await opened.close();
-        await pause(SETTLE_MS);
+        await pause(SETTLE_MS + roundTripMs);
       });
-      const [first] = stray;
+      const [first] = rejections;
       assert.equal(
-        stray.length,
+        rejections.length,
         0,
-        `${stray.length} rejections were not handled: ${String(first)}`,
+        `${rejections.length} rejections were not handled: ${String(first)}`,
       );
     },
   },
 ];
+
+/** Of two concurrent calls, so that it includes the setup of a connection. Whole milliseconds. */
+async function measureRoundTrip(opened: OpenedProvider): Promise<number> {
+  const startedAt = performance.now();
+  await Promise.all([opened.read('/echo/1'), opened.read('/echo/2')]);
+  return Math.ceil(performance.now() - startedAt);
+}

@@ -8,35 +8,35 @@ const UNKNOWN_KEY = 'modgate_testkit_unknown_key';
 export const DECLARATION: readonly AdapterClause[] = [
   {
     id: 'adapter.brand',
-    title: 'is made by defineAdapter, for this contract',
+    title: 'is created by defineAdapter for this contract version',
     run: async ({ adapter }) => {
-      assert.ok(isAdapter(adapter), 'the adapter must carry the brand that defineAdapter gives');
+      assert.ok(isAdapter(adapter), 'the adapter must have the brand of defineAdapter');
       assert.equal(adapter.contract, CONTRACT_VERSION, `contract must be ${CONTRACT_VERSION}`);
     },
   },
   {
     id: 'adapter.kind',
-    title: 'has a kind that a descriptor can name',
+    title: 'has a kind that is valid in a descriptor',
     run: async ({ adapter }) => assert.match(adapter.kind, KIND, `kind must match ${KIND}`),
   },
   {
     id: 'config.unknown-keys',
-    title: 'refuses unknown keys in its config',
-    run: async (bench) => {
-      const config = bench.reference.config as object;
-      bench.check(config);
+    title: 'rejects unknown keys in its config',
+    run: async (harness) => {
+      const config = harness.reference.config as object;
+      harness.check(config);
       const withUnknown = { ...config, [UNKNOWN_KEY]: 1 };
-      const [error] = bench.adapter.config.validate(withUnknown, { coerce: true });
-      assert.ok(error, 'config must refuse a key that it does not know');
+      const [error] = harness.adapter.config.validate(withUnknown, { coerce: true });
+      assert.ok(error, 'config must reject an unknown key');
     },
   },
   {
     id: 'config.not-a-mapping',
-    title: 'refuses a config that is no mapping',
+    title: 'rejects a config that is not a mapping',
     run: async ({ adapter }) => {
       for (const value of [undefined, null, 'text', 7, [], true]) {
         const [error] = adapter.config.validate(value, { coerce: true });
-        assert.ok(error, `config must refuse ${JSON.stringify(value) ?? 'undefined'}`);
+        assert.ok(error, `config must reject ${JSON.stringify(value) ?? 'undefined'}`);
       }
     },
   },

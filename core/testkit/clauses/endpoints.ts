@@ -4,16 +4,16 @@ import type { AdapterClause } from '../clause.js';
 export const ENDPOINTS: readonly AdapterClause[] = [
   {
     id: 'endpoints.shape',
-    title: 'names endpoints that differ, with a weight of at least 1, the same at each question',
-    run: async (bench) => {
-      const { provider } = await bench.open();
+    title: 'returns the same endpoints each time, with distinct ids and weights of at least 1',
+    run: async (harness) => {
+      const { provider } = await harness.open();
       const endpoints = provider.endpoints?.() ?? null;
       if (endpoints === null) return;
-      assert.ok(endpoints.length > 0, 'endpoints must name at least one, or be absent');
+      assert.ok(endpoints.length > 0, 'endpoints must return at least one, or be absent');
       assert.equal(
         new Set(endpoints.map(({ id }) => id)).size,
         endpoints.length,
-        'ids must differ',
+        'ids must be distinct',
       );
       for (const { weight } of endpoints) assert.ok(weight >= 1, 'a weight must be at least 1');
       assert.deepEqual(provider.endpoints?.(), endpoints);
@@ -21,16 +21,16 @@ export const ENDPOINTS: readonly AdapterClause[] = [
   },
   {
     id: 'endpoints.each',
-    title: 'answers through each of its endpoints, and fails as unavailable for one it has not',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'calls each of its endpoints, and fails as unavailable for an unknown one',
+    run: async (harness) => {
+      const opened = await harness.open();
       for (const { id: endpoint } of opened.provider.endpoints?.() ?? []) {
         const work = opened.invoke({ target: '/echo/endpoint' }, { endpoint });
-        assert.equal((await bench.patience.settles('a call of an endpoint', work)).status, 200);
+        assert.equal((await harness.wait.settles('a call of an endpoint', work)).status, 200);
       }
       if (opened.provider.endpoints === undefined) return;
       const unknown = opened.invoke({ target: '/echo/x' }, { endpoint: 'modgate-testkit-unknown' });
-      await bench.failureOf('a call of an endpoint that is not there', unknown, 'unavailable');
+      await harness.failureOf('a call of an unknown endpoint', unknown, 'unavailable');
     },
   },
 ];

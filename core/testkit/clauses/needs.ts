@@ -14,22 +14,22 @@ const REASONS = {
       ? null
       : 'the provider of this transport cannot be down',
   connections: ({ reference }: AdapterHarness) =>
-    reference.connections === undefined ? 'this transport has no connections to count' : null,
+    reference.connections === undefined ? 'this transport has no connections' : null,
   secrets: ({ reference }: AdapterHarness) =>
-    Object.keys(reference.secrets ?? {}).length === 0 ? 'the config refers to no secret' : null,
+    Object.keys(reference.secrets ?? {}).length === 0 ? 'the config has no secrets' : null,
 } as const;
 
-/** What must be there for a clause to be asked. */
+/** A precondition of a clause. */
 export type Need = keyof typeof REASONS | ReferenceFault;
 
-/** The first need that is not met says why the clause is skipped. */
+/** Skips the clause with the reason of the first unmet need. */
 export function needs(...all: readonly Need[]): NonNullable<AdapterClause['skip']> {
-  return (bench) => {
+  return (harness) => {
     for (const need of all) {
-      const reason = need in REASONS ? REASONS[need as keyof typeof REASONS](bench) : null;
+      const reason = need in REASONS ? REASONS[need as keyof typeof REASONS](harness) : null;
       if (reason !== null) return reason;
-      if (!(need in REASONS) && !bench.reference.faults?.includes(need as ReferenceFault)) {
-        return `this transport cannot carry out the fault '${need}'`;
+      if (!(need in REASONS) && !harness.reference.faults?.includes(need as ReferenceFault)) {
+        return `this transport cannot inject the fault '${need}'`;
       }
     }
     return null;

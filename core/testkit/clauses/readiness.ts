@@ -8,24 +8,24 @@ const NEVER = () => new AbortController().signal;
 export const READINESS: readonly AdapterClause[] = [
   {
     id: 'manifest.answers',
-    title: 'answers the manifest as the provider gives it',
+    title: 'returns the manifest of the provider unchanged',
     skip: needs('manifest'),
-    run: async (bench) => {
-      const { provider } = await bench.open();
-      const manifest = await bench.patience.settles('manifest', provider.manifest(NEVER()));
+    run: async (harness) => {
+      const { provider } = await harness.open();
+      const manifest = await harness.wait.settles('manifest', provider.manifest(NEVER()));
       assert.deepEqual(manifest, JSON.parse(JSON.stringify(REFERENCE_MANIFEST)));
     },
   },
   {
     id: 'manifest.down',
-    title: 'fails to answer the manifest while the provider is down, and answers it afterwards',
+    title: 'fails to return the manifest while the provider is down, and returns it afterwards',
     skip: needs('manifest', 'down'),
-    run: async (bench) => {
-      await bench.reference.down?.();
-      const { provider } = await bench.openUnready();
-      await bench.failureOf('manifest of a provider that is down', provider.manifest(NEVER()));
-      await bench.reference.up?.();
-      await bench.patience.eventually('a manifest after the provider came up', () =>
+    run: async (harness) => {
+      await harness.reference.down?.();
+      const { provider } = await harness.openUnready();
+      await harness.failureOf('manifest of a provider that is down', provider.manifest(NEVER()));
+      await harness.reference.up?.();
+      await harness.wait.eventually('a manifest after the provider came up', () =>
         provider.manifest(NEVER()).then(
           () => true,
           () => false,
@@ -35,38 +35,38 @@ export const READINESS: readonly AdapterClause[] = [
   },
   {
     id: 'readiness.up',
-    title: 'says of a provider that is up that it is',
-    run: async (bench) => {
-      await bench.ready(await bench.openUnready());
+    title: 'reports a provider that is up as ready',
+    run: async (harness) => {
+      await harness.ready(await harness.openUnready());
     },
   },
   {
     id: 'readiness.down',
-    title: 'says of a provider that is down that it is',
+    title: 'reports a provider that is down as not ready',
     skip: needs('down'),
-    run: async (bench) => {
-      const { provider } = await bench.open();
-      await bench.reference.down?.();
-      await bench.failureOf('check of a provider that is down', provider.check(NEVER()));
+    run: async (harness) => {
+      const { provider } = await harness.open();
+      await harness.reference.down?.();
+      await harness.failureOf('check of a provider that is down', provider.check(NEVER()));
     },
   },
   {
     id: 'readiness.recovers',
-    title: 'finds a provider that was down and came back, without being opened again',
+    title: 'recovers when a provider comes back, without being reopened',
     skip: needs('down'),
-    run: async (bench) => {
-      const opened = await bench.open();
+    run: async (harness) => {
+      const opened = await harness.open();
       await opened.read('/echo/before');
-      await bench.reference.down?.();
-      await bench.failureOf('a call while down', opened.invoke({ target: '/echo/down' }));
-      await bench.reference.up?.();
-      await bench.patience.eventually('a check after the provider came back', () =>
+      await harness.reference.down?.();
+      await harness.failureOf('a call while down', opened.invoke({ target: '/echo/down' }));
+      await harness.reference.up?.();
+      await harness.wait.eventually('a check after the provider came back', () =>
         opened.provider.check(NEVER()).then(
           () => true,
           () => false,
         ),
       );
-      await bench.patience.eventually('a call after the provider came back', () =>
+      await harness.wait.eventually('a call after the provider came back', () =>
         opened.invoke({ target: '/echo/after' }).then(
           ({ status }) => status === 200,
           () => false,

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { MODULE_HTTP_METHODS } from '../../contract/index.js';
 import { textOf } from '../adapter-harness.js';
 import type { AdapterClause } from '../clause.js';
-import { type Echo, EXACT_JSON, hashBody } from '../reference/behaviours.js';
+import { type Echo, EXACT_JSON, hashBody } from '../reference/behaviors.js';
 
 const PATH = '/echo/a%20b/%C3%A4%c3%a4/x;y=1,2/~!$&()*+:@=-._/%E2%82%AC';
 const QUERY = 'a=1&a=2&empty=&bare&plus=a+b&hex=%2F%2f%25&mark=%E2%82%AC';
-/** Larger than any buffer of a socket by itself, smaller than `limits.request_bytes` (1 MiB). */
+/** Larger than the buffers of a socket, smaller than `limits.request_bytes` (1 MiB). */
 const LARGE_BODY_BYTES = 1_000_000;
 
 const HEADERS = {
@@ -20,9 +20,9 @@ const HEADERS = {
 export const REQUEST: readonly AdapterClause[] = [
   {
     id: 'request.method',
-    title: 'hands on every method as it is',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'sends every method unchanged',
+    run: async (harness) => {
+      const opened = await harness.open();
       for (const method of MODULE_HTTP_METHODS) {
         const body = method === 'GET' || method === 'DELETE' ? null : Buffer.from('{}');
         const echo = await opened.read<Echo>('/echo/method', { method, body });
@@ -32,9 +32,9 @@ export const REQUEST: readonly AdapterClause[] = [
   },
   {
     id: 'request.path',
-    title: 'hands on the path so that its segments mean the same',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'sends a path with the same decoded segments',
+    run: async (harness) => {
+      const opened = await harness.open();
       const { target } = await opened.read<Echo>(PATH);
       const [path = ''] = target.split('?');
       const decode = (text: string) => text.split('/').map(decodeURIComponent);
@@ -43,9 +43,9 @@ export const REQUEST: readonly AdapterClause[] = [
   },
   {
     id: 'request.query',
-    title: 'hands on the query so that its pairs mean the same, in their order',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'sends a query with the same decoded pairs in the same order',
+    run: async (harness) => {
+      const opened = await harness.open();
       const { target } = await opened.read<Echo>(`/echo/query?${QUERY}`);
       const [, query = ''] = target.split('?');
       assert.deepEqual([...new URLSearchParams(query)], [...new URLSearchParams(QUERY)]);
@@ -53,23 +53,23 @@ export const REQUEST: readonly AdapterClause[] = [
   },
   {
     id: 'request.target',
-    title: 'hands on the raw path and the raw query byte for byte',
-    run: async (bench) => {
-      const opened = await bench.open();
-      for (const asked of [`${PATH}?${QUERY}`, '/echo/a?', '/echo/a?b?c/../d', '/echo/%2e%41']) {
-        const { target } = await opened.read<Echo>(asked);
-        assert.equal(target, asked);
+    title: 'sends the raw path and query byte for byte',
+    run: async (harness) => {
+      const opened = await harness.open();
+      for (const sent of [`${PATH}?${QUERY}`, '/echo/a?', '/echo/a?b?c/../d', '/echo/%2e%41']) {
+        const { target } = await opened.read<Echo>(sent);
+        assert.equal(target, sent);
       }
     },
   },
   {
     id: 'request.headers',
-    title: "hands on the host's headers as they are",
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: "sends the host's headers unchanged",
+    run: async (harness) => {
+      const opened = await harness.open();
       const call = { method: 'POST', target: '/echo/headers', body: Buffer.from('1') } as const;
       const work = opened.invoke(call, { headers: HEADERS });
-      const outcome = await bench.patience.settles('a call', work);
+      const outcome = await harness.wait.settles('a call', work);
       const { headers } = JSON.parse(textOf(outcome)) as Echo;
       for (const [name, value] of Object.entries(HEADERS)) {
         assert.equal(headers[name], value, `the header ${name} must arrive unchanged`);
@@ -78,9 +78,9 @@ export const REQUEST: readonly AdapterClause[] = [
   },
   {
     id: 'request.header-injection',
-    title: 'makes no second header, and no second request, of line breaks in a value',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'does not turn line breaks in a header value into a header or request',
+    run: async (harness) => {
+      const opened = await harness.open();
       for (const end of [
         '\r\n',
         '\n',
@@ -89,22 +89,22 @@ export const REQUEST: readonly AdapterClause[] = [
       ]) {
         const headers = { accept: 'application/json', 'x-held': `a${end}x-injected: b` };
         const call = opened.invoke({ target: '/echo/held?marker=held' }, { headers });
-        const answered = call.then(
+        const response = call.then(
           (outcome) => JSON.parse(textOf(outcome)) as Echo,
           () => null,
         );
-        const echo = await bench.patience.settles('a call with a line break in a header', answered);
+        const echo = await harness.wait.settles('a call with a line break in a header', response);
         assert.equal(echo?.headers['x-injected'], undefined, 'a header was injected');
       }
       const { target } = await opened.read<Echo>('/echo/after');
-      assert.equal(target, '/echo/after', 'the next call must get its own answer');
+      assert.equal(target, '/echo/after', 'the next call must get its own response');
     },
   },
   {
     id: 'request.body',
-    title: 'hands on the body byte for byte, also a large one',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'sends the body byte for byte, including a large one',
+    run: async (harness) => {
+      const opened = await harness.open();
       const large = Buffer.from(`"${'ä'.repeat(LARGE_BODY_BYTES / 2)}"`);
       for (const body of [Buffer.from(EXACT_JSON), Buffer.from('null'), large]) {
         const echo = await opened.read<Echo>('/echo/body', { method: 'POST', body });
@@ -115,9 +115,9 @@ export const REQUEST: readonly AdapterClause[] = [
   },
   {
     id: 'request.no-body',
-    title: 'sends no body where there is none',
-    run: async (bench) => {
-      const opened = await bench.open();
+    title: 'sends no body when there is none',
+    run: async (harness) => {
+      const opened = await harness.open();
       for (const method of ['GET', 'DELETE'] as const) {
         const { bodySha256 } = await opened.read<Echo>('/echo/none', { method });
         assert.equal(bodySha256, null, `a ${method} must arrive without a body`);

@@ -6,18 +6,17 @@ import type {
   ProviderOperation,
 } from '../../contract/index.js';
 
-/** A route's call, of which only what matters need be said. */
+/** A call of a route. Every field has a default. */
 export type RouteCall = Partial<Omit<HttpRouteOperation, 'kind'>>;
 
-/** The default of `limits.response_bytes` (contract 1.7): 4 MiB. */
+/** The default of `limits.response_bytes`: 4 MiB. */
 const MAX_RESPONSE_BYTES = 4_194_304;
 
 let invocations = 0;
 
 /**
- * An invocation as the host makes them: `GET /` unless told otherwise, by a service, with no deadline,
- * and an id of its own. `providerPath` and `pathParams` are not derived from `target`, except that
- * `providerPath` is the decoded path of a target that can be decoded.
+ * Creates an invocation like the host's, with a unique id. Default: `GET /` by a service without a
+ * deadline. `providerPath` defaults to the decoded path of `target`; `pathParams` is not derived.
  */
 export function createInvocation(
   operation: RouteCall | ProviderOperation = {},
@@ -42,7 +41,7 @@ export function createInvocation(
   };
 }
 
-/** Takes no function, as the host's own does not. */
+/** Accepts no listener functions, like the host's own. */
 function toCancellation(signal: AbortSignal): Cancellation {
   return {
     get aborted() {
@@ -51,12 +50,12 @@ function toCancellation(signal: AbortSignal): Cancellation {
     get reason() {
       return signal.reason;
     },
-    addEventListener: (type, listener) => signal.addEventListener(type, needObject(listener)),
+    addEventListener: (type, listener) => signal.addEventListener(type, assertObject(listener)),
     removeEventListener: (type, listener) => signal.removeEventListener(type, listener),
   };
 }
 
-function needObject(listener: AbortListener): AbortListener {
+function assertObject(listener: AbortListener): AbortListener {
   if (typeof listener?.handleEvent === 'function') return listener;
   throw new TypeError('a cancellation takes an object with handleEvent');
 }

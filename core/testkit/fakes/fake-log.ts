@@ -1,22 +1,22 @@
 import type { Log } from '../../contract/index.js';
 
-/** One line as the adapter wrote it. */
+/** One line written by the adapter. */
 export interface LogLine {
   /** The method that was called. */
   readonly level: keyof Log;
-  /** As they were passed. */
+  /** As passed. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** As it was passed. */
+  /** As passed. */
   readonly message: string;
 }
 
-/** A log that keeps its lines. */
+/** A log that records its lines. */
 export interface FakeLog extends Log {
   /** In the order of writing. */
   readonly lines: readonly LogLine[];
 }
 
-/** A log that writes nowhere. */
+/** Creates a log without output. */
 export function createFakeLog(): FakeLog {
   const lines: LogLine[] = [];
   const write =

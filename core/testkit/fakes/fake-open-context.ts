@@ -2,25 +2,25 @@ import { type OpenContext, Secret } from '../../contract/index.js';
 import { createFakeLog, type FakeLog } from './fake-log.js';
 import { createFakeScope, type FakeScope } from './fake-scope.js';
 
-/** What a config refers to. */
+/** The targets of references in a config. */
 export interface FakeReferences {
   /** The values of secrets, by reference (`env:TOKEN`). Default none. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** The contents of files, by reference. Default none. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** What `path` answers, by reference. Default the reference itself. */
+  /** The results of `path`, by reference. Default: the reference itself. */
   readonly paths?: Readonly<Record<string, string>>;
 }
 
-/** What {@link createFakeOpenContext} is to hand out. */
+/** Options of {@link createFakeOpenContext}. */
 export interface FakeOpenContextOptions extends FakeReferences {
   /** The name of the module. Default `reference`. */
   readonly module?: string;
-  /** The folder for what the module keeps. Default absent, as on a host that keeps no state. */
+  /** The state folder of the module. Default absent, as on a host without state. */
   readonly stateDir?: string;
 }
 
-/** What `open` gets, with a scope that the test closes and a log that it can read. */
+/** The argument of `open`, with a scope that the test closes and a log that it reads. */
 export interface FakeOpenContext extends OpenContext {
   /** Closed by the test. */
   readonly scope: FakeScope;
@@ -29,8 +29,8 @@ export interface FakeOpenContext extends OpenContext {
 }
 
 /**
- * What a host hands to `open`, from the values given.
- * `secret` and `file` throw an Error for a reference that was not given.
+ * Creates the context that a host passes to `open`. `secret` and `file` throw an Error for a reference
+ * that is not in the options.
  */
 export function createFakeOpenContext(options: FakeOpenContextOptions = {}): FakeOpenContext {
   const { module = 'reference', secrets, files, paths, stateDir } = options;
@@ -38,19 +38,19 @@ export function createFakeOpenContext(options: FakeOpenContextOptions = {}): Fak
     module,
     scope: createFakeScope(),
     log: createFakeLog(),
-    secret: (reference) => new Secret(need(secrets, reference, 'secret')),
-    file: (reference) => Buffer.from(need(files, reference, 'file')),
+    secret: (reference) => new Secret(requireValue(secrets, reference, 'secret')),
+    file: (reference) => Buffer.from(requireValue(files, reference, 'file')),
     path: (reference) => paths?.[reference] ?? reference,
     ...(stateDir !== undefined && { stateDir }),
   };
 }
 
-function need<T>(
-  known: Readonly<Record<string, T>> | undefined,
+function requireValue<T>(
+  values: Readonly<Record<string, T>> | undefined,
   reference: string,
   what: string,
 ): T {
-  const value = known?.[reference];
-  if (value === undefined) throw new Error(`the test gave no ${what} '${reference}'`);
+  const value = values?.[reference];
+  if (value === undefined) throw new Error(`the options have no ${what} '${reference}'`);
   return value;
 }

@@ -2,17 +2,17 @@ import type { Scope } from '../../contract/index.js';
 
 /** A scope that the test closes. */
 export interface FakeScope extends Scope {
-  /** How many undos wait for the close. */
+  /** The number of functions that run at the close. */
   readonly deferred: number;
   /**
-   * Aborts `signal`, then runs what was deferred, last in, first out, one after the other. A second call
-   * does nothing.
-   * @throws AggregateError of what the undos threw, when all have run: a host only logs that.
+   * Aborts `signal`, then runs the deferred functions in sequence, last in, first out. Does nothing when
+   * called again.
+   * @throws AggregateError with their errors when all have run. A host only logs these.
    */
   close(): Promise<void>;
 }
 
-/** A scope like the host's, but that an undo that throws is an error, and one that hangs hangs the close. */
+/** Creates a scope like the host's, but errors reject the close, and a function that hangs blocks it. */
 export function createFakeScope(): FakeScope {
   const controller = new AbortController();
   const undos: (() => void | Promise<void>)[] = [];
@@ -38,7 +38,8 @@ export function createFakeScope(): FakeScope {
           errors.push(error);
         }
       }
-      if (errors.length > 0) throw new AggregateError(errors, 'an undo of the scope threw');
+      if (errors.length > 0)
+        throw new AggregateError(errors, 'a deferred function of the scope threw');
     },
   };
 }

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { carryOutFault } from './http-faults.js';
+import { injectFault } from './http-faults.js';
 import type { ReferenceModule } from './reference-module.js';
 import {
   REFERENCE_FAULTS,
@@ -13,7 +13,7 @@ import {
 } from './reference-protocol.js';
 import type { RunningReference } from './running-reference.js';
 
-/** The reference and the value of the one secret of {@link startHttpReference} and its siblings. */
+/** The only secret of {@link startHttpReference} and {@link startUnixReference}. */
 export const REFERENCE_SECRET = {
   reference: 'env:REFERENCE_TOKEN',
   value: 'reference-token-9f2c71d4',
@@ -21,9 +21,9 @@ export const REFERENCE_SECRET = {
 
 const MANIFEST_PATH = '/.well-known/modgate/manifest.json';
 
-/** A reference module that listens somewhere as an HTTP server. */
+/** A reference module behind an HTTP server. */
 export type HttpReference = Omit<Required<RunningReference>, 'config' | 'paths' | 'files'> & {
-  /** Where it listens. */
+  /** The address of the server. */
   readonly address: AddressInfo | string;
 };
 
@@ -53,7 +53,7 @@ export async function startUnixReference(reference: ReferenceModule): Promise<Ru
   };
 }
 
-/** Serves the reference module as an HTTP server, for transports that end in one. */
+/** Serves the reference module over HTTP, for transports with an HTTP server at their end. */
 export async function serveHttpReference(
   reference: ReferenceModule,
   listenOptions: ListenOptions,
@@ -97,12 +97,12 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   const request = await readRequest(incoming);
-  // The connection has gone while the body was on its way.
+  // The connection was closed before the end of the body.
   if (request === null) return;
   const answer = request.target === MANIFEST_PATH ? null : await reference.answer(request);
   if (response.destroyed) return;
   if (answer === null) send(response, describeManifest(reference));
-  else if (answer.fault !== undefined) carryOutFault(answer.fault, incoming.socket);
+  else if (answer.fault !== undefined) injectFault(answer.fault, incoming.socket);
   else send(response, answer);
 }
 

@@ -4,8 +4,8 @@ import { createReferenceModule } from './reference-module.js';
 import type { ReferenceAnswer, ReferenceRequest } from './reference-protocol.js';
 import { toReferenceRequest } from './to-reference-request.js';
 
-// The file that a descriptor of kind `local` names: it runs wherever that adapter runs it, so it shares
-// no memory with the suite.
+// The file of a descriptor of kind `local`. It may run in another thread, so it shares no memory with
+// the suite.
 const reference = createReferenceModule();
 
 export const manifest = REFERENCE_MANIFEST;
@@ -19,18 +19,18 @@ interface LocalRoute {
   readonly rawBody: Uint8Array | null;
 }
 
-/** The default export of a file of kind `local`: hands the operation to the reference module. */
+/** The handler of a module of kind `local`: passes each operation to the reference module. */
 export default async function handle(
   operation: LocalRoute | AdminListOperation | AdminActionOperation,
 ): Promise<unknown> {
   const request =
     operation.kind === 'http_route' ? routeToRequest(operation) : toReferenceRequest(operation);
   const { fault, status, headers, body } = await reference.answer(request);
-  if (fault !== undefined) return 'what no handler may answer';
+  if (fault !== undefined) return 'an invalid response';
   return { status, headers: joinLists(headers), body: body ?? undefined };
 }
 
-/** Called by the adapter at each delivery. */
+/** Called at each delivery of configuration. */
 export async function configure(configuration: {
   readonly revision: number;
   readonly values: Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ export async function configure(configuration: {
   await reference.answer(toReferenceRequest(operation));
 }
 
-/** A handler never sees the raw target: what it says is written anew. */
+/** Rebuilds the target, because a handler does not receive the raw one. */
 function routeToRequest(route: LocalRoute): ReferenceRequest {
   const { method, providerPath, query, headers, rawBody } = route;
   const path = providerPath.split('/').map(encodeURIComponent).join('/');

@@ -3,7 +3,7 @@ import type { RunningReference } from './running-reference.js';
 
 const FILE = fileURLToPath(new URL('./local-module.js', import.meta.url));
 
-/** Names the reference module as a file, for kind `local`. What the suite hands in is not used. */
+/** Provides the reference module as a file, for kind `local`. Ignores the module of the suite. */
 export async function startLocalReference(): Promise<RunningReference> {
   return {
     config: { file: FILE },

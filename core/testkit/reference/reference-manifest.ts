@@ -17,12 +17,12 @@ const GET_PATHS = [
   '/config',
 ];
 
-/** The manifest of the reference module: every behaviour is a route, an entity, an action or the config. */
+/** The manifest of the reference module, with all routes that the clauses use. */
 export const REFERENCE_MANIFEST: Manifest = {
   protocol: 'modgate.manifest.v1',
   module_id: 'modgate/reference',
   version: '1.0.0',
-  summary: 'What the conformance suite of modgate talks to',
+  summary: 'The provider of the conformance suite',
   capabilities: [CAPABILITY],
   http_routes: [
     ...MODULE_HTTP_METHODS.map((method) => ({

@@ -1,24 +1,24 @@
 import type { Manifest } from '../../contract/index.js';
-import { readBehaviour } from './behaviours.js';
+import { respond } from './behaviors.js';
 import { REFERENCE_MANIFEST } from './reference-manifest.js';
 import type { ReferenceAnswer, ReferenceRequest } from './reference-protocol.js';
 
 /**
- * The provider that the clauses talk to. A transport serves it: it hands on what arrives and sends what
- * comes back, and judges neither. What it answers is chosen by the path alone, so it may also run in
- * another process or thread.
+ * The provider that the clauses call, served over the transport under test. The transport passes on
+ * requests and responses unchanged. The response depends on the path alone, so the module may also run
+ * in another process or thread.
  */
 export interface ReferenceModule {
-  /** What the provider answers when it is asked for its manifest. */
+  /** The manifest of the provider. */
   readonly manifest: Manifest;
   /**
-   * Called once a request, many at a time. May never resolve (that is one of its behaviours): the
-   * transport must be able to close nevertheless. Never rejects.
+   * Called once per request, concurrently. Never rejects. `/hang` never resolves: the transport must be
+   * able to close nevertheless.
    */
   answer(request: ReferenceRequest): Promise<ReferenceAnswer>;
 }
 
-/** A reference module with a memory of its own. */
+/** Creates a reference module with its own state. */
 export function createReferenceModule(): ReferenceModule {
   const seen = new Map<string, number>();
   let configuration = new Uint8Array(Buffer.from('null'));
@@ -28,7 +28,7 @@ export function createReferenceModule(): ReferenceModule {
       const url = new URL(request.target, 'http://reference');
       const marker = url.searchParams.get('marker');
       if (marker !== null) seen.set(marker, (seen.get(marker) ?? 0) + 1);
-      return readBehaviour(request, url, {
+      return respond(request, url, {
         countOf: (asked) => seen.get(asked) ?? 0,
         configuration: () => configuration,
         configure: (bytes) => {

@@ -1,10 +1,10 @@
 /**
- * What a provider can do wrong on the wire. The transport carries it out, since an answer cannot tell it:
- * - `malformed`: an answer that breaks the rules of the transport
- * - `cut_short`: the answer begins, with a body that is announced longer than it is, and the connection ends
- * - `half_close`: the provider ends its side of the connection before any answer, and keeps the other open
- * - `reset`: the connection is reset before any answer
- * - `trickle`: the answer begins at once and then comes a byte at a time, without an end
+ * A fault of a provider on the wire, injected by the transport:
+ * - `malformed`: a response that violates the protocol of the transport
+ * - `cut_short`: the connection ends before the announced length of the body
+ * - `half_close`: the provider ends its side of the connection without a response and keeps the other open
+ * - `reset`: the connection is reset without a response
+ * - `trickle`: the response starts immediately, then sends one byte at a time and never ends
  */
 export type ReferenceFault = 'malformed' | 'cut_short' | 'half_close' | 'reset' | 'trickle';
 
@@ -17,26 +17,26 @@ export const REFERENCE_FAULTS = [
   'trickle',
 ] as const satisfies readonly ReferenceFault[];
 
-/** What has arrived at the provider's end of a transport. */
+/** A request as it arrived at the provider's end of the transport. */
 export interface ReferenceRequest {
-  /** In upper case. */
+  /** Upper case. */
   readonly method: string;
-  /** The raw path and the raw query, as they arrived. */
+  /** The raw path and query, as they arrived. */
   readonly target: string;
-  /** Lower-case names; as they arrived otherwise. */
+  /** Names in lower case, values as they arrived. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The bytes as they arrived; `null` or empty when there were none. */
+  /** The bytes as they arrived; `null` or empty without a body. */
   readonly body: Uint8Array | null;
 }
 
-/** What the provider's end of a transport is to send back. */
+/** The response that the provider's end of the transport sends. */
 export interface ReferenceAnswer {
   /** 200 to 599. */
   readonly status: number;
-  /** Names in any case; a list is a header that is sent several times. */
+  /** Names in any case. A list is a header that is sent several times. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** `null`: no body, not even an empty one where the transport knows the difference. */
+  /** `null`: no body, which some transports distinguish from an empty one. */
   readonly body: Uint8Array | null;
-  /** Present: nothing of the answer counts, this is to happen instead. */
+  /** If present, the transport injects this fault instead of sending the response. */
   readonly fault?: ReferenceFault;
 }

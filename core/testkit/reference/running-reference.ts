@@ -1,33 +1,33 @@
 import type { ReferenceModule } from './reference-module.js';
 import type { ReferenceFault } from './reference-protocol.js';
 
-/** A reference module that can be reached over the transport under test. */
+/** A reference module that is served over the transport under test. */
 export interface RunningReference {
-  /** The `provider.config` with which the adapter reaches it. */
+  /** The `provider.config` that makes the adapter call it. */
   readonly config: unknown;
   /**
-   * The secrets that `config` refers to, by reference (`env:TOKEN`). Where there are any, the suite looks
-   * for them in every message. Default none.
+   * The secrets that `config` refers to, by reference (`env:TOKEN`). The suite checks that no message
+   * contains them. Default none.
    */
   readonly secrets?: Readonly<Record<string, string>>;
   /** The files that `config` refers to, by reference. Default none. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** What `context.path` answers, by reference. Default the reference itself. */
+  /** The results of `context.path`, by reference. Default: the reference itself. */
   readonly paths?: Readonly<Record<string, string>>;
-  /** The faults that this transport can carry out; the clauses about others are skipped. Default none. */
+  /** The faults that this transport can inject; clauses about others are skipped. Default none. */
   readonly faults?: readonly ReferenceFault[];
-  /** How many connections are open, at the provider's end. Absent where the transport has none. */
+  /** The open connections at the provider's end. Absent for a transport without connections. */
   connections?(): number;
   /**
-   * Takes the provider down: nobody listens, and what is in flight breaks. Resolves when that is so.
-   * Absent, with `up`, where a provider cannot be down.
+   * Takes the provider down: stops listening and breaks calls in flight. Resolves when it is down.
+   * Absent, like `up`, where a provider cannot be down.
    */
   down?(): Promise<void>;
-  /** Brings it back, under the same `config`. Resolves when it can be reached. */
+  /** Brings it back under the same `config`. Resolves when it is reachable. */
   up?(): Promise<void>;
-  /** Called once, at the end, whether it is up or down. Must not wait for calls in flight. */
+  /** Called once at the end, up or down. Must not wait for calls in flight. */
   stop(): Promise<void>;
 }
 
-/** Serves `reference` over a transport. Called anew for each clause; must not share state with others. */
+/** Serves `reference` over a transport. Called once per clause, without shared state. */
 export type StartReference = (reference: ReferenceModule) => Promise<RunningReference>;

@@ -2,9 +2,9 @@ import type { ProviderOperation } from '../../contract/index.js';
 import type { ReferenceRequest } from './reference-protocol.js';
 
 /**
- * An operation as the request that stands for it over HTTP (contract 5), for the provider's end of a
- * transport that carries operations themselves.
- * @throws Error for an operation whose `path` is `null`: the reference module's manifest has them all.
+ * Converts an operation to the HTTP request that represents it, for the provider's end of a transport
+ * that carries operations themselves.
+ * @throws Error for an operation without a path, which the manifest of the reference module never has.
  */
 export function toReferenceRequest(
   operation: ProviderOperation,

@@ -16,7 +16,7 @@ function entry(name: string, more: object = {}): ModuleEntry {
   return describeEntry(name, { since: at(-60_000), ...more }) as ModuleEntry;
 }
 
-describe('WaitJudge', () => {
+describe('WaitTracker', () => {
   let nowMs = START_MS;
   const judgeOf = (subject: WaitSubject) => new WaitTracker(subject, { now: () => nowMs });
 
@@ -25,10 +25,10 @@ describe('WaitJudge', () => {
   });
 
   const outcomeOf = (judge: WaitTracker, ...modules: ModuleEntry[]) =>
-    judge.see(modules)?.outcome ?? null;
+    judge.observe(modules)?.outcome ?? null;
 
   for (const state of ['refused', 'stale', 'rolled_back']) {
-    it(`ends at a module that has just become ${state}`, () => {
+    it(`ends when a module becomes ${state}`, () => {
       for (const subject of [BY_NAME, BY_DIGEST]) {
         const module = entry('crm', { state, since: at(-1900) });
         expect(outcomeOf(judgeOf(subject), module)).to.equal('rejected');
@@ -37,14 +37,14 @@ describe('WaitJudge', () => {
   }
 
   for (const state of ['waiting', 'disabled', 'draining', 'faulted']) {
-    it(`goes on while a module is ${state}`, () => {
+    it(`continues while a module is ${state}`, () => {
       const judge = judgeOf(BY_NAME);
       nowMs += 5000;
       expect(outcomeOf(judge, entry('crm', { state, since: at(0) }))).to.equal(null);
     });
   }
 
-  it('does not mind, for a digest, what was rejected long before', () => {
+  it('ignores old rejections when it waits for a digest', () => {
     const judge = judgeOf(BY_DIGEST);
     const old = entry('other', { state: 'stale', since: at(-2100), reason: 'bad' });
     nowMs += 5000;
@@ -67,7 +67,7 @@ describe('WaitJudge', () => {
     );
   });
 
-  it('wants the digest to be live, not merely served by a file that is bad now', () => {
+  it('requires the digest to be live, not only served from a stale file', () => {
     const judge = judgeOf(BY_DIGEST);
     const module = { digest: DIGEST, state: 'stale' };
     expect(outcomeOf(judge, entry('crm', module))).to.equal(null);
@@ -75,37 +75,37 @@ describe('WaitJudge', () => {
     expect(outcomeOf(judge, entry('crm', module))).to.equal('rejected');
   });
 
-  it('takes the live one of two files with one name', () => {
+  it('uses the live one of two files with the same name', () => {
     const loser = entry('crm', { state: 'refused', since: at(0), file: 'a.yaml' });
-    const end = judgeOf(BY_NAME).see([loser, entry('crm')]);
+    const end = judgeOf(BY_NAME).observe([loser, entry('crm')]);
     expect(end).to.deep.include({ outcome: 'live' });
   });
 
-  it('judges what is new by the clock of the host', () => {
+  it('compares times with the clock of the host', () => {
     const module = entry('other', { state: 'refused', since: at(3_600_000 - 60_000) });
-    expect(judgeOf(BY_DIGEST).see([module], 3_600_000)).to.equal(null);
-    expect(judgeOf(BY_DIGEST).see([module])?.outcome).to.equal('rejected');
+    expect(judgeOf(BY_DIGEST).observe([module], 3_600_000)).to.equal(null);
+    expect(judgeOf(BY_DIGEST).observe([module])?.outcome).to.equal('rejected');
   });
 
-  describe('with a host that says what it rejected', () => {
+  describe('with a host that reports rejected digests', () => {
     const OTHER = `sha256:${'e'.repeat(64)}`;
     const rejection = (more: object) =>
       entry('crm', { state: 'stale', since: at(0), rejected_digest: OTHER, ...more });
 
     for (const key of ['rejected_digest', 'rejected_manifest_digest', 'rejected_config_digest']) {
-      it(`ends at once at the rejection of the digest, told as ${key}`, () => {
+      it(`ends immediately when the digest is rejected as ${key}`, () => {
         expect(outcomeOf(judgeOf(BY_DIGEST), rejection({ [key]: DIGEST }))).to.equal('rejected');
       });
     }
 
-    it('does not mind the rejection of another digest, however new', () => {
+    it('ignores the rejection of another digest, even a new one', () => {
       const judge = judgeOf(BY_DIGEST);
       nowMs += 5000;
       expect(outcomeOf(judge, rejection({ rejected_digest: OTHER }))).to.equal(null);
       expect(outcomeOf(judge, rejection({ rejected_digest: null, reason: 'bad' }))).to.equal(null);
     });
 
-    it('doubts an old rejection of the digest for a second', () => {
+    it('rechecks an old rejection of the digest for a second', () => {
       const judge = judgeOf(BY_DIGEST);
       const old = rejection({ rejected_digest: DIGEST, since: at(-60_000) });
       expect(outcomeOf(judge, old)).to.equal(null);
@@ -113,7 +113,7 @@ describe('WaitJudge', () => {
       expect(outcomeOf(judge, old)).to.equal('rejected');
     });
 
-    it('takes a text that is live for what is waited for', () => {
+    it('ends when the file with the digest is live', () => {
       const live = entry('crm', { file_digest: DIGEST });
       expect(outcomeOf(judgeOf(BY_DIGEST), live)).to.equal('live');
     });

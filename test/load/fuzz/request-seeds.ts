@@ -152,7 +152,7 @@ function describeOwn(token: string): OwnScene {
   const nobody: RecordingProvider = {
     url: 'http://127.0.0.1:9',
     port: 9,
-    seen: [],
+    requests: [],
     close: () => Promise.resolve(),
   };
   const digest = `sha256:${'1'.repeat(64)}`;

@@ -175,7 +175,10 @@ describe('the http adapter: admin, config, manifest and check', () => {
     const health = { path: '/health', timeout_ms: 30 };
     const provider = await openOn([await startRawProvider(() => {})], { health });
     const failure = await failureOf(provider.check(NEVER));
-    expect([failure.failure, failure.message]).to.deep.equal(['timeout', 'no response within 30 ms']);
+    expect([failure.failure, failure.message]).to.deep.equal([
+      'timeout',
+      'no response within 30 ms',
+    ]);
   });
 
   it('connects where there is no health path, and hangs up', async () => {

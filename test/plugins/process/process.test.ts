@@ -154,9 +154,7 @@ describe('the process adapter', () => {
     const call = one.provider.invoke(createInvocation({}, { signal: AbortSignal.timeout(50) }));
     expect((await failureOf(call)).failure).to.be.oneOf(['timeout', 'unavailable']);
     await eventually(() => endOf(one).length >= 1, PATIENCE_MS);
-    expect(endOf(one)[0]?.fields['reason']).to.equal(
-      'did not listen on its socket within 500 ms',
-    );
+    expect(endOf(one)[0]?.fields['reason']).to.equal('did not listen on its socket within 500 ms');
   });
 
   it('sends nothing for a call that was taken back before', async () => {

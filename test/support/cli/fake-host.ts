@@ -5,26 +5,26 @@ export interface FakeAnswer {
   /** Default 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string as it is; anything else as JSON. */
+  /** A string is sent unchanged, other values as JSON. */
   readonly body: unknown;
 }
 
 export interface FakeHost {
   readonly url: string;
-  /** What was asked, in order: `GET /modules`. */
-  readonly asked: readonly string[];
+  /** The requests in order: `GET /modules`. */
+  readonly requests: readonly string[];
   /** The last request's header. */
   lastHeader(name: string): string | undefined;
   close(): Promise<void>;
 }
 
-/** Answers as a host might, for what a real one cannot be brought to say. */
+/** Responds like a host, for responses that a real one does not produce on demand. */
 export async function startFakeHost(answer: (url: URL) => FakeAnswer, port = 0): Promise<FakeHost> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   let last: IncomingMessage | undefined;
   const server = createServer((request, response) => {
     last = request;
-    asked.push(`${request.method} ${request.url}`);
+    requests.push(`${request.method} ${request.url}`);
     const { status = 200, headers, body } = answer(new URL(request.url ?? '', 'http://host.test'));
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
@@ -33,7 +33,7 @@ export async function startFakeHost(answer: (url: URL) => FakeAnswer, port = 0):
   const { port: chosen } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${chosen}`,
-    asked,
+    requests,
     lastHeader: (name) => last?.headers[name] as string | undefined,
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -43,7 +43,7 @@ export async function startFakeHost(answer: (url: URL) => FakeAnswer, port = 0):
   };
 }
 
-/** An entry of `GET /modules` as a host gives it. */
+/** An entry of `GET /modules`. */
 export function describeEntry(name: string, more: object = {}): object {
   return {
     name,

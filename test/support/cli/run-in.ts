@@ -8,10 +8,10 @@ import type { Ended } from './run-modgate.js';
 
 const MAIN = fileURLToPath(new URL('../../../core/main.js', import.meta.url));
 
-/** A folder of its own to run `modgate` in. Remove it in `after`. */
+/** A temporary working directory for `modgate`. Remove it in `after`. */
 export interface Workplace {
   readonly folder: string;
-  /** Writes a file, its folders too; objects become JSON. Answers its path. */
+  /** Writes a file and its folders; objects become JSON. @returns its path. */
   write(name: string, text: string | object): string;
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
   remove(): void;

@@ -6,7 +6,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs `modgate` to its end. */
+/** Runs `modgate` until it exits. */
 export async function runModgate(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},

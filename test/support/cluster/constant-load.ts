@@ -4,22 +4,22 @@ import type { RunningHost } from '../start-host.js';
 
 export interface LoadResult {
   readonly answered: number;
-  /** What went wrong: the status of an answer, or the code of an error. */
+  /** Each is the status of a response or the code of an error. */
   readonly failures: readonly string[];
 }
 
 export interface Load {
   readonly answered: number;
-  /** Lets what is under way finish. */
+  /** Waits for the calls in flight. */
   stop(): Promise<LoadResult>;
 }
 
 const CALLERS = 4;
-/** Between two calls of a caller: the workers that are to come must get a share of a busy machine. */
+/** Between two calls of a client, so that starting workers get CPU time on a busy machine. */
 const PAUSE_MS = 2;
-const ANSWER_MS = 15_000;
+const RESPONSE_TIMEOUT_MS = 15_000;
 
-/** Callers that call again and again, each on a connection that it keeps. */
+/** Starts clients that call continuously, each on its own kept-alive connection. */
 export function startLoad(host: Pick<RunningHost, 'port'>, path: string): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
   const failures: string[] = [];
@@ -55,8 +55,8 @@ function call(port: number, path: string, agent: Agent): Promise<string> {
       response.once('end', () => resolve(String(response.statusCode)));
       response.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'));
     });
-    // A connection that was being handed to a worker when it died is answered by nobody.
-    sent.setTimeout(ANSWER_MS, () => sent.destroy(new Error('no answer')));
+    // node:cluster loses a connection that it was passing to a worker that exited.
+    sent.setTimeout(RESPONSE_TIMEOUT_MS, () => sent.destroy(new Error('no answer')));
     sent.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'));
     sent.end();
   });

@@ -9,13 +9,13 @@ export const ITEM = '/modules/shop/http/items/1';
 
 export interface Workers {
   readonly provider: EchoProvider;
-  /** The one that was started last. @throws before there is one. */
+  /** The last one started. @throws before the first start. */
   readonly host: RunningHost;
-  /** Starts a host with two workers, and `shop.json` where the options name no files. */
+  /** Starts a host with two workers. Serves `shop.json` unless the options have files. */
   start(options?: HostOptions): Promise<RunningHost>;
 }
 
-/** One provider for all tests of a `describe`, and a host of its own for each. */
+/** One provider for all tests of a `describe`, and one host per test. */
 export function useWorkers(): Workers {
   let provider: EchoProvider;
   let host: RunningHost | undefined;

@@ -5,7 +5,7 @@ const ROUTES = [
   { method: 'GET', path: '/who/{after_ms}', capability: 'who.ask' },
 ];
 
-/** A module that lives in each worker and answers which process that is, at once or after a while. */
+/** A module that responds with the pid of its process, immediately or after a delay. */
 export const WHO_MODULE: Readonly<Record<string, string | object>> = {
   'who.json': {
     module: 'who',

@@ -1,16 +1,16 @@
 import { waitUntil } from '../http/wait-until.js';
 import type { RunningModgate } from '../start-host.js';
 
-/** CI runs on loaded machines, where a worker may take many seconds to start. */
-export const PATIENCE_MS = 40_000;
+/** On a loaded CI machine a worker may take many seconds to start. */
+export const TIMEOUT_MS = 40_000;
 
-/** The process ids of the workers that serve, oldest first. */
+/** The pids of the serving workers, oldest first. */
 export function listWorkers(host: Pick<RunningModgate, 'logs'>): number[] {
   const pids: number[] = [];
   for (const line of host.logs()) {
     const pid = Number(line['pid']);
-    if (line['msg'] === 'a worker serves') pids.push(pid);
-    if (line['msg'] === 'a worker died') pids.splice(pids.indexOf(pid), 1);
+    if (line['msg'] === 'worker ready') pids.push(pid);
+    if (line['msg'] === 'worker exited unexpectedly') pids.splice(pids.indexOf(pid), 1);
   }
   return pids;
 }
@@ -24,15 +24,15 @@ export async function waitForLine(
   message: string,
   count = 1,
 ): Promise<void> {
-  await waitUntil(`'${message}'`, () => countLines(host, message) >= count, PATIENCE_MS);
+  await waitUntil(`'${message}'`, () => countLines(host, message) >= count, TIMEOUT_MS);
 }
 
-/** Sends a signal to the host; the workers are its own affair. */
+/** Signals the primary only. */
 export function signal(host: Pick<RunningModgate, 'pid'>, name: NodeJS.Signals): void {
   process.kill(host.pid, name);
 }
 
-/** Whether the process is there. */
+/** Whether the process is running. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

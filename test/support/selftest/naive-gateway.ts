@@ -8,14 +8,14 @@ export interface WeakHost {
   close(): Promise<void>;
 }
 
-/** A head that has stood still for so long is taken for whole. */
+/** A head is treated as complete after this pause. */
 const PATIENCE_MS = 50;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
 /**
- * A gateway that makes every mistake of the corpus: it asks nobody who calls, repairs paths, reads heads
- * as it likes, hands on every header, rewrites bodies, believes certificates, follows what it is given,
- * and repeats what the provider said. `providers` are the endpoints by module.
+ * A gateway with every vulnerability of the corpus: no authentication, repaired paths, lenient parsing of
+ * heads, forwarding of all headers, rewritten bodies, unchecked certificates, followed redirects and
+ * unfiltered provider responses. `providers` are the endpoints by module.
  */
 export function startNaiveGateway(providers: ReadonlyMap<string, string>): Promise<WeakHost> {
   return listen((socket) => {
@@ -41,12 +41,12 @@ export function startNaiveGateway(providers: ReadonlyMap<string, string>): Promi
   });
 }
 
-/** A host that hangs up on everybody: what must be served is not. */
+/** A host that closes every connection. */
 export function startRudeHost(): Promise<WeakHost> {
   return listen((socket) => socket.end());
 }
 
-/** A host that refuses everything, as it should, but takes its time. */
+/** A host that rejects everything, but slowly. */
 export function startSluggishHost(delayMs: number): Promise<WeakHost> {
   const body = JSON.stringify({
     ...{ type: '', title: '', status: 404, code: '', detail: '', request_id: '', errors: [] },
@@ -59,8 +59,8 @@ export function startSluggishHost(delayMs: number): Promise<WeakHost> {
   });
 }
 
-/** A host that knows nobody, and says so the later, the more of a token is right. */
-export function startTellingHost(token: string): Promise<WeakHost> {
+/** A host that rejects every token, the later the longer its correct prefix is. */
+export function startLeakingHost(token: string): Promise<WeakHost> {
   const body = JSON.stringify({ status: 401 });
   return listen((socket) => {
     socket.once('data', async (bytes) => {
@@ -98,7 +98,7 @@ interface NaiveRequest {
   readonly body: string;
 }
 
-/** Wherever something looks like a request line, there is one: what was hidden in a body is heard too. */
+/** Treats every line that looks like a request line as one, including those hidden in a body. */
 function splitRequests(text: string): NaiveRequest[] {
   const parts = text.split(/(?=^[A-Za-z]+ \S+ HTTP\/)/m);
   return parts.map((part) => {
@@ -119,7 +119,7 @@ async function answerNaively(
 ): Promise<string> {
   const decoded = decodeLeniently(target);
   const [, module = '', path = '/'] = /^\/modules\/([^/]+)\/http(\/.*)$/.exec(decoded) ?? [];
-  // It is told of another server, so it goes there.
+  // Calls any server that the request names.
   const elsewhere = /127\.0\.0\.1:\d+/.exec(decoded)?.[0];
   if (elsewhere !== undefined) await send(`http://${elsewhere}/`, 'GET', [], '').catch(() => '');
   const url = `${providers.get(module) ?? [...providers.values()][0]}${path.split('?', 1)[0]}`;

@@ -12,19 +12,19 @@ import {
 import { REFERENCE_SECRET } from '../../../core/testkit/index.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
 
-/** An adapter with one fault, and the clause that must catch it. */
+/** An adapter with one bug, and the clause that must catch it. */
 export interface Mutant {
   readonly clause: string;
   readonly what: string;
-  /** What the failed clause says. */
-  readonly says: RegExp;
+  /** The reason of the failed clause. */
+  readonly reason: RegExp;
   readonly adapter: ProviderAdapter;
 }
 
 const GOOD = httpAdapter as ProviderAdapter;
 const UTF8 = { decode: (bytes: Uint8Array | null) => Buffer.from(bytes ?? []).toString() };
 
-/** What the mutants leave behind, on purpose. */
+/** Leaks of the mutants, released after each test. */
 const leaks: { readonly timers: NodeJS.Timeout[]; memory: unknown[] } = { timers: [], memory: [] };
 
 export function cleanUpAfterMutants(): void {
@@ -49,82 +49,98 @@ function changeProvider(change: Change): ProviderAdapter {
   };
 }
 
-/** A change of what is sent. */
+/** Changes the request. */
 function changeRequest(change: (invocation: Invocation) => Invocation): ProviderAdapter {
-  return changeProvider((good) => ({ invoke: (asked) => good.invoke(change(asked)) }));
+  return changeProvider((good) => ({ invoke: (invocation) => good.invoke(change(invocation)) }));
 }
 
 function changeTarget(change: (target: string) => string): ProviderAdapter {
-  return changeRequest((asked) => {
-    const { operation } = asked;
-    if (operation.kind !== 'http_route') return asked;
-    return { ...asked, operation: { ...operation, target: change(operation.target) } };
+  return changeRequest((invocation) => {
+    const { operation } = invocation;
+    if (operation.kind !== 'http_route') return invocation;
+    return { ...invocation, operation: { ...operation, target: change(operation.target) } };
   });
 }
 
-/** A change of what is answered. */
-function changeAnswer(
-  change: (outcome: Outcome, asked: Invocation) => Outcome | Promise<Outcome>,
+/** Changes the response. */
+function changeResponse(
+  change: (outcome: Outcome, invocation: Invocation) => Outcome | Promise<Outcome>,
 ): ProviderAdapter {
   return changeProvider((good) => ({
-    invoke: async (asked) => change(await good.invoke(asked), asked),
+    invoke: async (invocation) => change(await good.invoke(invocation), invocation),
   }));
 }
 
 function changeFailure(
-  change: (failure: ProviderFailure, asked: Invocation) => unknown,
+  change: (failure: ProviderFailure, invocation: Invocation) => unknown,
 ): ProviderAdapter {
   return changeProvider((good) => ({
-    invoke: (asked) =>
-      good.invoke(asked).catch(async (failure: ProviderFailure) => {
-        throw await change(failure, asked);
+    invoke: (invocation) =>
+      good.invoke(invocation).catch(async (failure: ProviderFailure) => {
+        throw await change(failure, invocation);
       }),
   }));
+}
+
+/** Not a mutant: delays each call for which there is no idle connection. */
+export function openConnectionsSlowly(ms: number): ProviderAdapter {
+  return changeProvider((good) => {
+    let inFlight = 0;
+    return {
+      invoke: async (invocation) => {
+        inFlight += 1;
+        if (inFlight > 1) await new Promise((resolve) => setTimeout(resolve, ms));
+        return good.invoke(invocation).finally(() => {
+          inFlight -= 1;
+        });
+      },
+    };
+  });
 }
 
 const NEVER = new Promise<never>(() => {});
 const targetOf = ({ operation }: Invocation) =>
   operation.kind === 'http_route' ? operation.target : '';
-const withoutSignal = ({ cancellation: _ignored, ...asked }: Invocation): Invocation => ({
-  ...asked,
+const withoutSignal = ({ cancellation: _ignored, ...invocation }: Invocation): Invocation => ({
+  ...invocation,
   signal: new AbortController().signal,
 });
 
 export const MUTANTS: readonly Mutant[] = [
   {
     clause: 'adapter.brand',
-    what: 'was not made by defineAdapter',
-    says: /brand/,
+    what: 'was not created by defineAdapter',
+    reason: /brand/,
     adapter: Object.fromEntries(Object.entries(GOOD)) as unknown as ProviderAdapter,
   },
   {
     clause: 'adapter.brand',
-    what: 'is of another contract',
-    says: /contract must be 1/,
+    what: 'is for another contract version',
+    reason: /contract must be 1/,
     adapter: { ...GOOD, contract: 2 as 1 },
   },
   {
     clause: 'adapter.kind',
-    what: 'has a kind that no descriptor can name',
-    says: /kind must match/,
+    what: 'has a kind that is invalid in a descriptor',
+    reason: /kind must match/,
     adapter: { ...GOOD, kind: 'My Kind' },
   },
   {
     clause: 'config.unknown-keys',
-    what: 'takes any key in its config',
-    says: /must refuse a key/,
+    what: 'accepts any key in its config',
+    reason: /must reject an unknown key/,
     adapter: { ...GOOD, config: type({ endpoints: any() }) as ProviderAdapter['config'] },
   },
   {
     clause: 'config.not-a-mapping',
-    what: 'takes anything for a config',
-    says: /config must refuse undefined/,
+    what: 'accepts any config',
+    reason: /config must reject undefined/,
     adapter: { ...GOOD, config: any() },
   },
   {
     clause: 'open.while-down',
     what: 'connects while it opens',
-    says: /ECONNREFUSED/,
+    reason: /ECONNREFUSED/,
     adapter: changeProvider(async (good) => {
       await good.check(new AbortController().signal);
       return {};
@@ -133,7 +149,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     clause: 'open.while-down',
     what: 'remembers that the provider was down',
-    says: /a call after the provider came up did not come to hold/,
+    reason: /a call after the provider came up did not happen/,
     adapter: changeProvider(async (good) => {
       const first = await good.check(new AbortController().signal).catch((error: unknown) => error);
       return first === undefined ? {} : { invoke: () => Promise.reject(first) };
@@ -141,14 +157,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'open.independent',
-    what: 'shares one provider among all that it opened',
-    says: /UND_ERR_DESTROYED|no answer/,
+    what: 'shares one provider between all openings',
+    reason: /UND_ERR_DESTROYED|no answer|no response/,
     adapter: shareProvider(),
   },
   {
     clause: 'manifest.answers',
-    what: 'leaves out what it does not know in the manifest',
-    says: /deepEqual|deeply equal|deep-equal/,
+    what: 'drops unknown fields of the manifest',
+    reason: /deepEqual|deeply equal|deep-equal/,
     adapter: changeProvider((good) => ({
       manifest: async (signal) => {
         const { admin: _left, ...manifest } = (await good.manifest(signal)) as { admin: unknown };
@@ -158,36 +174,36 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'manifest.down',
-    what: 'answers an empty manifest while the provider is down',
-    says: /must fail, but it was answered/,
+    what: 'returns an empty manifest while the provider is down',
+    reason: /must fail, but it succeeded/,
     adapter: changeProvider((good) => ({
       manifest: (signal) => good.manifest(signal).catch(() => ({})),
     })),
   },
   {
     clause: 'readiness.up',
-    what: 'never finds the provider ready',
-    says: /check finds the provider ready did not come to hold/,
+    what: 'never reports the provider as ready',
+    reason: /check of the provider did not happen/,
     adapter: changeProvider(() => ({
       check: () => Promise.reject(new ProviderFailure('unavailable', 'not ready')),
     })),
   },
   {
     clause: 'readiness.down',
-    what: 'always finds the provider ready',
-    says: /must fail, but it was answered/,
+    what: 'always reports the provider as ready',
+    reason: /must fail, but it succeeded/,
     adapter: changeProvider(() => ({ check: async () => {} })),
   },
   {
     clause: 'readiness.recovers',
-    what: 'stays broken once the provider was down',
-    says: /a call after the provider came back did not come to hold/,
+    what: 'does not recover once the provider was down',
+    reason: /a call after the provider came back did not happen/,
     adapter: changeProvider((good) => {
       let broken: unknown;
       return {
-        invoke: async (asked) => {
+        invoke: async (invocation) => {
           if (broken !== undefined) throw broken;
-          return good.invoke(asked).catch((error: unknown) => {
+          return good.invoke(invocation).catch((error: unknown) => {
             broken = error;
             throw error;
           });
@@ -198,23 +214,23 @@ export const MUTANTS: readonly Mutant[] = [
   {
     clause: 'request.method',
     what: 'sends PATCH as POST',
-    says: /'POST'|POST/,
-    adapter: changeRequest((asked) => {
-      const { operation } = asked;
-      if (operation.kind !== 'http_route' || operation.method !== 'PATCH') return asked;
-      return { ...asked, operation: { ...operation, method: 'POST' } };
+    reason: /'POST'|POST/,
+    adapter: changeRequest((invocation) => {
+      const { operation } = invocation;
+      if (operation.kind !== 'http_route' || operation.method !== 'PATCH') return invocation;
+      return { ...invocation, operation: { ...operation, method: 'POST' } };
     }),
   },
   {
     clause: 'request.path',
     what: 'encodes the path a second time',
-    says: /%20/,
+    reason: /%20/,
     adapter: changeTarget((target) => target.replaceAll('%', '%25')),
   },
   {
     clause: 'request.query',
-    what: 'keeps the last of the pairs with one name',
-    says: /a/,
+    what: 'keeps only the last query pair of a name',
+    reason: /a/,
     adapter: changeTarget((target) => {
       const [path, query = ''] = target.split('?');
       return `${path}?${new URLSearchParams(Object.fromEntries(new URLSearchParams(query)))}`;
@@ -222,8 +238,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'request.target',
-    what: 'writes the target anew',
-    says: /echo/,
+    what: 'rebuilds the target',
+    reason: /echo/,
     adapter: changeTarget((target) => {
       const url = new URL(target, 'http://a');
       return `${url.pathname}${url.searchParams.size > 0 ? `?${url.searchParams}` : ''}`;
@@ -231,90 +247,99 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'request.headers',
-    what: 'sends the headers that it knows',
-    says: /must arrive unchanged/,
-    adapter: changeRequest((asked) => ({ ...asked, headers: { accept: 'application/json' } })),
+    what: 'sends only some headers',
+    reason: /must arrive unchanged/,
+    adapter: changeRequest((invocation) => ({
+      ...invocation,
+      headers: { accept: 'application/json' },
+    })),
   },
   {
     clause: 'request.header-injection',
-    what: 'writes a header as it is, line breaks too',
-    says: /injected/,
-    adapter: changeRequest((asked) => {
-      const lines = Object.entries(asked.headers).flatMap(([name, value]) =>
+    what: 'sends line breaks in header values',
+    reason: /injected/,
+    adapter: changeRequest((invocation) => {
+      const lines = Object.entries(invocation.headers).flatMap(([name, value]) =>
         `${name}: ${value}`.split(/[\r\n]+/),
       );
       const pairs = lines.map((line) => line.split(': ')).filter((pair) => pair.length === 2);
-      return { ...asked, headers: Object.fromEntries(pairs) };
+      return { ...invocation, headers: Object.fromEntries(pairs) };
     }),
   },
   {
     clause: 'request.body',
-    what: 'parses the body and writes it anew',
-    says: /must arrive unchanged/,
-    adapter: changeRequest((asked) => {
-      const { operation } = asked;
-      if (operation.kind !== 'http_route' || operation.body === null) return asked;
+    what: 'parses and rebuilds the body',
+    reason: /must arrive unchanged/,
+    adapter: changeRequest((invocation) => {
+      const { operation } = invocation;
+      if (operation.kind !== 'http_route' || operation.body === null) return invocation;
       const body = Buffer.from(JSON.stringify(JSON.parse(UTF8.decode(operation.body))));
-      return { ...asked, operation: { ...operation, body } };
+      return { ...invocation, operation: { ...operation, body } };
     }),
   },
   {
     clause: 'request.no-body',
-    what: 'sends an empty object for no body',
-    says: /must arrive without a body/,
-    adapter: changeRequest((asked) => {
-      const { operation } = asked;
-      if (operation.kind !== 'http_route') return asked;
-      return { ...asked, operation: { ...operation, body: operation.body ?? Buffer.from('{}') } };
+    what: 'sends an empty object instead of no body',
+    reason: /must arrive without a body/,
+    adapter: changeRequest((invocation) => {
+      const { operation } = invocation;
+      if (operation.kind !== 'http_route') return invocation;
+      return {
+        ...invocation,
+        operation: { ...operation, body: operation.body ?? Buffer.from('{}') },
+      };
     }),
   },
   {
     clause: 'answer.shape',
-    what: 'answers the body as text',
-    says: /body must be bytes, pieces of them, or null/,
-    adapter: changeAnswer((outcome) => ({
+    what: 'returns the body as text',
+    reason: /body must be bytes, pieces of them, or null/,
+    adapter: changeResponse((outcome) => ({
       ...outcome,
       body: UTF8.decode(joinBody(outcome.body)) as unknown as Uint8Array,
     })),
   },
   {
     clause: 'answer.shape',
-    what: 'answers a header as a list',
-    says: /the header x-repeated must be text/,
-    adapter: changeAnswer((outcome) => ({
+    what: 'returns a header as a list',
+    reason: /the header x-repeated must be text/,
+    adapter: changeResponse((outcome) => ({
       ...outcome,
       headers: { ...outcome.headers, 'x-repeated': ['one', 'two'] as unknown as string },
     })),
   },
   {
     clause: 'answer.body',
-    what: 'parses the answer and writes it anew',
-    says: /12345678901234567890/,
-    adapter: changeAnswer((outcome) => ({
+    what: 'parses and rebuilds the response',
+    reason: /12345678901234567890/,
+    adapter: changeResponse((outcome) => ({
       ...outcome,
       body: Buffer.from(JSON.stringify(JSON.parse(UTF8.decode(joinBody(outcome.body))))),
     })),
   },
   {
     clause: 'answer.not-json',
-    what: 'judges whether an answer is JSON',
-    says: /not JSON/,
-    adapter: changeAnswer((outcome) => {
+    what: 'rejects a response that is not JSON',
+    reason: /not JSON/,
+    adapter: changeResponse((outcome) => {
       if (outcome.headers['content-type'] === 'application/json') return outcome;
       throw new ProviderFailure('protocol', 'not JSON');
     }),
   },
   {
     clause: 'answer.empty',
-    what: 'answers null as JSON for no body',
-    says: /null or empty/,
-    adapter: changeAnswer((outcome) => ({ ...outcome, body: outcome.body ?? Buffer.from('null') })),
+    what: 'returns null as JSON instead of no body',
+    reason: /null or empty/,
+    adapter: changeResponse((outcome) => ({
+      ...outcome,
+      body: outcome.body ?? Buffer.from('null'),
+    })),
   },
   {
     clause: 'answer.status',
-    what: 'takes the status of an error for a failure',
-    says: /status 500/,
-    adapter: changeAnswer((outcome) => {
+    what: 'turns an error status into a failure',
+    reason: /status 500/,
+    adapter: changeResponse((outcome) => {
       if (outcome.status < 500) return outcome;
       throw new ProviderFailure('unavailable', `status ${outcome.status}`);
     }),
@@ -322,25 +347,27 @@ export const MUTANTS: readonly Mutant[] = [
   {
     clause: 'answer.error-body',
     what: 'drops the body of an error',
-    says: /409/,
-    adapter: changeAnswer((outcome) =>
+    reason: /409/,
+    adapter: changeResponse((outcome) =>
       outcome.status < 400 ? outcome : { ...outcome, body: null },
     ),
   },
   {
     clause: 'answer.headers',
-    what: 'keeps the case of names',
-    says: /Kept As It Is/,
-    adapter: changeAnswer(({ headers: { 'x-reference': value = '', ...others }, ...outcome }) => ({
-      ...outcome,
-      headers: { ...others, 'X-Reference': value },
-    })),
+    what: 'keeps the case of header names',
+    reason: /Kept As It Is/,
+    adapter: changeResponse(
+      ({ headers: { 'x-reference': value = '', ...others }, ...outcome }) => ({
+        ...outcome,
+        headers: { ...others, 'X-Reference': value },
+      }),
+    ),
   },
   {
     clause: 'answer.headers',
     what: 'keeps the last value of a repeated header',
-    says: /one, two/,
-    adapter: changeAnswer(({ headers, ...outcome }) => ({
+    reason: /one, two/,
+    adapter: changeResponse(({ headers, ...outcome }) => ({
       ...outcome,
       headers: { ...headers, 'x-repeated': headers['x-repeated']?.split(', ').at(-1) ?? '' },
     })),
@@ -348,53 +375,59 @@ export const MUTANTS: readonly Mutant[] = [
   {
     clause: 'answer.redirect',
     what: 'follows a redirect',
-    says: /302/,
+    reason: /302/,
     adapter: changeProvider((good) => ({
-      invoke: async (asked) => {
-        const outcome = await good.invoke(asked);
-        const { operation } = asked;
+      invoke: async (invocation) => {
+        const outcome = await good.invoke(invocation);
+        const { operation } = invocation;
         const target = outcome.headers['location'];
         if (target === undefined || operation.kind !== 'http_route') return outcome;
-        return good.invoke({ ...asked, operation: { ...operation, target } });
+        return good.invoke({ ...invocation, operation: { ...operation, target } });
       },
     })),
   },
   {
     clause: 'answer.at-limit',
-    what: 'takes the limit for the first length that is too long',
-    says: /larger than 999 bytes/,
-    adapter: changeRequest((asked) => ({ ...asked, maxResponseBytes: asked.maxResponseBytes - 1 })),
+    what: 'rejects a body of exactly the limit',
+    reason: /larger than 999 bytes/,
+    adapter: changeRequest((invocation) => ({
+      ...invocation,
+      maxResponseBytes: invocation.maxResponseBytes - 1,
+    })),
   },
   {
     clause: 'answer.oversize',
-    what: 'knows no limit',
-    says: /must fail, but it was answered/,
-    adapter: changeRequest((asked) => ({ ...asked, maxResponseBytes: Infinity })),
+    what: 'ignores the limit',
+    reason: /must fail, but it succeeded/,
+    adapter: changeRequest((invocation) => ({ ...invocation, maxResponseBytes: Infinity })),
   },
   {
     clause: 'answer.oversize',
-    what: 'cuts an answer that is too long',
-    says: /must fail, but it was answered/,
+    what: 'truncates a response that is too long',
+    reason: /must fail, but it succeeded/,
     adapter: changeProvider((good) => ({
-      invoke: async (asked) => {
-        const outcome = await good.invoke({ ...asked, maxResponseBytes: Infinity });
-        return { ...outcome, body: joinBody(outcome.body).subarray(0, asked.maxResponseBytes) };
+      invoke: async (invocation) => {
+        const outcome = await good.invoke({ ...invocation, maxResponseBytes: Infinity });
+        return {
+          ...outcome,
+          body: joinBody(outcome.body).subarray(0, invocation.maxResponseBytes),
+        };
       },
     })),
   },
   {
     clause: 'answer.malformed',
-    what: 'throws what the library throws',
-    says: /must throw a ProviderFailure, it threw Error: Parse Error/,
+    what: 'throws errors of its library',
+    reason: /must throw a ProviderFailure, it threw Error: Parse Error/,
     adapter: changeFailure(() => new Error('Parse Error')),
   },
   {
     clause: 'answer.cut-short',
-    what: 'takes what has come for the whole',
-    says: /must fail, but it was answered/,
+    what: 'returns a truncated response as complete',
+    reason: /must fail, but it succeeded/,
     adapter: changeProvider((good) => ({
-      invoke: (asked) =>
-        good.invoke(asked).catch((failure: ProviderFailure) => {
+      invoke: (invocation) =>
+        good.invoke(invocation).catch((failure: ProviderFailure) => {
           if (failure.status === null) throw failure;
           return { status: failure.status, headers: {}, body: Buffer.from('{"cut":') };
         }),
@@ -402,43 +435,44 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'failure.down',
-    what: 'throws what the system says',
-    says: /must throw a ProviderFailure/,
+    what: 'throws system errors',
+    reason: /must throw a ProviderFailure/,
     adapter: changeFailure(() => Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })),
   },
   {
     clause: 'failure.down',
-    what: 'makes an answer of its own up',
-    says: /must fail, but it was answered/,
+    what: 'makes up a response',
+    reason: /must fail, but it succeeded/,
     adapter: changeProvider((good) => ({
-      invoke: (asked) => good.invoke(asked).catch(() => ({ status: 503, headers: {}, body: null })),
+      invoke: (invocation) =>
+        good.invoke(invocation).catch(() => ({ status: 503, headers: {}, body: null })),
     })),
   },
   {
     clause: 'failure.goes-down',
-    what: 'takes a provider that goes down for one that talks nonsense',
-    says: /must fail as unavailable, it failed as protocol/,
+    what: 'reports a provider that goes down as protocol',
+    reason: /must fail as unavailable, it failed as protocol/,
     adapter: changeFailure(() => new ProviderFailure('protocol', 'broken')),
   },
   {
     clause: 'failure.reset',
-    what: 'takes a reset for the end of the time',
-    says: /must fail as unavailable, it failed as timeout/,
+    what: 'reports a reset as timeout',
+    reason: /must fail as unavailable, it failed as timeout/,
     adapter: changeFailure(() => new ProviderFailure('timeout', 'it took too long')),
   },
   {
     clause: 'failure.half-closed',
-    what: 'waits for an answer on a half-closed connection',
-    says: /did not settle/,
+    what: 'waits for a response on a half-closed connection',
+    reason: /did not settle/,
     adapter: changeFailure(() => NEVER),
   },
   {
     clause: 'failure.no-secrets',
     what: 'puts the credentials into the message of a failure',
-    says: /is shown/,
+    reason: /is revealed/,
     adapter: changeProvider((good, context) => ({
-      invoke: (asked) =>
-        good.invoke(asked).catch((cause: ProviderFailure) => {
+      invoke: (invocation) =>
+        good.invoke(invocation).catch((cause: ProviderFailure) => {
           const token = context.secret(REFERENCE_SECRET.reference).reveal();
           throw new ProviderFailure(cause.failure, `no answer for ${token}`, { cause });
         }),
@@ -447,10 +481,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     clause: 'failure.no-secrets',
     what: 'keeps the request with its credentials as the cause',
-    says: /is shown in base64/,
+    reason: /is revealed in base64/,
     adapter: changeProvider((good, context) => ({
-      invoke: (asked) =>
-        good.invoke(asked).catch((failure: ProviderFailure) => {
+      invoke: (invocation) =>
+        good.invoke(invocation).catch((failure: ProviderFailure) => {
           const token = context.secret(REFERENCE_SECRET.reference).reveal();
           const headers = { authorization: Buffer.from(token).toString('base64') };
           const cause = Object.assign(new Error('failed'), { request: { headers } });
@@ -461,7 +495,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     clause: 'failure.no-secrets',
     what: 'logs the credentials',
-    says: /is shown/,
+    reason: /is revealed/,
     adapter: changeProvider((_good, context) => {
       const token = context.secret(REFERENCE_SECRET.reference).reveal();
       context.log.debug({ headers: { authorization: token } }, 'connecting');
@@ -471,128 +505,131 @@ export const MUTANTS: readonly Mutant[] = [
   {
     clause: 'signal.deadline',
     what: 'ignores its signal',
-    says: /did not settle/,
+    reason: /did not settle/,
     adapter: changeRequest(withoutSignal),
   },
   {
     clause: 'signal.deadline',
-    what: 'takes every abort for a caller who has gone',
-    says: /must fail as timeout, it failed as cancelled/,
+    what: 'reports every abort as cancelled',
+    reason: /must fail as timeout, it failed as cancelled/,
     adapter: changeFailure(() => new ProviderFailure('cancelled', 'aborted')),
   },
   {
     clause: 'signal.abort',
-    what: 'throws the error of the abort',
-    says: /must throw a ProviderFailure, it threw .*AbortError/,
+    what: 'throws the AbortError',
+    reason: /must throw a ProviderFailure, it threw .*AbortError/,
     adapter: changeFailure(() => new DOMException('aborted', 'AbortError')),
   },
   {
     clause: 'signal.already-aborted',
-    what: 'looks at its signal once the call has been sent',
-    says: /must not be asked/,
+    what: 'checks its signal only after the call was sent',
+    reason: /must not be called/,
     adapter: changeProvider((good) => ({
-      invoke: async (asked) => {
-        const outcome = await good.invoke(withoutSignal(asked));
-        asked.signal.throwIfAborted();
+      invoke: async (invocation) => {
+        const outcome = await good.invoke(withoutSignal(invocation));
+        invocation.signal.throwIfAborted();
         return outcome;
       },
     })),
   },
   {
     clause: 'signal.trickle',
-    what: 'forgets the deadline when the answer has begun',
-    says: /did not settle/,
-    adapter: changeRequest((asked) =>
-      targetOf(asked) === '/fault/trickle' ? withoutSignal(asked) : asked,
+    what: 'ignores the deadline once the response has started',
+    reason: /did not settle/,
+    adapter: changeRequest((invocation) =>
+      targetOf(invocation) === '/fault/trickle' ? withoutSignal(invocation) : invocation,
     ),
   },
   {
     clause: 'signal.no-listeners',
-    what: 'leaves its listener at the signal',
-    says: /no listener is left/,
-    adapter: changeRequest((asked) => {
-      asked.signal.addEventListener('abort', () => {});
-      return asked;
+    what: 'does not remove its listener from the signal',
+    reason: /the removal of all listeners did not happen/,
+    adapter: changeRequest((invocation) => {
+      invocation.signal.addEventListener('abort', () => {});
+      return invocation;
     }),
   },
   {
     clause: 'calls.apart',
-    what: 'gives each answer to the call that waits longest',
-    says: /slow/,
+    what: 'gives each response to the oldest call',
+    reason: /slow/,
     adapter: answerInOrder(),
   },
   {
     clause: 'calls.once',
-    what: 'repeats a call that was answered with 503',
-    says: /a status is an answer/,
+    what: 'retries a call with the status 503',
+    reason: /a call with an error status must not be retried/,
     adapter: changeProvider((good) => ({
-      invoke: async (asked) => {
-        const outcome = await good.invoke(asked);
-        return outcome.status === 503 ? good.invoke(asked) : outcome;
+      invoke: async (invocation) => {
+        const outcome = await good.invoke(invocation);
+        return outcome.status === 503 ? good.invoke(invocation) : outcome;
       },
     })),
   },
   {
     clause: 'calls.once',
-    what: 'repeats a call that failed',
-    says: /a call that failed must not be repeated/,
+    what: 'retries a call that failed',
+    reason: /a call that failed must not be retried/,
     adapter: changeProvider((good) => ({
-      invoke: (asked) => good.invoke(asked).catch(() => good.invoke(asked)),
+      invoke: (invocation) => good.invoke(invocation).catch(() => good.invoke(invocation)),
     })),
   },
   {
     clause: 'calls.late-answer',
-    what: 'gives an answer that came late to the next call',
-    says: /slow|whose answer is late must fail/,
+    what: 'gives a late response to the next call',
+    reason: /slow|a late response must fail/,
     adapter: answerLate(),
   },
   {
-    clause: 'calls.no-stray-rejection',
-    what: 'leaves the promise of an aborted call to itself',
-    says: /1 rejections were not handled|2 rejections were not handled/,
+    clause: 'calls.no-unhandled-rejection',
+    what: 'does not handle the promise of an aborted call',
+    reason: /1 rejections were not handled|2 rejections were not handled/,
     adapter: changeProvider((good) => ({
-      invoke: (asked) => {
-        asked.signal.addEventListener('abort', () => void Promise.reject(new Error('aborted')));
-        return good.invoke(asked);
+      invoke: (invocation) => {
+        invocation.signal.addEventListener(
+          'abort',
+          () => void Promise.reject(new Error('aborted')),
+        );
+        return good.invoke(invocation);
       },
     })),
   },
   {
     clause: 'admin.list',
-    what: 'asks for the first page each time',
-    says: /deep/,
-    adapter: changeRequest((asked) => {
-      const { operation } = asked;
-      if (operation.kind !== 'admin_list') return asked;
-      return { ...asked, operation: { ...operation, cursor: null } };
+    what: 'requests the first page each time',
+    reason: /deep/,
+    adapter: changeRequest((invocation) => {
+      const { operation } = invocation;
+      if (operation.kind !== 'admin_list') return invocation;
+      return { ...invocation, operation: { ...operation, cursor: null } };
     }),
   },
   {
     clause: 'admin.action',
-    what: 'writes the input anew',
-    says: /12345678901234567890/,
-    adapter: changeRequest((asked) => {
-      const { operation } = asked;
-      if (operation.kind !== 'admin_action') return asked;
+    what: 'rebuilds the input',
+    reason: /12345678901234567890/,
+    adapter: changeRequest((invocation) => {
+      const { operation } = invocation;
+      if (operation.kind !== 'admin_action') return invocation;
       const inputJson = Buffer.from(JSON.stringify(operation.input));
-      return { ...asked, operation: { ...operation, inputJson } };
+      return { ...invocation, operation: { ...operation, inputJson } };
     }),
   },
   {
     clause: 'configure.delivers',
-    what: 'says that it has delivered, and has not',
-    says: /deep/,
+    what: 'reports a delivery that did not happen',
+    reason: /deep/,
     adapter: changeProvider((good) => ({
-      invoke: async (asked) =>
-        asked.operation.kind === 'configure'
+      invoke: async (invocation) =>
+        invocation.operation.kind === 'configure'
           ? { status: 204, headers: {}, body: null }
-          : good.invoke(asked),
+          : good.invoke(invocation),
     })),
   },
   {
     clause: 'endpoints.shape',
-    what: 'names an endpoint twice',
-    says: /ids must differ/,
+    what: 'returns an endpoint twice',
+    reason: /ids must be distinct/,
     adapter: changeProvider((good) => {
       const endpoints = good.endpoints?.() ?? [];
       return { endpoints: () => [...endpoints, ...endpoints] };
@@ -600,16 +637,16 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'endpoints.each',
-    what: 'takes the first endpoint for one that it has not',
-    says: /must fail, but it was answered/,
+    what: 'calls the first endpoint instead of an unknown one',
+    reason: /must fail, but it succeeded/,
     adapter: changeProvider((good) => ({
-      invoke: ({ endpoint: _ignored, ...asked }) => good.invoke(asked),
+      invoke: ({ endpoint: _ignored, ...invocation }) => good.invoke(invocation),
     })),
   },
   {
     clause: 'close.sockets',
-    what: 'forgets a connection',
-    says: /no connection more than before/,
+    what: 'leaks a connection',
+    reason: /the close of all connections did not happen/,
     adapter: changeProvider((_good, _context, { endpoints: [url = ''] }) => {
       const { port } = new URL(url) as unknown as AddressInfo;
       connect({ port: Number(port), host: '127.0.0.1' })
@@ -620,8 +657,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'close.handles',
-    what: 'forgets a timer',
-    says: /handles are active/,
+    what: 'leaks a timer',
+    reason: /active handles did not happen/,
     adapter: changeProvider(() => {
       leaks.timers.push(setInterval(() => {}, 1_000));
       return {};
@@ -629,11 +666,11 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'close.during-invoke',
-    what: 'forgets the calls in flight when it closes',
-    says: /did not settle/,
+    what: 'does not fail the calls in flight when it closes',
+    reason: /did not settle/,
     adapter: changeProvider((good, { scope }) => ({
-      invoke: (asked) =>
-        good.invoke(asked).catch((failure: unknown) => {
+      invoke: (invocation) =>
+        good.invoke(invocation).catch((failure: unknown) => {
           if (scope.signal.aborted) return NEVER;
           throw failure;
         }),
@@ -641,8 +678,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'lifetime.handles',
-    what: 'forgets a timer now and then',
-    says: /handles are active/,
+    what: 'leaks a timer occasionally',
+    reason: /active handles did not happen/,
     adapter: changeProvider(() => {
       if (Math.random() < 0.2) leaks.timers.push(setInterval(() => {}, 1_000));
       return {};
@@ -650,8 +687,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'lifetime.memory',
-    what: 'remembers all that it ever opened',
-    says: /memory grew by/,
+    what: 'keeps all opened providers in memory',
+    reason: /memory grew by/,
     adapter: changeProvider(() => {
       leaks.memory.push(Array.from({ length: 20_000 }, (_, index) => `${index}`));
       return {};
@@ -674,10 +711,10 @@ function answerInOrder(): ProviderAdapter {
   return changeProvider((good) => {
     const waiting: ((outcome: Outcome) => void)[] = [];
     return {
-      invoke: (asked) =>
+      invoke: (invocation) =>
         new Promise((resolve, reject) => {
           waiting.push(resolve);
-          good.invoke(asked).then((outcome) => waiting.shift()?.(outcome), reject);
+          good.invoke(invocation).then((outcome) => waiting.shift()?.(outcome), reject);
         }),
     };
   });
@@ -687,17 +724,17 @@ function answerLate(): ProviderAdapter {
   return changeProvider((good) => {
     let late: Outcome | null = null;
     return {
-      invoke: async (asked) => {
+      invoke: async (invocation) => {
         const kept = late;
         late = null;
         if (kept !== null) return kept;
-        const answering = good.invoke(withoutSignal(asked));
+        const answering = good.invoke(withoutSignal(invocation));
         return new Promise((resolve, reject) => {
-          asked.signal.addEventListener('abort', () => {
+          invocation.signal.addEventListener('abort', () => {
             answering.then((outcome) => {
               late = outcome;
             }, reject);
-            reject(asked.signal.reason);
+            reject(invocation.signal.reason);
           });
           answering.then(resolve, reject);
         });

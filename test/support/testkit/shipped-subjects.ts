@@ -8,12 +8,12 @@ import { startNatsReference } from '../../plugins/nats/nats-reference.js';
 
 const nats: AdapterSubject = { adapter: natsAdapter, start: startNatsReference, cycles: 200 };
 
-/** In CI a missing server fails each clause; elsewhere they are left out, and a test says so. */
+/** In CI a missing server fails the clauses. Elsewhere they are left out and a test is skipped. */
 export const HAS_NATS_SERVER =
   globalThis.process.env['CI'] === 'true' ||
   spawnSync('nats-server', ['--version']).error === undefined;
 
-/** Every adapter that modgate ships. */
+/** All shipped adapters. */
 export const SHIPPED: readonly AdapterSubject[] = [
   ...http,
   ...local,

@@ -9,9 +9,9 @@ import {
 } from '../../../core/testkit/index.js';
 import { type RunningHost, startHost } from '../start-host.js';
 import { SHIPPED } from './shipped-subjects.js';
-import { askThroughHost } from './through-host.js';
+import { callThroughHost } from './through-host.js';
 
-/** The subjects of these kinds, called through a host; a file a kind, so that they run beside each other. */
+/** Runs the subjects of these kinds through a host. Each kind has a test file, so that they run in parallel. */
 export function throughHostSuite(...kinds: readonly string[]): void {
   const subjects = SHIPPED.filter(({ adapter }) => kinds.includes(adapter.kind));
   describe(`through a running host: ${kinds.join(', ')}`, () => {
@@ -31,10 +31,10 @@ export function throughHostSuite(...kinds: readonly string[]): void {
     });
 
     for (const subject of subjects) {
-      adapterSuite(askThroughHost(subject, () => host));
+      adapterSuite(callThroughHost(subject, () => host));
 
       it(`delivers the configuration over ${subject.adapter.kind}`, async () => {
-        const { adapter, start } = askThroughHost(subject, () => host);
+        const { adapter, start } = callThroughHost(subject, () => host);
         const reference = await start(createReferenceModule());
         const context = createFakeOpenContext();
         const provider = await adapter.open(reference.config, context);

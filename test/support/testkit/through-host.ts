@@ -11,32 +11,32 @@ import {
 import { type AdapterSubject, REFERENCE_MANIFEST } from '../../../core/testkit/index.js';
 import type { RunningHost } from '../start-host.js';
 
-/** Of the module: what the suite takes for the deadline of a call is nothing that a caller can say. */
+/** The timeout of the module: a client of the host cannot set the deadline of a call. */
 const TIMEOUT_MS = 1_500;
-/** What the clauses about the size of an answer allow. */
+/** The limit used by the clauses about response sizes. */
 const SMALL_RESPONSE_BYTES = 1_000;
 const POLL_MS = 20;
 const DEADLINE_MS = 10_000;
-/** How long a manifest may take to come; a provider that is down never has one. */
+/** The time limit for a manifest. A provider that is down never returns one. */
 const MANIFEST_MS = 4_000;
 
 const AUTHORIZATION = 'Bearer dev-service:testkit:reference.use,modgate.modules.read';
 const DIGEST = `sha256:${'a'.repeat(64)}`;
 
-/** What a caller of a host cannot see or do. */
+/** The clauses that a client of a host cannot test. */
 const EXCEPTIONS = {
-  'configure.delivers': 'the host decides when; the test beside the suite sees that it does',
-  'request.header-injection': 'no client of HTTP can send such a header to the host',
-  'answer.status': 'every good status is 200 to a caller',
-  'answer.error-body': 'it does not reach a caller',
-  'answer.headers': 'no header of the provider reaches a caller',
-  'answer.not-json': 'is a 502 to a caller',
-  'signal.already-aborted': 'a caller who has gone asks nobody',
+  'configure.delivers': 'the host decides when; a separate test covers it',
+  'request.header-injection': 'an HTTP client cannot send such a header to the host',
+  'answer.status': 'every success status is 200 for a client',
+  'answer.error-body': 'it does not reach a client',
+  'answer.headers': 'no header of the provider reaches a client',
+  'answer.not-json': 'is a 502 for a client',
+  'signal.already-aborted': 'a client that has disconnected sends no request',
   'signal.no-listeners': 'the signal does not reach the host',
-  'calls.late-answer': 'the deadline is that of the module',
-  'calls.no-stray-rejection': 'the host is another process',
-  'endpoints.shape': 'a caller sees no endpoints',
-  'endpoints.each': 'a caller sees no endpoints',
+  'calls.late-answer': 'the deadline is set by the module',
+  'calls.no-unhandled-rejection': 'the host is another process',
+  'endpoints.shape': 'a client does not see endpoints',
+  'endpoints.each': 'a client does not see endpoints',
   'close.handles': 'the host is another process',
   'close.during-invoke': 'the host waits for the calls in flight',
   'lifetime.handles': 'the host is another process',
@@ -44,10 +44,10 @@ const EXCEPTIONS = {
 };
 
 /**
- * The same subject, asked through a running host: `open` drops a descriptor into its folder, each call is
- * one over HTTP, and the close removes the descriptor.
+ * The same subject through a running host: `open` writes a descriptor, each call is an HTTP request, and
+ * the close removes the descriptor.
  */
-export function askThroughHost(subject: AdapterSubject, host: () => RunningHost): AdapterSubject {
+export function callThroughHost(subject: AdapterSubject, host: () => RunningHost): AdapterSubject {
   const adapter: ProviderAdapter = {
     ...subject.adapter,
     open: (config, context) => openThroughHost(host(), subject.adapter.kind, config, context),
@@ -80,27 +80,27 @@ async function openThroughHost(
 
   const invoke = async (invocation: Invocation): Promise<Outcome> => {
     const { operation, maxResponseBytes } = invocation;
-    if (operation.kind !== 'http_route') return askBridge(pool, name, invocation);
-    if (maxResponseBytes !== SMALL_RESPONSE_BYTES) return askRoute(pool, name, invocation);
+    if (operation.kind !== 'http_route') return callBridge(pool, name, invocation);
+    if (maxResponseBytes !== SMALL_RESPONSE_BYTES) return callRoute(pool, name, invocation);
     small ??= mount(`${name}-small`, {
       manifest: { inline: REFERENCE_MANIFEST },
       limits: { timeout_ms: TIMEOUT_MS, response_bytes: SMALL_RESPONSE_BYTES },
     });
     await small;
-    return askRoute(pool, `${name}-small`, invocation);
+    return callRoute(pool, `${name}-small`, invocation);
   };
-  let asked: Promise<void> | null = null;
+  let mounted: Promise<void> | null = null;
   return {
     invoke,
     check: async () => {
       const target = '/echo/check';
       const route = { kind: 'http_route', method: 'GET', target, body: null } as HttpRouteOperation;
-      await askRoute(pool, name, { operation: route, headers: {} });
+      await callRoute(pool, name, { operation: route, headers: {} });
     },
     manifest: async () => {
-      asked ??= mount(`${name}-asking`, { manifest: { from: 'provider' } });
-      await asked;
-      return readManifest(pool, `${name}-asking`);
+      mounted ??= mount(`${name}-provided`, { manifest: { from: 'provider' } });
+      await mounted;
+      return readManifest(pool, `${name}-provided`);
     },
   };
 }
@@ -110,7 +110,7 @@ function describeModule(module: string, provider: object, others: object): objec
     module,
     provider,
     limits: { timeout_ms: TIMEOUT_MS },
-    // Every call is one call: what the host makes of failures is tested elsewhere.
+    // The host's own handling of failures is tested elsewhere.
     retry: { attempts: 0 },
     breaker: { failures: 1_000 },
     console: { release: DIGEST, ui: [DIGEST], grants: ['reference.use'] },
@@ -118,7 +118,7 @@ function describeModule(module: string, provider: object, others: object): objec
   };
 }
 
-async function askRoute(
+async function callRoute(
   pool: Pool,
   module: string,
   { operation, headers, cancellation }: Partial<Invocation> & Pick<Invocation, 'headers'>,
@@ -137,7 +137,7 @@ async function askRoute(
   return { status: 200, headers: {}, body: Buffer.from(data) };
 }
 
-async function askBridge(pool: Pool, module: string, { operation }: Invocation): Promise<Outcome> {
+async function callBridge(pool: Pool, module: string, { operation }: Invocation): Promise<Outcome> {
   const payload =
     operation.kind === 'admin_list'
       ? {
@@ -182,20 +182,20 @@ interface Call {
   readonly body: Uint8Array | null;
 }
 
-/** Gives up with the caller, never with the deadline: that one is the host's. */
+/** Aborts when the client disconnects, but not at the deadline, which the host enforces. */
 async function send(
   pool: Pool,
   { method, path, headers, body }: Call,
   cancellation?: Invocation['cancellation'],
 ): Promise<Answer> {
   const controller = new AbortController();
-  const heed = {
+  const listener = {
     handleEvent: () => {
       const reason = cancellation?.reason as ProviderFailure;
       if (reason.failure === 'cancelled') controller.abort(reason);
     },
   };
-  cancellation?.addEventListener('abort', heed);
+  cancellation?.addEventListener('abort', listener);
   try {
     const answer = await pool.request({
       method,
@@ -206,13 +206,13 @@ async function send(
     });
     return { status: answer.statusCode, text: await answer.body.text() };
   } finally {
-    cancellation?.removeEventListener('abort', heed);
+    cancellation?.removeEventListener('abort', listener);
   }
 }
 
-/** A 502 as what it tells of the provider. */
+/** Converts a 502 to the provider's status or failure. */
 function toOutcome({ status, text }: Answer): Outcome {
-  if (status !== 502) throw new Error(`the host answered ${status}: ${text}`);
+  if (status !== 502) throw new Error(`unexpected status ${status}: ${text}`);
   const { errors } = JSON.parse(text) as { errors: { field: string; reason: string }[] };
   const read = (field: string) => errors.find((error) => error.field === field)?.reason;
   const provided = Number(read('provider_status') ?? 0);
@@ -235,7 +235,7 @@ async function findModule(pool: Pool, name: string): Promise<ModuleEntry | undef
 }
 
 async function readManifest(pool: Pool, name: string): Promise<unknown> {
-  // The host asks again and again; a provider that has just been started needs a moment.
+  // The host retries until the provider has started.
   const end = performance.now() + MANIFEST_MS;
   let found = await findModule(pool, name);
   while (found?.state !== 'live') {
@@ -248,10 +248,10 @@ async function readManifest(pool: Pool, name: string): Promise<unknown> {
   return manifests.find((entry) => entry.name === name)?.manifest;
 }
 
-async function poll(holds: () => Promise<boolean>): Promise<void> {
+async function poll(condition: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + DEADLINE_MS;
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error('the host did not follow in time');
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error('the host did not apply the change in time');
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

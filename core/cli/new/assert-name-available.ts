@@ -5,17 +5,17 @@ import { ConfigError } from '../../errors.js';
 import { readDirectory, UnreadableDirectory } from '../../watch/directory.js';
 
 /**
- * A second descriptor with the name would be refused by the host.
- * @throws ConfigError that names the first one.
+ * A host rejects a second descriptor with the same module name.
+ * @throws ConfigError that names the existing file.
  */
-export async function checkNameAvailable(name: string, folder: string): Promise<void> {
+export async function assertNameAvailable(name: string, folder: string): Promise<void> {
   for (const entry of await listFiles(folder)) {
     if (!('text' in entry) || readModule(entry.file, entry.text) !== name) continue;
     throw new ConfigError(`module '${name}' is already configured by ${join(folder, entry.file)}`);
   }
 }
 
-/** None for a folder that is still to be made; whatever else is wrong with it shows when it is written. */
+/** Empty for a missing or unreadable folder: writing to it reports other errors. */
 async function listFiles(folder: string) {
   try {
     return (await readDirectory(folder)).files;

@@ -3,8 +3,8 @@ import type { Script } from './recording-provider.js';
 
 const MIB = 1024 * 1024;
 
-/** The ill answers of the selftest's provider, by path. `elsewhere` is the server that nobody may be led to. */
-export function createAnswerScripts(
+/** Malicious responses of the selftest's provider, by path. `elsewhere` is a server that must not be called. */
+export function createResponseScripts(
   elsewhere: string,
   secret: string,
 ): ReadonlyMap<string, Script> {
@@ -21,13 +21,13 @@ export function createAnswerScripts(
       response.end(`<meta http-equiv=refresh content="0; url=${elsewhere}">`);
     },
     gzip: (_, response) => {
-      answerEncoded(response, 'gzip', gzipSync('{"ok":true}'));
+      respondEncoded(response, 'gzip', gzipSync('{"ok":true}'));
     },
     br: (_, response) => {
-      answerEncoded(response, 'br', Buffer.from('0b058022', 'hex'));
+      respondEncoded(response, 'br', Buffer.from('0b058022', 'hex'));
     },
     bomb: (_, response) => {
-      answerEncoded(response, 'gzip', gzipSync(Buffer.alloc(8 * MIB, 0x20)));
+      respondEncoded(response, 'gzip', gzipSync(Buffer.alloc(8 * MIB, 0x20)));
     },
     'te-gzip': (_, response) => {
       const bytes = gzipSync('{"ok":true}');
@@ -96,7 +96,7 @@ export function createAnswerScripts(
   return new Map(Object.entries(scripts).map(([kind, script]) => [`/answers/${kind}`, script]));
 }
 
-function answerEncoded(response: Parameters<Script>[1], encoding: string, bytes: Buffer): void {
+function respondEncoded(response: Parameters<Script>[1], encoding: string, bytes: Buffer): void {
   response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding });
   response.end(bytes);
 }

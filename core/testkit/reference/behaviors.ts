@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import type { ReferenceAnswer, ReferenceFault, ReferenceRequest } from './reference-protocol.js';
 
 /**
- * What JSON.parse and JSON.stringify would change: a large integer, a trailing zero, white space, an
- * escape.
+ * JSON that a round trip through JSON.parse and JSON.stringify changes: a large integer, a trailing zero,
+ * white space, an escape.
  */
 export const EXACT_JSON = '{ "big":12345678901234567890, "price":1.10,\n"name":"\\u00e4 ä €" }';
 
-/** No text in any encoding that a header could name, and no JSON. */
+/** Bytes that are neither JSON nor text in any encoding. */
 export const NOT_TEXT: readonly number[] = [0xff, 0x00, 0xfe, 0x0d, 0x0a, 0x80];
 
-/** How many rows the entity `items` has. */
+/** The number of records of the entity `items`. */
 export const ITEM_COUNT = 5;
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -21,8 +21,8 @@ interface Memory {
   configure(bytes: Uint8Array): void;
 }
 
-/** The answer to one request, chosen by its path. */
-export async function readBehaviour(
+/** Responds to one request, by its path. */
+export async function respond(
   request: ReferenceRequest,
   url: URL,
   memory: Memory,
@@ -68,7 +68,7 @@ export async function readBehaviour(
     case 'config':
       return request.method === 'PUT' ? configure(request, memory) : raw(memory.configuration());
     default:
-      return { ...json({ message: 'no such behaviour' }), status: 404 };
+      return { ...json({ message: 'unknown path' }), status: 404 };
   }
 }
 
@@ -77,12 +77,12 @@ function configure(request: ReferenceRequest, memory: Memory): ReferenceAnswer {
   return { status: 204, headers: {}, body: null };
 }
 
-/** What an `/echo` answers of its request. */
+/** The response of `/echo`: the request that arrived. */
 export interface Echo {
   readonly method: string;
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The SHA-256 of the body in hex, `null` where there was none: an echo is never a large answer. */
+  /** The SHA-256 of the body in hex, which keeps the response small; `null` without a body. */
   readonly bodySha256: string | null;
 }
 

@@ -1,0 +1,86 @@
+import cluster from 'node:cluster';
+import type { Log } from '../contract/index.js';
+import type { PrimaryMessage, WorkerMessage } from './messages.js';
+import { type WorkerExit, WorkerHandle, type WorkerStage } from './worker-handle.js';
+
+/** A worker that has not read its modules by then is killed. Milliseconds. */
+const START_TIMEOUT_MS = 60_000;
+const HEARTBEAT_INTERVAL_MS = 1000;
+/**
+ * Counted instead of timed: after the whole group was suspended (Ctrl-Z, a laptop's sleep), the
+ * workers still get this many intervals to respond.
+ */
+const MAX_PENDING_HEARTBEATS = 5;
+
+export interface WorkerPoolOptions {
+  readonly log: Log;
+  readonly onMessage: (message: WorkerMessage, from: WorkerHandle) => void;
+  readonly onExit: (worker: WorkerHandle, exit: WorkerExit) => void;
+}
+
+/** The worker processes. Kills those that do not start or no longer respond. */
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions;
+  readonly #workers = new Map<number, WorkerHandle>();
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    // Round robin in the primary: the kernel would give most connections to one worker.
+    cluster.schedulingPolicy = cluster.SCHED_RR;
+    cluster.setupPrimary({ serialization: 'advanced' });
+    this.#heartbeat = setInterval(() => this.#checkHeartbeats(), HEARTBEAT_INTERVAL_MS);
+  }
+
+  fork(): WorkerHandle {
+    const worker = new WorkerHandle(cluster.fork(), this.#options.onMessage);
+    this.#workers.set(worker.id, worker);
+    const startTimer = setTimeout(() => {
+      if (worker.stage === 'starting') worker.kill();
+    }, START_TIMEOUT_MS);
+    void worker.exited.then((exit) => {
+      clearTimeout(startTimer);
+      this.#workers.delete(worker.id);
+      this.#options.onExit(worker, exit);
+    });
+    return worker;
+  }
+
+  list(...stages: readonly WorkerStage[]): WorkerHandle[] {
+    return [...this.#workers.values()].filter(({ stage }) => stages.includes(stage));
+  }
+
+  broadcast(message: PrimaryMessage, except?: WorkerHandle): void {
+    for (const worker of this.#workers.values()) if (worker !== except) worker.send(message);
+  }
+
+  /** Resolves when every worker has exited. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#workers.values()].map(({ exited }) => exited));
+    clearInterval(this.#heartbeat);
+  }
+
+  kill(): void {
+    for (const worker of this.#workers.values()) worker.kill();
+  }
+
+  /**
+   * A stopped process, or one in an endless loop, keeps its share of new connections. Only serving
+   * workers are checked: starting and draining have timeouts of their own.
+   */
+  #checkHeartbeats(): void {
+    for (const worker of this.list('serving')) {
+      if (worker.pendingHeartbeats >= MAX_PENDING_HEARTBEATS) {
+        const { id, pid } = worker;
+        this.#options.log.error({ worker: id, pid }, 'worker unresponsive');
+        worker.kill();
+      } else {
+        worker.pendingHeartbeats += 1;
+        worker.send({ type: 'heartbeat' });
+      }
+    }
+  }
+}
