@@ -1,12 +1,14 @@
-import { type AddressInfo, isIPv6 } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { createAuthenticators } from './auth/authenticators.js';
 import { ConfigError, type HostConfig } from './config/read-config.js';
 import { settingFlag } from './config/settings.js';
 import type { Log } from './contract/index.js';
 import { createSoleProcess, type HostProcess } from './host-process.js';
 import { createApp } from './http/app.js';
+import type { Authentication } from './http/authenticate.js';
+import { Forward } from './http/request-chain.js';
 import { createRequestLog } from './http/request-log.js';
-import { closeGently, createServer, type HostServer } from './http/server/server.js';
+import { createServer } from './http/server/server.js';
 import { openTls } from './http/tls/open-tls.js';
 import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
 import { resolveHandler, rootContainer } from './injection.js';
@@ -17,14 +19,13 @@ import { CallHistory } from './observability/calls/call-history.js';
 import { StoredCalls } from './observability/calls/stored-calls.js';
 import { describeListenerMetrics } from './observability/metrics/listener-metrics.js';
 import { describeEventLoop } from './observability/metrics/module-metrics.js';
-import { createObservability } from './observability/observability.js';
+import { createObservability, type Observability } from './observability/observability.js';
 import { openTracing } from './observability/tracing/open-tracing.js';
 import { BRIDGE_OPERATIONS } from './operations/console/bridge-operation.js';
 import { resolveBridgeOperations } from './operations/console/bridge-operations.js';
 import { ConsoleBridge } from './operations/console/console-bridge.js';
 import { Explain } from './operations/explain/explain.js';
 import { MODULE_DOCUMENTS } from './operations/explain/explained-request.js';
-import { Forward } from './operations/forward/forward.js';
 import { ActorRate } from './operations/rate-limit.js';
 import { CALL_RECORDS } from './operations/status/call-record.js';
 import { ListCalls } from './operations/status/list-calls.js';
@@ -36,6 +37,7 @@ import { METRICS, ReadMetrics } from './operations/status/read-metrics.js';
 import { AUTHENTICATORS, GENERATIONS, STORE } from './operations/tokens.js';
 import { openPlugins } from './plugin-loader/open-plugins.js';
 import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
+import type { PluginRegistry } from './plugin-loader/registry.js';
 import { EventLoopDelay } from './provider/event-loop-delay.js';
 import { LoadShedder } from './provider/load-shedding.js';
 import { parseStoreKeys, STORE_KEY_VARIABLE } from './store/encryption-keys.js';
@@ -50,23 +52,43 @@ const HOUR_MS = 3_600_000;
 export interface ComposedHost {
   /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
   listen(port?: number): Promise<{ readonly url: string }>;
-  /** Reads every file again, whether it looks changed or not. */
+  /** Reads every file again, whether or not it seems to have changed. */
   reload(): void;
-  /** Takes no new connections and resolves when every request in flight has ended, or `drainMs` is over. */
+  /** Accepts no new connections; resolves when every request in flight has ended, or after `drainMs`. */
   drain(): Promise<void>;
   /**
-   * As `drain`, for a process whose place others have taken: callers are to notice nothing, so a connection
-   * that is idle stays open for as long, since a request may be on its way on it.
+   * As `drain`, for a process that another one replaces: idle connections stay open for that long, since a
+   * request may be on its way on them.
    */
   handOver(): Promise<void>;
-  /** Closes modules, watchers and what is left of connections; never throws. */
+  /** Closes everything that is open, in reverse order; never throws. */
   close(): Promise<void>;
+}
+
+/** What a subsystem opened, and how it closes. */
+interface Part {
+  close(): void | Promise<void>;
+}
+
+type Access = Awaited<ReturnType<typeof openAccess>>;
+type Storage = Awaited<ReturnType<typeof openStorage>>;
+type Records = Awaited<ReturnType<typeof openRecords>>;
+type Modules = Awaited<ReturnType<typeof openModules>>;
+type Handlers = ReturnType<typeof resolveHandlers>;
+
+interface Parts {
+  readonly plugins: PluginRegistry;
+  readonly access: Access;
+  readonly storage: Storage;
+  readonly records: Records;
+  readonly modules: Modules;
+  readonly observability: Observability;
 }
 
 /**
  * The composition root: the only place that sees the container.
  * @param own what differs in a host of several processes
- * @throws ConfigError for a modules directory, tokens file or plugin folder that cannot be read.
+ * @throws ConfigError for settings that contradict each other, and for files and folders that cannot be read.
  */
 export async function composeHost(
   config: HostConfig,
@@ -74,12 +96,57 @@ export async function composeHost(
   own: HostProcess = createSoleProcess(config, log),
 ): Promise<ComposedHost> {
   assertTimeoutsFit(config);
-  const plugins = await openPlugins(config, settingFlag('plugins'), log);
-  const authentication = await createAuthenticators(config, log, plugins);
+  const opened: Part[] = [];
+  const keep = <T extends Part>(part: T): T => {
+    opened.unshift(part);
+    return part;
+  };
+  const close = async () => {
+    for (const part of opened.splice(0)) await part.close();
+  };
+  try {
+    const plugins = await openPlugins(config, settingFlag('plugins'), log);
+    const access = keep(await openAccess(config, log, plugins));
+    const storage = keep(await openStorage(config, log));
+    const records = keep(await openRecords(config, log, storage));
+    const modules = keep(await openModules(config, log, own, plugins, storage));
+    const observability = createHostObservability(access, records, modules);
+    const parts = { plugins, access, storage, records, modules, observability };
+    const handlers = resolveHandlers(config, own, parts);
+    const listener = keep(createListener(config, log, own, parts, handlers));
+    const { drain, handOver } = listener;
+    return { listen: listener.listen, reload: modules.reload, drain, handOver, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Node would report this with a stack trace. */
+function assertTimeoutsFit({ headTimeoutMs, requestTimeoutMs }: HostConfig): void {
+  if (headTimeoutMs <= requestTimeoutMs) return;
+  throw new ConfigError('--head-timeout-ms must be at most --request-timeout-ms');
+}
+
+/** Who may call, and over which connections. */
+async function openAccess(config: HostConfig, log: Log, plugins: PluginRegistry) {
+  const { chain, hasDevTokens, close } = await createAuthenticators(config, log, plugins);
   const tls = await openTls(config, log);
   const actorRate = ActorRate.create(config.actorRate, config.actorBurst);
-  const tracing = await openTracing(process.env, readVersion(), log);
-  const loopDelay = new EventLoopDelay();
+  const authentication: Authentication = { chain, certificates: tls.certificates, actorRate };
+  return {
+    authentication,
+    hasDevTokens,
+    tlsPair: tls.pair,
+    close: async () => {
+      await tls.close();
+      await close();
+    },
+  };
+}
+
+/** The store, and the keys that sign identities. */
+async function openStorage(config: HostConfig, log: Log) {
   const store = createStore(config, log);
   const identity = await IdentityKeys.open({
     stateDir: config.state,
@@ -90,7 +157,50 @@ export async function composeHost(
       overlapMs: PUBLISH_OVERLAP_MS,
     },
   });
-  const host = new ModuleRegistry({
+  return {
+    store,
+    identity,
+    close: async () => {
+      await identity.close();
+      await store.close();
+    },
+  };
+}
+
+/** @throws ConfigError for a malformed URL or key, although the store is opened later. */
+function createStore(config: HostConfig, log: Log): Store {
+  const keys = parseStoreKeys(process.env[STORE_KEY_VARIABLE]);
+  if (config.store !== null) parsePostgresUrl(config.store);
+  return createLazyStore(async () => {
+    const { openStore } = await import('./store/open-store.js');
+    return openStore({ url: config.store, stateDir: config.state, keys, log });
+  });
+}
+
+/** Where traces and calls are sent. */
+async function openRecords(config: HostConfig, log: Log, { store }: Storage) {
+  const { keepCalls: maxCalls, keepCallsHours: maxHours } = config;
+  const tracing = await openTracing(process.env, readVersion(), log);
+  const archive = maxCalls === 0 ? null : new StoredCalls({ store, maxCalls, maxHours, log });
+  return {
+    tracing,
+    archive,
+    close: async () => {
+      await Promise.all([tracing?.close(), archive?.close()]);
+    },
+  };
+}
+
+/** The modules of the modules folder, opened by their plugins. */
+async function openModules(
+  config: HostConfig,
+  log: Log,
+  own: HostProcess,
+  plugins: PluginRegistry,
+  { store, identity }: Storage,
+) {
+  const loopDelay = new EventLoopDelay();
+  const registry = new ModuleRegistry({
     store,
     modulesDir: config.modules,
     stateDir: config.state,
@@ -105,39 +215,52 @@ export async function composeHost(
     identity,
     log,
   });
-  await host.start();
-  const pluginWatcher = new PluginWatcher(plugins, log, () => host.rescan());
-  pluginWatcher.start();
-
-  const archive =
-    config.keepCalls === 0
-      ? null
-      : new StoredCalls({
-          store,
-          maxCalls: config.keepCalls,
-          maxHours: config.keepCallsHours,
-          log,
-        });
-  const observability = createObservability(
-    {
-      list: () => host.list(),
-      get reloads() {
-        return host.reloads;
-      },
-      refusedActors: () => actorRate?.refused ?? 0,
+  await registry.start();
+  const watcher = new PluginWatcher(plugins, log, () => registry.rescan());
+  watcher.start();
+  return {
+    registry,
+    loopDelay,
+    // Plugins first: a module that lacked one finds it then.
+    reload: () => void watcher.scan(true).then(() => registry.rescan()),
+    close: async () => {
+      watcher.close();
+      await registry.close();
+      loopDelay.close();
     },
-    tracing,
-    archive,
-  );
-  const { metrics, calls } = observability;
-  const view = own.connect({ overview: createModuleOverview(host), calls, metrics });
+  };
+}
+
+function createHostObservability(
+  { authentication }: Access,
+  { archive }: Records,
+  { registry, loopDelay }: Modules,
+): Observability {
+  const host = {
+    list: () => registry.list(),
+    get reloads() {
+      return registry.reloads;
+    },
+    refusedActors: () => authentication.actorRate?.rejected ?? 0,
+  };
+  const observability = createObservability(host, archive);
+  observability.metrics.add([describeEventLoop(loopDelay)]);
+  return observability;
+}
+
+/** Builds every handler of requests, through the container. */
+function resolveHandlers(config: HostConfig, own: HostProcess, parts: Parts) {
+  const { registry } = parts.modules;
+  const { metrics, calls } = parts.observability;
+  const { archive } = parts.records;
+  const view = own.connect({ overview: createModuleOverview(registry), calls, metrics });
   const container = rootContainer.createChildContainer();
-  container.register(GENERATIONS, { useValue: host });
-  container.register(MODULE_RECORDS, { useValue: host });
+  container.register(GENERATIONS, { useValue: registry });
+  container.register(MODULE_RECORDS, { useValue: registry });
   container.register(MODULE_OVERVIEW, { useValue: view.overview });
-  container.register(PLUGINS, { useValue: plugins });
-  container.register(STORE, { useValue: store });
-  container.register(AUTHENTICATORS, { useValue: authentication.chain });
+  container.register(PLUGINS, { useValue: parts.plugins });
+  container.register(STORE, { useValue: parts.storage.store });
+  container.register(AUTHENTICATORS, { useValue: parts.access.authentication.chain });
   container.register(MODULE_DOCUMENTS, {
     useValue: { read: (file) => readModuleDocument(config.modules, file) },
   });
@@ -146,112 +269,64 @@ export async function composeHost(
   container.register(CALL_RECORDS, {
     useValue: archive === null ? view.calls : new CallHistory(view.calls, archive, calls),
   });
-  let isDraining = false;
-  let isHandingOver = false;
-  const app = createApp({
-    log,
-    authentication: { chain: authentication.chain, certificates: tls.certificates, actorRate },
-    bodyTimeoutMs: config.bodyTimeoutMs,
-    answerTimeoutMs: config.answerTimeoutMs,
-    maxHeaders: config.maxHeaders,
-    loopbackOnly: authentication.hasDevTokens && !config.allowDevAuthAnywhere,
+  return {
     forward: resolveHandler(container, Forward),
     bridge: resolveHandler(container, ConsoleBridge),
-    moduleStatus: resolveHandler(container, ListModules),
+    listModules: resolveHandler(container, ListModules),
     listManifests: resolveHandler(container, ListManifests),
     listPlugins: resolveHandler(container, ListPlugins),
     explain: resolveHandler(container, Explain),
     listCalls: resolveHandler(container, ListCalls),
     readMetrics: resolveHandler(container, ReadMetrics),
-    identityKeys: () => identity.publish(),
+  };
+}
+
+/** The HTTP server in front of the application. */
+function createListener(
+  config: HostConfig,
+  log: Log,
+  own: HostProcess,
+  { access, storage, records, observability }: Parts,
+  handlers: Handlers,
+) {
+  const lifecycle = { isDraining: false, isClosing: false };
+  const app = createApp({
+    log,
+    lifecycle,
+    ...handlers,
+    authentication: access.authentication,
+    bodyTimeoutMs: config.bodyTimeoutMs,
+    sendTimeoutMs: config.sendTimeoutMs,
+    maxHeaders: config.maxHeaders,
+    loopbackOnly: access.hasDevTokens && !config.allowDevAuthAnywhere,
+    identityKeys: () => storage.identity.publish(),
     hasPublicMetrics: isLoopbackAddress(config.host),
-    unreadyReason: () => (isDraining ? 'the host is draining' : own.unreadyReason()),
-    isClosing: () => isDraining || isHandingOver,
+    unreadyReason: () => (lifecycle.isDraining ? 'the host is draining' : own.unreadyReason()),
     observers: {
       onDecided: observability.observe,
       onClosed: createRequestLog(own.requestLog, config.logSuccessSample),
     },
-    tracing,
+    tracing: records.tracing,
   });
-  const server = createServer(app.callback(), config, tls.pair, (ids, status) =>
+  const server = createServer(app.callback(), config, access.tlsPair, (ids, status) =>
     log.info(
       { request_id: ids.requestId, correlation_id: ids.correlationId, status },
-      'what is no request was refused',
+      'rejected malformed request',
     ),
   );
-  const listener = { connections: server.counts, certificate: tls.pair };
-  observability.metrics.add([...describeListenerMetrics(listener), describeEventLoop(loopDelay)]);
+  const observed = { connections: server.counts, certificate: access.tlsPair };
+  observability.metrics.add(describeListenerMetrics(observed));
   return {
-    // First, so that what lacked a plugin finds the one that is there now.
-    reload: () => void pluginWatcher.scan(true).then(() => host.rescan()),
-    listen: (port = config.port) => listen(server, config, port),
+    listen: (port = config.port) => server.listen(config.host, port),
     drain: async () => {
-      isDraining = true;
-      await delay(config.drainDelayMs);
-      await closeServer(server, config.drainMs);
+      Object.assign(lifecycle, { isDraining: true, isClosing: true });
+      await setTimeout(config.drainDelayMs);
+      await server.drain(config.drainMs);
     },
     handOver: async () => {
-      isHandingOver = true;
-      await closeGently(server, config.drainMs);
+      lifecycle.isClosing = true;
+      await server.handOver(config.drainMs);
     },
-    close: async () => {
-      server.destroyConnections();
-      server.server.close();
-      pluginWatcher.close();
-      await host.close();
-      await observability.close();
-      await store.close();
-      loopDelay.close();
-      await identity.close();
-      await authentication.close();
-      await tls.close();
-    },
+    close: server.close,
   };
-}
-
-/** @throws ConfigError for a URL or a key that is none, though the store is opened later. */
-function createStore(config: HostConfig, log: Log): Store {
-  const keys = parseStoreKeys(process.env[STORE_KEY_VARIABLE]);
-  if (config.store !== null) parsePostgresUrl(config.store);
-  return createLazyStore(async () => {
-    const { openStore } = await import('./store/open-store.js');
-    return openStore({ url: config.store, stateDir: config.state, keys, log });
-  });
-}
-
-/** Node would say so in a stack. */
-function assertTimeoutsFit({ headTimeoutMs, requestTimeoutMs }: HostConfig): void {
-  if (headTimeoutMs <= requestTimeoutMs) return;
-  throw new ConfigError('--head-timeout-ms must be at most --request-timeout-ms');
-}
-
-function listen(
-  { server }: HostServer,
-  { host, tlsCert }: HostConfig,
-  port: number,
-): Promise<{ url: string }> {
-  const scheme = tlsCert === null ? 'http' : 'https';
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      const { address, port: chosen } = server.address() as AddressInfo;
-      resolve({ url: `${scheme}://${isIPv6(address) ? `[${address}]` : address}:${chosen}` });
-    });
-  });
-}
-
-function closeServer({ server, destroyConnections }: HostServer, drainMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const cut = setTimeout(destroyConnections, drainMs);
-    server.close(() => {
-      clearTimeout(cut);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

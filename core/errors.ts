@@ -1,12 +1,12 @@
 /**
- * What ops have to put right before anything can run: usage, a setting, a file. The message is one line,
- * lower case, and names the source; `modgate` prints it on stderr and exits with 2 (contract 8).
+ * An error in the usage, a setting or a file that prevents the start. The message is one line, lower case, and
+ * names the source; `modgate` prints it on stderr and exits with 2.
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** The codes of contract 2, their status and title: no other file invents a status. */
+/** The codes of problems, with their status and title: no other file defines a status. */
 export const PROBLEMS = {
   validation_failed: { status: 400, title: 'Validation failed' },
   unauthorized: { status: 401, title: 'Unauthorized' },
@@ -30,16 +30,16 @@ export interface ErrorDetail {
 
 export interface HostErrorOptions {
   readonly errors?: readonly ErrorDetail[];
-  /** What the caller can do, each a short sentence. */
+  /** What the client can do, each a short sentence. */
   readonly nextActions?: readonly string[];
-  /** Only where the code admits several: what the parser refuses (408, 417, 431, 501), `provider_error`. */
+  /** Only for codes with several: errors of the parser and the protocol (408, 417, 431, 501), `provider_error`. */
   readonly status?: number;
-  /** Response headers that belong to the refusal: `retry-after`, `allow`. Lower-case names. */
+  /** Response headers that belong to the error: `retry-after`, `allow`. Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-/** Every refusal of the host. `detail` and `errors` reach the caller: no secret, no address, no stack. */
+/** An error that the client sees. `detail` and `errors` must contain no secret, no address and no stack. */
 export class HostError extends Error {
   override readonly name = 'HostError';
   readonly code: ProblemCode;

@@ -6,34 +6,40 @@ export { container as rootContainer, injectable } from 'tsyringe';
 
 export type Token<T> = InjectionToken<T> & symbol;
 
+type Class = abstract new (...args: never[]) => unknown;
+
+/** How many constructor parameters of a class are injected. */
+const injectedCounts = new WeakMap<Class, number>();
+
 export function createToken<T>(name: string): Token<T> {
   return Symbol.for(`modgate.${name}`) as Token<T>;
 }
 
-/** tsyringe's `inject`, with a token that does not fit its parameter being a compile error. */
+/** tsyringe's `inject`; a token that does not fit its parameter is a compile error. */
 export function inject<T>(token: Token<T>) {
-  return <C extends abstract new (...args: never[]) => unknown, I extends number>(
+  return <C extends Class, I extends number>(
     target: C & (T extends ConstructorParameters<C>[I] ? unknown : never),
     propertyKey: undefined,
     index: I,
-  ): void => injectUntyped(token)(target, propertyKey, index);
+  ): void => {
+    injectedCounts.set(target, (injectedCounts.get(target) ?? 0) + 1);
+    injectUntyped(token)(target, propertyKey, index);
+  };
 }
 
 type HandlerClass<T> = new (...args: never[]) => T;
 
 /**
- * Resolves an operation at boot. A forgotten `@inject` would pass `undefined` without a word, so the
- * tokens are counted against the constructor's parameters first.
+ * Builds a handler at start. A forgotten `@inject` would pass `undefined` silently, so the injected parameters
+ * are counted first.
  * @throws Error that names the class.
  */
-export function resolveHandler<T>(container: DependencyContainer, operation: HandlerClass<T>): T {
-  // Where tsyringe's `inject` keeps the tokens, by index of the parameter.
-  const tokens: object = Reflect.getOwnMetadata('injectionTokens', operation) ?? {};
-  const injected = Object.keys(tokens).length;
-  if (injected !== operation.length) {
+export function resolveHandler<T>(container: DependencyContainer, handler: HandlerClass<T>): T {
+  const injected = injectedCounts.get(handler) ?? 0;
+  if (injected !== handler.length) {
     throw new Error(
-      `${operation.name} has ${operation.length} constructor parameters and ${injected} of them injected`,
+      `${handler.name} has ${handler.length} constructor parameters and ${injected} of them injected`,
     );
   }
-  return container.resolve(operation as new (...args: unknown[]) => T);
+  return container.resolve(handler as new (...args: unknown[]) => T);
 }

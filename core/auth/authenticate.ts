@@ -8,29 +8,35 @@ export interface CallerCredentials extends Credentials {
 }
 
 /**
- * Tries the authenticators in order; the first actor wins. One that throws is skipped.
- * @returns `null` when all of them reject the credentials.
- * @throws HostError 503 when one of them failed and no other accepts the credentials: they may be valid, so
- * the caller must not discard them.
+ * Calls the authenticators in order; the first actor wins. One that throws is skipped. A promise is returned
+ * only if an authenticator returns one.
+ * @returns `null` when every authenticator has rejected the credentials.
+ * @throws HostError 503 when one of them failed and no other knows the credentials: they may be valid, so
+ * the client must not discard them.
  */
-export async function authenticateWith(
-  chain: readonly Authenticator[],
+export function authenticateWith(
+  [first, ...rest]: readonly Authenticator[],
   credentials: CallerCredentials,
-): Promise<Actor | null> {
-  let failure: { readonly cause: unknown } | null = null;
-  for (const authenticator of chain) {
-    try {
-      const result = authenticator.authenticate(credentials);
-      // A synchronous result saves the caller a turn of the event loop.
-      const actor = result instanceof Promise ? await result : result;
-      if (actor !== null) return actor;
-    } catch (cause) {
-      failure ??= { cause };
-    }
+  failure: { readonly cause: unknown } | null = null,
+): Actor | null | Promise<Actor | null> {
+  if (first === undefined) {
+    if (failure === null) return null;
+    throw createUnverifiedError(failure.cause);
   }
-  if (failure === null) return null;
-  throw new HostError('unavailable', 'the credentials cannot be verified now', {
-    ...failure,
+  const tryRest = (actor: Actor | null) => actor ?? authenticateWith(rest, credentials, failure);
+  const skip = (cause: unknown) => authenticateWith(rest, credentials, failure ?? { cause });
+  let found: Actor | null | Promise<Actor | null>;
+  try {
+    found = first.authenticate(credentials);
+  } catch (cause) {
+    return skip(cause);
+  }
+  return found instanceof Promise ? found.then(tryRest, skip) : tryRest(found);
+}
+
+function createUnverifiedError(cause: unknown): HostError {
+  return new HostError('unavailable', 'the credentials cannot be verified now', {
+    cause,
     errors: [{ field: 'authorization', reason: 'not verified' }],
     nextActions: ['try again later'],
     headers: { 'retry-after': '1' },

@@ -67,7 +67,7 @@ export interface HostConfig {
   /** For the whole request. Milliseconds. */
   readonly requestTimeoutMs: number;
   /** Longest pause of a client in reading a response. Milliseconds. */
-  readonly answerTimeoutMs: number;
+  readonly sendTimeoutMs: number;
   /** How long a connection is kept open between requests. Milliseconds. */
   readonly idleTimeoutMs: number;
   /** Header lines of a request; one more is 431. */
@@ -240,11 +240,11 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     unit: 'ms',
     help: 'time for a whole request to arrive',
   },
-  answerTimeoutMs: {
+  sendTimeoutMs: {
     kind: integer(1, MAX_TIMER_MS),
     default: '60000',
     unit: 'ms',
-    help: 'longest pause of a client in reading a response',
+    help: 'close the connection if the client reads nothing for this long',
   },
   idleTimeoutMs: {
     kind: integer(1, MAX_TIMER_MS),

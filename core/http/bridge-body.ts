@@ -1,10 +1,9 @@
 import type { koaBody as KoaBody } from 'koa-body';
-import { HostError } from '../errors.js';
 import { assertBodyHeaders } from '../operations/forward/body-policy.js';
 import { ClientClosed } from '../operations/request.js';
+import { createLengthError, withStallTimeout } from './request/body.js';
 import type { HostContext } from './request-context.js';
 
-/** Contract 4: the body of a bridge request. */
 const MAX_BODY_BYTES = 1_048_576;
 
 type Middleware = ReturnType<typeof KoaBody>;
@@ -12,25 +11,29 @@ type Middleware = ReturnType<typeof KoaBody>;
 let reader: Promise<Middleware> | null = null;
 
 /**
- * Reads the body as bytes. koa-body does the reading; what it would refuse in its own way (413, 415), inflate
- * or repair is refused before or translated after.
- * @throws HostError 400; CallerGone.
+ * Reads the body of a bridge request with koa-body. What koa-body would answer with 413 or 415, decompress or
+ * repair is rejected before, or translated after.
+ * @throws HostError 400, 408; ClientClosed.
  */
-export async function readBridgeBody(ctx: HostContext): Promise<Buffer> {
-  assertBodyHeaders(ctx.state.exchange.headers);
-  // Judged to be `identity`, which koa-body knows in lower case only.
-  delete ctx.req.headers['content-encoding'];
-  if (Number(ctx.req.headers['content-length']) > MAX_BODY_BYTES) throw tooLong();
-  if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
+export async function readBridgeBody(ctx: HostContext, timeoutMs: number): Promise<Buffer> {
+  const { req, res } = ctx;
+  assertBodyHeaders(ctx.state.request.headers);
+  // Only `identity` is left, which koa-body accepts in lower case only.
+  delete req.headers['content-encoding'];
+  if (Number(req.headers['content-length']) > MAX_BODY_BYTES) {
+    throw createLengthError(MAX_BODY_BYTES);
+  }
+  if (req.headers.expect !== undefined) res.writeContinue();
   reader ??= createReader();
   const read = await reader;
-  // Its type wants the context of an application of its own.
-  await read(ctx as unknown as Parameters<Middleware>[0], async () => {});
+  // koa-body's type expects the context of an application without a state of its own.
+  const reading = read(ctx as unknown as Parameters<Middleware>[0], async () => {});
+  await withStallTimeout(req, timeoutMs, Promise.resolve(reading));
   const { body } = ctx.request as { body?: unknown };
   return typeof body === 'string' ? Buffer.from(body, 'latin1') : Buffer.alloc(0);
 }
 
-/** Imported with the first request: it brings more code than the rest of the host together. */
+/** Imported with the first request: koa-body loads more code than the rest of the host together. */
 async function createReader(): Promise<Middleware> {
   const { koaBody } = await import('koa-body');
   return koaBody({
@@ -40,11 +43,11 @@ async function createReader(): Promise<Middleware> {
     text: true,
     textTypes: ['*/*'],
     textLimit: MAX_BODY_BYTES,
-    // One character a byte: what is not UTF-8 can still be told from what is.
+    // One character a byte, so that invalid UTF-8 is still visible to the check of the body.
     encoding: 'latin1',
     parsedMethods: ['POST'],
     onError: (error, ctx) => {
-      // Left paused, the rest would wait unread, and the connection with it, until it is cut.
+      // The stream is left paused: without this the connection would hang until it is cut.
       ctx.req.resume();
       throw translateReadError(error as Error & { type?: string });
     },
@@ -54,7 +57,7 @@ async function createReader(): Promise<Middleware> {
 function translateReadError(error: Error & { type?: string }): Error {
   switch (error.type) {
     case 'entity.too.large':
-      return tooLong(error);
+      return createLengthError(MAX_BODY_BYTES, error);
     case 'request.aborted':
     case 'request.size.invalid':
     case 'stream.not.readable':
@@ -62,11 +65,4 @@ function translateReadError(error: Error & { type?: string }): Error {
     default:
       return error;
   }
-}
-
-function tooLong(cause?: Error): HostError {
-  return new HostError('validation_failed', `the body is longer than ${MAX_BODY_BYTES} bytes`, {
-    errors: [{ field: 'body', reason: `longer than ${MAX_BODY_BYTES} bytes` }],
-    cause,
-  });
 }

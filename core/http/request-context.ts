@@ -1,132 +1,81 @@
-import type { Middleware, ParameterizedContext } from 'koa';
-import type { Actor, Log } from '../contract/index.js';
-import { HostError } from '../errors.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ParameterizedContext } from 'koa';
+import type { Actor } from '../contract/index.js';
 import { LazyAbortController } from '../lib/lazy-abort-controller.js';
-import type { CompletedRequest, RequestObserver } from '../observability/completed-request.js';
-import { ProviderError } from '../operations/forward/provider-error.js';
-import { ClientClosed, createRequestTrace, type RequestTrace } from '../operations/request.js';
-import { discardBody } from './request/discard-body.js';
+import type { CompletedRequest } from '../observability/completed-request.js';
+import type { Reply } from '../operations/reply.js';
+import {
+  type CallerRequest,
+  createRequestTrace,
+  type RequestTrace,
+} from '../operations/request.js';
+import { readBody } from './request/body.js';
 import { CallerHeaders } from './request/headers.js';
 import { type RequestIds, readCorrelationId, readRequestId } from './request/ids.js';
-import { createProblemReply } from './response/problem.js';
-import type { Reply } from './response/reply.js';
-import { ReplyQueue, type ReplyQueueOptions } from './response/reply-queue.js';
 
-/** One request and its answer, from the parsed head to the last byte: `ctx.state.exchange`. */
-export class RequestContext implements RequestIds {
+const CLIENT_CLOSED_STATUS = 499;
+
+/** One request, from its parsed head until its response has left: `ctx.state.request`. */
+export class RequestContext implements CallerRequest, RequestIds {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
   readonly headers: CallerHeaders;
   readonly requestId: string;
   readonly correlationId: string;
-  readonly startedAt = performance.now();
   readonly trace: RequestTrace = createRequestTrace();
-  /** Aborted when the caller hangs up before the answer is complete. */
+  /** Aborted when the client closes the connection before the response is complete. */
   readonly signal = new LazyAbortController();
-  actor: Actor | null = null;
-  /** `null` until it is decided, and for a caller who has gone. */
-  reply: Reply | null = null;
-  /** `null` until the answer is decided. */
-  ended: CompletedRequest | null = null;
+  /** `null` until the request is authenticated. */
+  authenticated: Actor | null = null;
+  /** `null` until the reply is decided. */
+  completed: CompletedRequest | null = null;
+  readonly #bodyTimeoutMs: number;
+  readonly #startedAt = performance.now();
 
-  constructor(headers: CallerHeaders) {
-    this.headers = headers;
-    this.requestId = readRequestId(headers);
-    this.correlationId = readCorrelationId(headers);
+  constructor(req: IncomingMessage, res: ServerResponse, bodyTimeoutMs: number) {
+    this.req = req;
+    this.res = res;
+    this.headers = new CallerHeaders(req);
+    this.requestId = readRequestId(this.headers);
+    this.correlationId = readCorrelationId(this.headers);
+    this.#bodyTimeoutMs = bodyTimeoutMs;
+  }
+
+  get method(): string {
+    return this.req.method ?? '';
+  }
+
+  /** @throws Error before the request is authenticated. */
+  get actor(): Actor {
+    if (this.authenticated === null) throw new Error('the request is not authenticated');
+    return this.authenticated;
+  }
+
+  readBody(limit: number): Promise<Buffer> {
+    return readBody(this.req, this.res, { limit, timeoutMs: this.#bodyTimeoutMs });
+  }
+
+  /** @param reply `null` when the client has closed the connection */
+  complete(reply: Reply | null): CompletedRequest {
+    if (reply === null) this.trace.failure = 'cancelled';
+    this.completed = {
+      requestId: this.requestId,
+      correlationId: this.correlationId,
+      actor: this.authenticated,
+      trace: this.trace,
+      method: this.method,
+      status: reply === null ? CLIENT_CLOSED_STATUS : reply.status,
+      bytesOut: reply === null || this.method === 'HEAD' ? 0 : reply.length,
+      durationMs: performance.now() - this.#startedAt,
+    };
+    return this.completed;
   }
 }
 
 export interface HostState {
-  exchange: RequestContext;
+  request: RequestContext;
+  /** What a route of the host replies; set by the route. */
+  reply: Reply;
 }
 
 export type HostContext = ParameterizedContext<HostState>;
-
-export interface ContextOptions extends ReplyQueueOptions {
-  readonly observers: RequestObservers;
-}
-
-/** Each is told of every request once, and of the same end. */
-export interface RequestObservers {
-  /** Called when the answer is decided, before its last byte leaves: who has it finds it counted. */
-  readonly onDecided: RequestObserver;
-  /** Called when the answer is out, or the caller has gone: nobody waits for what this does. */
-  readonly onClosed: RequestObserver;
-}
-
-const CLIENT_CLOSED_STATUS = 499;
-
-/** The outermost middleware: gives the request its ids, turns every error into a Problem, reports, replies. */
-export function createContextMiddleware(options: ContextOptions): Middleware<HostState> {
-  const { log, observers } = options;
-  const replies = new ReplyQueue(options);
-  return async (ctx, next) => {
-    const { req, res } = ctx;
-    const exchange = createRequestContext(ctx, observers);
-    try {
-      await next();
-    } catch (error) {
-      exchange.reply = replyToError(ctx, exchange, error, log);
-    }
-    if (exchange.signal.aborted) exchange.reply = null;
-    const { reply } = exchange;
-    if (!req.complete) res.once('finish', () => discardBody(req));
-    exchange.ended = decideEnd(req.method ?? '', exchange);
-    observers.onDecided(exchange.ended);
-    if (reply !== null) replies.add(res, reply, exchange);
-    if (res.closed) observers.onClosed(exchange.ended);
-  };
-}
-
-function createRequestContext(ctx: HostContext, observers: RequestObservers): RequestContext {
-  const { req, res } = ctx;
-  const exchange = new RequestContext(new CallerHeaders(req));
-  ctx.state.exchange = exchange;
-  // 'close' follows each answer, complete or not, exactly once.
-  res.on('close', () => {
-    if (!res.writableFinished) exchange.signal.abort(new ClientClosed());
-    if (exchange.ended !== null) observers.onClosed(exchange.ended);
-  });
-  return exchange;
-}
-
-/** The reply is written next. One that nobody waits for any more is none. */
-function decideEnd(method: string, exchange: RequestContext): CompletedRequest {
-  const { reply } = exchange;
-  if (reply === null) exchange.trace.failure = 'cancelled';
-  return {
-    requestId: exchange.requestId,
-    correlationId: exchange.correlationId,
-    actor: exchange.actor,
-    trace: exchange.trace,
-    method,
-    status: reply === null ? CLIENT_CLOSED_STATUS : reply.status,
-    bytesOut: reply === null || method === 'HEAD' ? 0 : reply.body.length,
-    durationMs: performance.now() - exchange.startedAt,
-  };
-}
-
-/** `null` for a caller who has gone. */
-function replyToError(
-  { req }: HostContext,
-  exchange: RequestContext,
-  error: unknown,
-  log: Log,
-): Reply | null {
-  if (error instanceof ClientClosed) {
-    req.destroy();
-    return null;
-  }
-  if (error instanceof ProviderError) exchange.trace.failure = error.failure;
-  if (!(error instanceof HostError)) {
-    log.error({ err: error, request_id: exchange.requestId }, 'a request failed inside the host');
-  }
-  const problem = error instanceof HostError ? error : internalError(error);
-  return createProblemReply(problem, exchange, req.headers.accept);
-}
-
-/** Says nothing of the inside: the log has the rest, under the request's id. */
-export function internalError(cause: unknown): HostError {
-  return new HostError('internal_error', 'the host failed to handle the request', {
-    nextActions: ['report the request_id to the operators of the host'],
-    cause,
-  });
-}

@@ -1,19 +1,36 @@
 import type { Log } from '../contract/index.js';
+import { TokenBuckets } from '../lib/token-buckets.js';
 import {
+  type CompletedRequest,
   describeActor,
   type RequestObserver,
   roundMs,
   roundMsOrNull,
 } from '../observability/completed-request.js';
 
+/** Lines for requests with 401: otherwise a client without credentials could fill the disk. */
+const UNAUTHORIZED_LINES = { perSecond: 10, burst: 100 };
+
 /**
- * One line a request (contract 9). Raw targets and queries are never logged: what a caller puts there
- * may be anything. `successSample` is the share of 2xx that is logged; everything else always is.
+ * Logs one line for each request. Raw targets and queries are never logged: the client may put anything there.
+ * @param successSample the share of requests without an error that is logged
  */
 export function createRequestLog(log: Log, successSample: number): RequestObserver {
+  const unauthorized = new TokenBuckets(UNAUTHORIZED_LINES, 1);
+  let omitted = 0;
+  const isOmitted = ({ status }: CompletedRequest): boolean => {
+    if (status < 400) return successSample < 1 && Math.random() >= successSample;
+    if (status !== 401) return false;
+    if (unauthorized.take('') !== 0) {
+      omitted += 1;
+      return true;
+    }
+    if (omitted > 0) log.warn({ omitted }, 'requests with 401 omitted from the log');
+    omitted = 0;
+    return false;
+  };
   return (ended) => {
-    const isSuccess = ended.status < 400;
-    if (isSuccess && successSample < 1 && Math.random() >= successSample) return;
+    if (isOmitted(ended)) return;
     const { trace, actor } = ended;
     log.info(
       {

@@ -3,20 +3,17 @@ import type { StoredCalls } from './calls/stored-calls.js';
 import type { RequestObserver } from './completed-request.js';
 import { Metrics } from './metrics/metrics.js';
 import type { ObservedHost } from './metrics/module-metrics.js';
-import type { Tracing } from './tracing/request-span.js';
 
 /** What the host tells of itself. */
 export interface Observability {
   readonly metrics: Metrics;
   readonly calls: RecentCallBuffer;
   readonly observe: RequestObserver;
-  close(): Promise<void>;
 }
 
 /** @param archive `null` where no calls are kept in the store */
 export function createObservability(
   host: ObservedHost,
-  tracing: Tracing | null,
   archive: StoredCalls | null = null,
 ): Observability {
   const metrics = new Metrics(host);
@@ -29,9 +26,6 @@ export function createObservability(
       calls.add(ended);
       archive?.add(ended);
       ended.trace.span?.end(ended.status);
-    },
-    close: async () => {
-      await Promise.all([tracing?.close(), archive?.close()]);
     },
   };
 }

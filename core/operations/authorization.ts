@@ -6,7 +6,7 @@ import type { BridgeRequest } from './console/bridge-request.js';
 const CONSOLE_ADMIN = 'console.admin';
 
 /**
- * Contract 1.1: services and systems may call modules; a user needs `console.admin`.
+ * Services and systems may call modules; a user needs `console.admin`.
  * @throws HostError 403.
  */
 export function authorizeModuleCaller(actor: Actor): void {
@@ -15,12 +15,12 @@ export function authorizeModuleCaller(actor: Actor): void {
 }
 
 /**
- * Contract 1.4: the exact scope, except for `system`; a route without a capability is closed to everybody.
+ * Requires the exact scope, except for `system`. A route without a capability is closed to every caller.
  * @throws HostError 403.
  */
 export function authorizeCapability(actor: Actor, capability: string | null): void {
   if (capability === null) {
-    throw new HostError('forbidden', 'the route declares no capability, so nobody may call it', {
+    throw new HostError('forbidden', 'the route declares no capability, so no caller may call it', {
       nextActions: ['ask the owners of the module to declare a capability for the route'],
     });
   }
@@ -29,7 +29,7 @@ export function authorizeCapability(actor: Actor, capability: string | null): vo
 }
 
 /**
- * For the host's own routes: the exact scope, except for `system`.
+ * For the host's own routes: requires the exact scope, except for `system`.
  * @throws HostError 403.
  */
 export function authorizeScope(actor: Actor, scope: string): void {
@@ -44,56 +44,56 @@ function forbidden(detail: string, scope: string): HostError {
   });
 }
 
-/** What a caller must be allowed to do, of each kind that there is. */
+/** What a caller must be allowed to do. */
 export type Requirement =
   /** Call a route of a module; `null` is the capability of a route that declares none. */
   | { readonly kind: 'capability'; readonly capability: string | null }
   /** Use a permission of a module over the console bridge. */
-  | { readonly kind: 'grant'; readonly module: LiveModule; readonly asked: BridgeRequest }
+  | { readonly kind: 'grant'; readonly module: LiveModule; readonly request: BridgeRequest }
   /** Use a route of the host. */
   | { readonly kind: 'scope'; readonly scope: string }
-  /** What everybody may: see `PUBLIC` of the host's routes. */
+  /** Read what is public. */
   | { readonly kind: 'public' };
 
 /**
- * That somebody may do what is done. No provider is asked and no answer leaves without one, and only
- * `authorize` makes them: its private member lets no other object pass for one.
+ * Proof that a caller may do something. No provider is called and no data leaves without one. Only `authorize`
+ * creates them: the private member makes forged objects detectable.
  */
 export class Authorization {
-  readonly #isMade = true;
+  readonly #isGenuine = true;
 
   private constructor() {}
 
   /**
-   * Deny unless a requirement says yes.
-   * @param actor `null` for a caller that nobody asked for: only what is public is allowed then
+   * Denies everything that the requirement does not allow.
+   * @param actor `null` for a request without authentication, which may only do what is public
    * @throws HostError 403.
    */
   static authorize(actor: Actor | null, requirement: Requirement): Authorization {
     if (requirement.kind === 'public') return new Authorization();
-    if (actor === null) throw new Error('a caller without an actor may do what is public alone');
+    if (actor === null) throw new Error('without an actor only public requirements are allowed');
     if (requirement.kind === 'capability') {
       authorizeModuleCaller(actor);
       authorizeCapability(actor, requirement.capability);
     } else if (requirement.kind === 'grant') {
-      authorizePermission(actor, requirement.asked.permission);
-      authorizeGrant(requirement.module, requirement.asked);
+      authorizePermission(actor, requirement.request.permission);
+      authorizeGrant(requirement.module, requirement.request);
     } else {
       authorizeScope(actor, requirement.scope);
     }
     return new Authorization();
   }
 
-  /** Refuses what only looks like one, such as an object cast to it. */
+  /** @throws Error for an object that `authorize` did not create, such as one that was cast. */
   static assert(authorization: Authorization): void {
-    if (!(#isMade in authorization))
+    if (!(#isGenuine in authorization))
       throw new Error('the authorization was not made by authorize()');
   }
 }
 
 export const { authorize } = Authorization;
 
-/** Contract 4: `system` and a user with `console.admin` hold every permission; anybody else the exact one. */
+/** `system` and users with `console.admin` hold every permission, all others only the exact scope. */
 export function holdsPermission(actor: Actor, permission: string): boolean {
   if (actor.kind === 'system' || actor.scopes.has(permission)) return true;
   return actor.kind === 'user' && actor.scopes.has('console.admin');
@@ -108,14 +108,14 @@ export function authorizePermission(actor: Actor, permission: string): void {
   });
 }
 
-/** What a console must present of this module. */
+/** The release digest that a console must send for this module. */
 export function releaseOf({ descriptor, manifestDigest }: LiveModule): string {
   return descriptor.console.release ?? manifestDigest;
 }
 
 /**
- * The grant must be for exactly this module, release, UI artifact and permission. Which of them does not
- * fit is not told: the digests in question are ops' to compare.
+ * The grant must be for exactly this module, release, UI artifact and permission. The error does not say which of
+ * them differs: operators compare the digests.
  * @throws HostError 403.
  */
 export function authorizeGrant(module: LiveModule, request: BridgeRequest): void {

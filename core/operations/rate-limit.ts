@@ -8,20 +8,20 @@ import { MAX_LIMITED_ACTORS, type RateRejection } from '../provider/rate-limits.
 const MS_PER_SECOND = 1000;
 
 const DETAILS: Readonly<Record<RateRejection['limit'], string>> = {
-  actor: 'the caller calls more often than it may',
-  module: 'the module is called more often than it may be',
+  actor: 'the rate limit of the caller is exceeded',
+  module: 'the rate limit of the module is exceeded',
 };
 
-/** How often each actor may call this host, whatever it calls. */
+/** Limits how often each actor may call this host, over all routes. */
 export class ActorRate {
-  refused = 0;
+  rejected = 0;
   readonly #buckets: TokenBuckets;
 
   private constructor(buckets: TokenBuckets) {
     this.#buckets = buckets;
   }
 
-  /** `null` for a rate of 0, which is no limit. */
+  /** `null` for a rate of 0: no limit. */
   static create(perSecond: number, burst: number): ActorRate | null {
     const limits = createBucketLimits(perSecond, burst);
     return limits === null ? null : new ActorRate(new TokenBuckets(limits, MAX_LIMITED_ACTORS));
@@ -31,18 +31,18 @@ export class ActorRate {
   admit(actor: Actor): void {
     const waitMs = this.#buckets.take(nameActor(actor));
     if (waitMs === 0) return;
-    this.refused += 1;
+    this.rejected += 1;
     throw createRateError({ limit: 'actor', waitMs });
   }
 }
 
 /**
- * Only a caller that may make the call is counted, so that nobody uses up what is another's.
+ * Runs after authorization, so that callers without the right to call do not use up the rate of others.
  * @throws HostError 429.
  */
 export function enforceRateLimit({ client }: LiveModule, actor: Actor): void {
-  const refusal = client.rates.check(actor);
-  if (refusal !== null) throw createRateError(refusal);
+  const rejection = client.rates.check(actor);
+  if (rejection !== null) throw createRateError(rejection);
 }
 
 function createRateError({ limit, waitMs }: RateRejection): HostError {

@@ -7,16 +7,28 @@ import type {
 } from '../contract/index.js';
 import type { AttemptResult, CallTrace } from '../provider/provider-call.js';
 
-/** The caller has hung up: there is nobody to answer, and nothing is to be written. */
+/** The client has closed the connection: no response can be sent. */
 export class ClientClosed extends Error {
-  override readonly name = 'CallerGone';
+  override readonly name = 'ClientClosed';
 
   constructor() {
-    super('the caller has gone');
+    super('the client has closed the connection');
   }
 }
 
-/** What an operation sees of a request: no Koa, no socket. */
+/** What a request to a module asks for. */
+export interface ModuleTarget {
+  /** The configured name, decoded: `acme/crm`. */
+  readonly module: string;
+  /** Raw path and query within the module, byte for byte: `/contacts/a%20b?x=1`. */
+  readonly forwardTarget: string;
+  /** Decoded segments; none is empty. */
+  readonly segments: readonly string[];
+  /** `/` and the decoded segments. */
+  readonly providerPath: string;
+}
+
+/** What a handler sees of a request: no Koa, no socket. */
 export interface CallerRequest {
   /** As on the request line: `HEAD` stays `HEAD`. */
   readonly method: string;
@@ -27,35 +39,35 @@ export interface CallerRequest {
     get(name: string): string | undefined;
     count(name: string): number;
   };
-  /** Reads at most `limit` bytes; a HostError 400 when there are more. */
+  /** @throws HostError 400 for a body of more than `limit` bytes. */
   readBody(limit: number): Promise<Buffer>;
-  /** Aborted when the caller hangs up. */
+  /** Aborted when the client closes the connection. */
   readonly signal: Cancellation;
-  /** What the log line and the records are to say; the operation fills it as it learns. */
+  /** Facts for the log line, the metrics and the call records. Handlers fill them in. */
   readonly trace: RequestTrace;
 }
 
-/** Facts about one request, gathered on its way for the log line, the metrics and the call records. */
+/** Facts about one request for the log line, the metrics and the call records. */
 export interface RequestTrace extends CallTrace {
-  /** Whether it came by a forwarded route: only such requests are counted and recorded. */
+  /** Whether it is for a forwarded route: only those are counted and recorded. */
   isForwarded: boolean;
   module: string | null;
   /** The template; `null` where none matched. */
   route: string | null;
   traceId: string | null;
   bytesIn: number;
-  /** Of all attempts together, without the pauses between them; `null` when there was none. */
+  /** The time of all attempts, without the pauses between them; `null` without an attempt. */
   providerMs: number | null;
   failure: FailureCode | 'status' | null;
   /** `null` where traces are off. */
   span: RequestSpan | null;
-  /** Kept for the call record where the descriptor asks for it; else `null`. */
+  /** Kept for the call record; `null` unless the descriptor sets `records.capture_bytes`. */
   bodies: CallBodies | null;
 }
 
-/** The bodies of a call as they were, before anything is redacted. */
+/** The bodies of a call, not redacted yet. */
 export interface CallBodies {
-  /** How much of each may be kept. */
+  /** How much of each is kept at most. */
   readonly captureBytes: number;
   readonly request: Uint8Array | null;
   response: Outcome['body'];
@@ -79,28 +91,28 @@ export function createRequestTrace(): RequestTrace {
 
 /** The span of one request, and those of the attempts below it. */
 export interface RequestSpan {
-  /** 32 hex digits: the caller's, where it sent a valid `traceparent`. */
+  /** 32 hex digits: the client's, if it sent a valid `traceparent`. */
   readonly traceId: string;
-  /** Begins the span of an attempt; its id is the parent in the `traceparent` that is returned. */
+  /** Begins the span of an attempt and returns a `traceparent` with it as the parent. */
   beginAttempt(operation: ProviderOperation): string;
-  /** Ends the span of the attempt that has begun last. */
+  /** Ends the span of the attempt that began last. */
   endAttempt(result: AttemptResult): void;
   end(status: number): void;
 }
 
-/** Makes spans of requests. Where traces are off there is none, and nothing is paid for it. */
+/** Creates the spans of requests. */
 export interface RequestTracing {
   begin(request: TracedRequest): RequestSpan;
 }
 
 export interface TracedRequest {
   readonly method: string;
-  /** How the caller reached the host. */
+  /** How the client reached the host. */
   readonly scheme: 'http' | 'https';
-  /** The template of a route of the host's own, such as the bridge; `null` for a module's. */
+  /** The template of one of the host's own routes, such as the bridge; `null` for routes of modules. */
   readonly hostRoute: string | null;
   readonly headers: { get(name: string): string | undefined };
   readonly requestId: string;
-  /** Read when spans end: by then it is known what the request was. */
+  /** Read when spans end, when its facts are complete. */
   readonly trace: RequestTrace;
 }

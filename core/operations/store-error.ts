@@ -2,12 +2,12 @@ import { HostError } from '../errors.js';
 import { StoreUnavailable } from '../store/store.js';
 
 /**
- * Translates a store that does not answer into 503; anything else is thrown as it is.
+ * Translates an unavailable store into 503; rethrows anything else.
  * @throws HostError 503.
  */
-export function assertStoreAvailable(error: unknown): never {
+export function rethrowStoreError(error: unknown): never {
   if (!(error instanceof StoreUnavailable)) throw error;
-  throw new HostError('unavailable', 'the store of the host does not answer', {
+  throw new HostError('unavailable', 'the store of the host is not available', {
     nextActions: ['try again later'],
     cause: error,
   });

@@ -379,7 +379,10 @@ describe('modgate explain', () => {
       return (await explain('PUT', target, '--as', 'dev-system:a')).endpoints[0]?.state === 'open';
     });
     const { verdict } = await explain('PUT', target, '--as', 'dev-system:a');
-    expect(verdict).to.deep.equal({ status: 502, detail: 'the breaker of every endpoint is open' });
+    expect(verdict).to.deep.equal({
+      status: 502,
+      detail: 'the circuit breaker of every endpoint is open',
+    });
   });
 });
 
@@ -427,7 +430,7 @@ describe('modgate explain --modules', () => {
     const args = ['explain', 'GET', SPECIAL, '--modules', 'modules.d'];
     const { code, stdout } = await place.run(args, env);
     expect(code).to.equal(0);
-    expect(stdout).to.include('\n=> 401 there are no credentials, or none that the host knows\n');
+    expect(stdout).to.include('\n=> 401 the credentials are missing or not valid\n');
   });
 
   const REFUSED: readonly (readonly [args: readonly string[], line: RegExp])[] = [

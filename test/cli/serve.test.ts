@@ -86,7 +86,7 @@ describe('modgate serve refuses to start', () => {
     const { port } = taken.address() as AddressInfo;
     const refusal = await refusalOf([...development, '--port', String(port)]);
     taken.close();
-    expect(refusal).to.equal(`--port: 127.0.0.1:${port} is in use already`);
+    expect(refusal).to.equal(`--port: 127.0.0.1:${port} is already in use`);
   });
 
   it('on an address of another machine', async () => {
@@ -97,7 +97,7 @@ describe('modgate serve refuses to start', () => {
       '--host',
       '192.0.2.1',
     ]);
-    expect(refusal).to.equal('--host: 192.0.2.1:0 is no address of this machine');
+    expect(refusal).to.equal('--host: 192.0.2.1:0 is not an address of this machine');
   });
 });
 

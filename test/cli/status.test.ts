@@ -73,7 +73,7 @@ describe('modgate status', () => {
       return stderr;
     };
     expect(await refusalOf()).to.equal(
-      `modgate: the host at ${host.url} answered 401: authentication is required (authorization: missing); send a bearer token that this host knows in the authorization header\n`,
+      `modgate: the host at ${host.url} answered 401: authentication is required (authorization: missing); send a valid bearer token in the authorization header\n`,
     );
     expect(await refusalOf('--token', 'dev-service:x')).to.equal(
       `modgate: the host at ${host.url} answered 403: a scope of the host is required (scope: modgate.modules.read); ask for the scope modgate.modules.read\n`,

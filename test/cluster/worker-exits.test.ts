@@ -116,7 +116,7 @@ describe('modgate serve --workers refuses to start', function () {
     const { port } = taken.address() as AddressInfo;
     const { code, stdout, stderr } = await serve(['--workers', '2', '--port', String(port)]);
     taken.close();
-    expect(stderr).to.equal(`modgate: --port: 127.0.0.1:${port} is in use already\n`);
+    expect(stderr).to.equal(`modgate: --port: 127.0.0.1:${port} is already in use\n`);
     expect(code).to.equal(2);
     expect(stdout).to.not.include('listening');
   });

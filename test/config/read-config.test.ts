@@ -63,7 +63,7 @@ describe('the configuration', () => {
       headTimeoutMs: 10_000,
       bodyTimeoutMs: 10_000,
       requestTimeoutMs: 60_000,
-      answerTimeoutMs: 60_000,
+      sendTimeoutMs: 60_000,
       idleTimeoutMs: 65_000,
       maxHeaders: 2048,
       maxConnections: 10_000,

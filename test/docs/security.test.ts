@@ -22,7 +22,7 @@ const PAGES = [
 ];
 const SETTINGS_SHOWN = [
   ...(['maxConnections', 'maxRequestsPerConnection', 'headTimeoutMs', 'bodyTimeoutMs'] as const),
-  ...(['requestTimeoutMs', 'answerTimeoutMs', 'idleTimeoutMs', 'maxHeaders'] as const),
+  ...(['requestTimeoutMs', 'sendTimeoutMs', 'idleTimeoutMs', 'maxHeaders'] as const),
 ];
 
 interface YamlBlock {

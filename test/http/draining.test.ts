@@ -8,7 +8,7 @@ import { waitUntil } from '../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const SLOW_MS = 400;
-// Far below the 10 s that a drain may take, far above what is left of the call.
+// Far below the 10 s that a drain may take, far above the rest of the call.
 const PROMPT_MS = 4_000;
 
 describe('draining', () => {
@@ -39,7 +39,7 @@ describe('draining', () => {
   };
   const request = (target: string) =>
     `GET ${target} HTTP/1.1\r\nhost: 127.0.0.1:${host.port}\r\nauthorization: Bearer ${ROOT}\r\n\r\n`;
-  const isRefused = async () => {
+  const isUnreachable = async () => {
     try {
       (await RawConnection.open(host.port)).destroy();
       return false;
@@ -60,15 +60,15 @@ describe('draining', () => {
     });
   }
 
-  it('takes no new connection while a request is in flight', async () => {
+  it('accepts no new connection while a request is in flight', async () => {
     const { slow } = await beginSlowCall();
     const stopped = host.stop();
-    await waitUntil('the closed door', isRefused, SLOW_MS);
+    await waitUntil('the closed door', isUnreachable, SLOW_MS);
     expect((await slow).status).to.equal(200);
     expect((await stopped).code).to.equal(0);
   });
 
-  it('is not held up by an idle connection', async () => {
+  it('does not wait for an idle connection', async () => {
     const connection = await RawConnection.open(host.port);
     try {
       connection.write(request('/livez'));
@@ -81,14 +81,14 @@ describe('draining', () => {
     }
   });
 
-  it('says on an open connection that it is not ready, or closes it', async () => {
+  it('reports on an open connection that it is not ready, or closes it', async () => {
     const connection = await RawConnection.open(host.port);
     try {
       connection.write(request('/readyz'));
       expect((await connection.readFinal()).status).to.equal(200);
       const { slow } = await beginSlowCall();
       const stopped = host.stop();
-      await waitUntil('the closed door', isRefused, SLOW_MS);
+      await waitUntil('the closed door', isUnreachable, SLOW_MS);
       connection.write(request('/readyz'));
       const answer = await connection.readFinal().catch(() => null);
       if (answer !== null) {
@@ -102,7 +102,7 @@ describe('draining', () => {
     }
   });
 
-  it('closes the connection of a request in flight behind its answer', async () => {
+  it('closes the connection of a request in flight after its response', async () => {
     provider.answer({ delayMs: SLOW_MS });
     const connection = await RawConnection.open(host.port);
     try {
@@ -117,14 +117,14 @@ describe('draining', () => {
     }
   });
 
-  it('ends at once, with 1, on a second signal', async () => {
+  it('exits with 1 at once on a second signal', async () => {
     provider.answer({ raw: [], finally: 'hang' });
     const connection = await RawConnection.open(host.port);
     try {
       connection.write(request('/modules/wide/http/slow'));
       await waitUntil('the call at the provider', () => provider.requests.length === 1);
       const first = host.stop();
-      await waitUntil('the closed door', isRefused);
+      await waitUntil('the closed door', isUnreachable);
       const begun = performance.now();
       process.kill(host.pid, 'SIGTERM');
       expect(await first).to.deep.equal({ code: 1, signal: null });
@@ -136,7 +136,7 @@ describe('draining', () => {
 });
 
 describe('draining with --drain-delay-ms', () => {
-  it('answers 503 to /readyz while it still takes connections', async () => {
+  it('answers 503 to /readyz while it still accepts connections', async () => {
     const host = await startHost({ args: ['--drain-delay-ms', '1000'] });
     try {
       const stopped = host.stop();

@@ -33,7 +33,7 @@ const FIELDS = [
   'msg',
 ];
 
-describe('the log line of a request', () => {
+describe('request log', () => {
   const setup = useHost((provider) => ({
     'shop.json': describeModule('shop', provider.url, ROUTES),
   }));
@@ -47,7 +47,7 @@ describe('the log line of a request', () => {
     return find()[0] ?? {};
   };
 
-  it('has every field of the contract, and no other', async () => {
+  it('has exactly the documented fields', async () => {
     setup.provider.answer({ body: '[1,2]' });
     const body = Buffer.from('{"a":1}');
     const line = await lineOf('post', '/modules/shop/http/items?token=hunter2', {
@@ -77,7 +77,7 @@ describe('the log line of a request', () => {
     expect(line['bytes_out']).to.be.above(head.length);
   });
 
-  it('has them also for what matched nothing, and never a raw target', async () => {
+  it('has the same fields for unmatched requests, and never a raw target', async () => {
     const line = await lineOf('none', '/modules/shop/http/hunter2/x?q=hunter2');
     expect(Object.keys(line)).to.deep.equal(FIELDS);
     expect(line).to.include({ module: 'shop', route: null, status: 404, provider_ms: null });
@@ -86,19 +86,19 @@ describe('the log line of a request', () => {
     expect(setup.host.output()).to.not.include('hunter2');
   });
 
-  it('counts no bytes for an answer without a body', async () => {
+  it('counts no bytes for a response without a body', async () => {
     const line = await lineOf('head', '/modules/shop/http/items/1', { method: 'HEAD' });
     expect(line).to.include({ method: 'HEAD', status: 200, bytes_out: 0 });
   });
 
-  it('says what failed', async () => {
+  it('names the failure', async () => {
     setup.provider.answer({ raw: [], finally: 'reset' });
     const line = await lineOf('reset', '/modules/shop/http/items/1');
     expect(line).to.include({ level: 'info', status: 502, failure: 'unavailable', attempts: 3 });
   });
 });
 
-describe('what a caller sends', () => {
+describe('data of the client', () => {
   const setup = useHost((provider) => ({
     'shop.json': describeModule('shop', provider.url, ROUTES, {
       forward_headers: ['x-tenant'],
@@ -106,7 +106,7 @@ describe('what a caller sends', () => {
     }),
   }));
 
-  it('is not in the log, whatever becomes of the request', async () => {
+  it('is never in the log, whatever the status', async () => {
     const headers: RawHeader[] = [
       JSON_TYPE,
       ['cookie', 'canary-cookie'],
@@ -136,7 +136,7 @@ describe('what a caller sends', () => {
   });
 });
 
-describe('the share of successes that is logged', () => {
+describe('sampling of the request log', () => {
   const count = (successSample: number, status: number, isForwarded = true) => {
     let lines = 0;
     const log = { ...silent, info: () => lines++ } as unknown as Log;
@@ -149,17 +149,38 @@ describe('the share of successes that is logged', () => {
     return lines;
   };
 
-  it('is what ops say, and everything by default', () => {
-    // Ten times the standard deviation: a right one fails once in the age of the universe.
+  it('logs the configured share of successes, and all by default', () => {
+    // Ten times the standard deviation.
     expect(count(0.2, 200)).to.be.within(1600, 2400);
     expect(count(1, 204)).to.equal(10_000);
     expect(count(0, 200)).to.equal(0);
   });
 
-  it('does not touch what was refused, failed or given up', () => {
-    for (const status of [400, 401, 403, 404, 499, 500, 502]) {
+  it('logs every request with an error', () => {
+    for (const status of [400, 403, 404, 499, 500, 502]) {
       expect(count(0, status), String(status)).to.equal(10_000);
     }
+  });
+
+  it('limits the lines for 401, and logs how many were omitted', async () => {
+    const lines: object[] = [];
+    const omitted: unknown[] = [];
+    const log = {
+      ...silent,
+      info: (fields: object) => lines.push(fields),
+      warn: (fields: object) => omitted.push(fields),
+    } as unknown as Log;
+    const observe = createRequestLog(log, 1);
+    for (let id = 0; id < 10_000; id += 1) observe(createEnded(id, 401));
+    const logged = lines.length;
+    expect(logged).to.be.within(100, 200);
+    expect(omitted).to.deep.equal([]);
+    await waitUntil('a line', () => {
+      observe(createEnded(0, 401));
+      return lines.length > logged;
+    });
+    const [{ omitted: count = 0 } = {}] = omitted as { omitted?: number }[];
+    expect(count).to.be.at.least(10_000 - logged);
   });
 });
 
@@ -169,7 +190,7 @@ describe('--log-success-sample', () => {
     { args: ['--log-success-sample', '0'] },
   );
 
-  it('leaves out what went well, and nothing else', async () => {
+  it('omits successes only', async () => {
     await call(setup.host, { target: '/modules/shop/http/items/1' });
     await call(setup.host, { target: '/modules/shop/http/none' });
     const lines = () => setup.host.logs().filter((line) => line['msg'] === 'request');

@@ -16,8 +16,8 @@ import {
 } from '../support/start-host.js';
 
 const PACKAGE = new URL('../../../package.json', import.meta.url);
-const NOBODY = 'http://127.0.0.1:9';
-// The contract sets no time; a host that waits longer than this for a head is easily held up.
+const UNUSED = 'http://127.0.0.1:9';
+// A host that waits longer than this for a head is easily blocked.
 const SLOW_HEAD_MS = 15_000;
 
 describe('running modgate', () => {
@@ -28,14 +28,14 @@ describe('running modgate', () => {
   let halfAHead: RawConnection | undefined;
 
   before(async () => {
-    // Begun here and judged by the last test, so that nobody waits for it.
+    // Started here and checked by the last test, so that no test waits for it.
     patient = await startHost();
     halfAHead = await RawConnection.open(patient.port);
     halfAHead.write('GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a: ');
     directory = mkdtempSync(join(tmpdir(), 'modgate-run-'));
     modules = join(directory, 'modules.d');
     mkdirSync(modules);
-    writeFileSync(join(modules, 'wide.json'), JSON.stringify(describeWideModule('wide', NOBODY)));
+    writeFileSync(join(modules, 'wide.json'), JSON.stringify(describeWideModule('wide', UNUSED)));
   });
 
   afterEach(async () => {
@@ -60,7 +60,7 @@ describe('running modgate', () => {
     running = await startModgate(args, env);
     return running;
   };
-  /** What the module `wide` gives, 502, when the settings reached it: its provider is down. */
+  /** The module `wide` answers 502 if the settings apply: its provider is down. */
   const expectServesWide = async (host: RunningModgate) => {
     const response = await call(host, { target: '/modules/wide/http/a' });
     expect(response.status, response.body.toString()).to.equal(502);
@@ -75,11 +75,11 @@ describe('running modgate', () => {
     expect((await fetch(new URL('/livez', host.url))).status).to.equal(200);
   });
 
-  it('serves all modules by the time that it says listening', async () => {
+  it('serves all modules when it logs listening', async () => {
     await expectServesWide(await start(good()));
   });
 
-  it('listens on loopback alone where no --host is given', async () => {
+  it('listens on loopback only without --host', async () => {
     const host = await start(good());
     expect(new URL(host.url).hostname).to.equal('127.0.0.1');
   });
@@ -115,7 +115,7 @@ describe('running modgate', () => {
     await expectServesWide(host);
   });
 
-  it('prefers the file to the defaults, given by MODGATE_CONFIG', async () => {
+  it('prefers the file of MODGATE_CONFIG to the defaults', async () => {
     const file = write('env.yaml', `modules: ${modules}\nport: 0\nenv: development\n`);
     await expectServesWide(await start(base(), { MODGATE_CONFIG: file }));
   });
@@ -137,7 +137,7 @@ describe('running modgate', () => {
     }
   });
 
-  const expectRefusal = async (
+  const expectRejection = async (
     args: readonly string[],
     subject: RegExp,
     env?: Record<string, string>,
@@ -153,23 +153,23 @@ describe('running modgate', () => {
 
   it('exits 2 for production without an authenticator', async () => {
     const args = [...base(), '--modules', modules, '--port', '0'];
-    await expectRefusal(args, /authenticat|token/i);
-    await expectRefusal([...args, '--env', 'production'], /authenticat|token/i);
-    await expectRefusal(args, /authenticat|token/i, { MODGATE_ENV: 'production' });
+    await expectRejection(args, /authenticat|token/i);
+    await expectRejection([...args, '--env', 'production'], /authenticat|token/i);
+    await expectRejection(args, /authenticat|token/i, { MODGATE_ENV: 'production' });
   });
 
   for (const address of ['0.0.0.0', '::', '192.0.2.1']) {
     it(`exits 2 for dev tokens on ${address}`, async () => {
-      await expectRefusal([...good(), '--host', address], /loopback|allow-dev-auth-anywhere/);
+      await expectRejection([...good(), '--host', address], /loopback|allow-dev-auth-anywhere/);
     });
   }
 
-  it('exits 2, with one clear line, for a port that is in use', async () => {
+  it('exits 2 with one line for a port in use', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     try {
-      const finished = await expectRefusal([...good(), '--port', `${port}`], /in use/);
+      const finished = await expectRejection([...good(), '--port', `${port}`], /in use/);
       const naming = `${finished.stderr}${finished.stdout}`
         .split('\n')
         .filter((line) => /in use/.test(line));
@@ -181,28 +181,28 @@ describe('running modgate', () => {
     }
   });
 
-  it('exits 2 for a modules directory that is not there', async () => {
+  it('exits 2 for a missing modules directory', async () => {
     const missing = join(directory, 'missing');
-    await expectRefusal([...base(), '--modules', missing, '--env', 'development'], /missing/);
+    await expectRejection([...base(), '--modules', missing, '--env', 'development'], /missing/);
   });
 
   it('exits 2 for a modules directory that is a file', async () => {
     const file = write('a-file', 'x');
-    await expectRefusal([...base(), '--modules', file, '--env', 'development'], /a-file/);
+    await expectRejection([...base(), '--modules', file, '--env', 'development'], /a-file/);
   });
 
   for (const [title, args, subject] of [
     ['an unknown flag', ['--prot', '1'], /prot/],
-    ['a port that is no number', ['--port', 'http'], /port/],
+    ['a port that is not a number', ['--port', 'http'], /port/],
     ['a port past 65535', ['--port', '70000'], /port/],
     ['a negative port', ['--port=-1'], /port/],
     ['an unknown environment', ['--env', 'staging'], /env/],
-    ['a config file that is not there', ['--config', '/nowhere/modgate.yaml'], /modgate\.yaml/],
-    ['a tokens file that is not there', ['--tokens', '/nowhere/tokens.json'], /tokens/],
-    ['an argument too many', ['extra'], /./],
+    ['a missing config file', ['--config', '/nowhere/modgate.yaml'], /modgate\.yaml/],
+    ['a missing tokens file', ['--tokens', '/nowhere/tokens.json'], /tokens/],
+    ['an extra argument', ['extra'], /./],
   ] as const) {
     it(`exits 2 for ${title}`, async () => {
-      await expectRefusal([...good(), ...args], subject);
+      await expectRejection([...good(), ...args], subject);
     });
   }
 
@@ -210,17 +210,17 @@ describe('running modgate', () => {
     ['an unknown key', 'prot: 0\n', /prot/],
     ['a value of the wrong type', 'port: [1]\n', /port/],
     ['a doubled key', 'port: 0\nport: 0\n', /twice|duplicate|unique/i],
-    ['no YAML', 'port: [\n', /config|line/i],
+    ['invalid YAML', 'port: [\n', /config|line/i],
   ] as const) {
     it(`exits 2 for a config file with ${title}`, async () => {
       const file = write('bad.yaml', text);
-      await expectRefusal([...good(), '--config', file], subject);
+      await expectRejection([...good(), '--config', file], subject);
     });
   }
 
   for (const [title, text] of [
-    ['no JSON', '{'],
-    ['no list', '{"tokens": 1}'],
+    ['invalid JSON', '{'],
+    ['a number instead of a list', '{"tokens": 1}'],
     ['an entry without a digest', '{"tokens": [{"id": "a", "kind": "service", "scopes": []}]}'],
     [
       'a digest in upper case',
@@ -231,7 +231,7 @@ describe('running modgate', () => {
       `{"tokens": [{"id": "a", "kind": "robot", "scopes": [], "sha256": "${'a'.repeat(64)}"}]}`,
     ],
     [
-      'an id that no actor has',
+      'an invalid actor id',
       `{"tokens": [{"id": "a b", "kind": "service", "scopes": [], "sha256": "${'a'.repeat(64)}"}]}`,
     ],
     [
@@ -242,7 +242,7 @@ describe('running modgate', () => {
     it(`exits 2 for a tokens file with ${title}, and prints none of it`, async () => {
       const file = write('tokens.json', text);
       const args = [...base(), '--modules', modules, '--port', '0', '--tokens', file];
-      const finished = await expectRefusal(args, /tokens/);
+      const finished = await expectRejection(args, /tokens/);
       expect(finished.stderr + finished.stdout).not.to.match(/robot|a b|a,b|[Aa]{64}/);
     });
   }
@@ -258,10 +258,10 @@ describe('running modgate', () => {
   });
 
   it('exits 2 for an unknown command', async () => {
-    await expectRefusal(['sevre'], /sevre/);
+    await expectRejection(['sevre'], /sevre/);
   });
 
-  it('prints the way to use it for --help, and exits 0', async () => {
+  it('prints the usage for --help and exits 0', async () => {
     const whole = await runModgate(['--help']);
     expect(whole.code).to.equal(0);
     expect(whole.stdout).to.include('serve');
@@ -272,14 +272,14 @@ describe('running modgate', () => {
     }
   });
 
-  it('prints the version of the package for --version, and exits 0', async () => {
+  it('prints the version of the package for --version and exits 0', async () => {
     const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string };
     const finished = await runModgate(['--version']);
     expect(finished.code).to.equal(0);
     expect(finished.stdout.trim()).to.include(version);
   });
 
-  it('answers 408 to a head that does not come to its end, and closes', async () => {
+  it('answers 408 to an incomplete head and closes', async () => {
     const connection = halfAHead;
     if (connection === undefined) throw new Error('the connection was not opened');
     expectProblem(await connection.readFinal({ deadlineMs: SLOW_HEAD_MS }), 408);

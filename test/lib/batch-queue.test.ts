@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { BatchQueue } from '../../core/lib/batch-queue.js';
 
-describe('what is done at the end of a turn', () => {
+const MAX_BATCH = 128;
+
+describe('batch queue', () => {
   const endOfTurn = () => new Promise(setImmediate);
 
-  it('is done for each, in the order in which they came', async () => {
+  it('runs all items at the end of the turn, in their order', async () => {
     const done: number[] = [];
     const queue = new BatchQueue<number>((item) => done.push(item));
     for (const item of [1, 2, 3]) queue.add(item);
@@ -13,16 +15,17 @@ describe('what is done at the end of a turn', () => {
     expect(done).to.deep.equal([1, 2, 3]);
   });
 
-  it('is done at once when as many wait as may, and no item twice', async () => {
+  it('runs a full batch at once, and no item twice', async () => {
     const done: number[] = [];
-    const queue = new BatchQueue<number>((item) => done.push(item), setImmediate, 2);
-    for (const item of [1, 2, 3]) queue.add(item);
-    expect(done).to.deep.equal([1, 2]);
+    const items = Array.from({ length: MAX_BATCH + 1 }, (_, index) => index);
+    const queue = new BatchQueue<number>((item) => done.push(item));
+    for (const item of items) queue.add(item);
+    expect(done).to.deep.equal(items.slice(0, MAX_BATCH));
     await endOfTurn();
-    expect(done).to.deep.equal([1, 2, 3]);
+    expect(done).to.deep.equal(items);
   });
 
-  it('is done one turn later for what comes up meanwhile', async () => {
+  it('runs items that are added meanwhile one turn later', async () => {
     const done: number[] = [];
     const queue: BatchQueue<number> = new BatchQueue((item) => {
       done.push(item);

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { createHostRoutes, type HostRoutesOptions } from '../../core/http/routes/host-routes.js';
 import { Authorization, authorize } from '../../core/operations/authorization.js';
-import { Answer } from '../../core/operations/handler.js';
+import { Reply } from '../../core/operations/reply.js';
 import { describeItems } from '../support/provider/routes.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
-/** What asks nobody who calls (contract 7), and nothing else. */
+/** The routes without authentication. */
 const PUBLIC = ['/livez', '/readyz', '/problems/:code', '/.well-known/jwks.json'];
 
 interface Layer {
@@ -13,18 +13,18 @@ interface Layer {
   readonly methods: readonly string[];
 }
 
-/** Every route that the router of the host knows, read off the router itself. */
+/** Every route of the router. */
 function listHostRoutes(): Layer[] {
   const [routes] = createHostRoutes({} as HostRoutesOptions);
   const { router } = routes as unknown as { readonly router: { readonly stack: readonly Layer[] } };
   return router.stack.map(({ path, methods }) => ({ path, methods }));
 }
 
-describe('no operation without a authorization', () => {
+describe('authorization', () => {
   let host: RunningHost;
 
   before(async () => {
-    // In production and on every address, so that nothing is public because it is near.
+    // In production and on every address, so that no route is public because of loopback.
     host = await startHost({
       dev: false,
       args: ['--env', 'production', '--host', '0.0.0.0'],
@@ -37,7 +37,7 @@ describe('no operation without a authorization', () => {
 
   const routes = listHostRoutes();
 
-  it('knows every route of the host', () => {
+  it('covers every route of the host', () => {
     expect(routes.length).to.be.above(8);
     expect(routes.map(({ path }) => path)).to.include.members([...PUBLIC, '/modules', '/metrics']);
   });
@@ -45,7 +45,7 @@ describe('no operation without a authorization', () => {
   for (const { path, methods } of routes) {
     const expected = PUBLIC.includes(path) ? 200 : 401;
     for (const method of methods) {
-      it(`answers ${method} ${path} with ${expected} to a stranger`, async () => {
+      it(`answers ${method} ${path} with ${expected} without credentials`, async () => {
         const target = path.replace(':code', 'not_found');
         const response = await fetch(`http://127.0.0.1:${host.port}${target}`, { method });
         expect(response.status).to.equal(expected);
@@ -56,34 +56,39 @@ describe('no operation without a authorization', () => {
   const modules = ['/modules/crm/http/items', '/modules/crm/http/console-bridge/crm.read'];
   for (const path of [...modules, '/modules/none/http/items', '/modules/%00/http/items']) {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-      it(`answers ${method} ${path} with 401 to a stranger`, async () => {
+      it(`answers ${method} ${path} with 401 without credentials`, async () => {
         const response = await fetch(`http://127.0.0.1:${host.port}${path}`, { method });
         expect(response.status).to.equal(401);
       });
     }
   }
 
-  it('takes nothing that only looks like a authorization', () => {
+  it('rejects a forged authorization', () => {
     const forged = Object.create(Authorization.prototype) as Authorization;
-    expect(() => new Answer(forged, [Buffer.from('{}')])).to.throw('was not made by authorize()');
-    expect(() => new Answer({} as Authorization, [Buffer.from('{}')])).to.throw(
+    expect(() => Reply.ok(forged, [Buffer.from('{}')])).to.throw('was not made by authorize()');
+    expect(() => Reply.ok({} as Authorization, [Buffer.from('{}')])).to.throw(
       'was not made by authorize()',
     );
     const made = authorize(null, { kind: 'public' });
-    expect(Answer.ofText(made, '{}').length).to.equal(2);
+    expect(() => Reply.error(200, '{}', 'application/json', [])).to.throw('needs an authorization');
+    expect(Reply.json(made, {}).length).to.equal(2);
   });
 
-  it('decides nothing but what is public for nobody', () => {
-    expect(() => authorize(null, { kind: 'scope', scope: 'a' })).to.throw('what is public alone');
+  it('allows only public requirements without an actor', () => {
+    expect(() => authorize(null, { kind: 'scope', scope: 'a' })).to.throw(
+      'only public requirements',
+    );
     expect(() => authorize(null, { kind: 'capability', capability: null })).to.throw(
-      'public alone',
+      'only public requirements',
     );
   });
 
-  it('denies what no requirement allows', () => {
+  it('denies actors without the required scope', () => {
     const actor = { kind: 'service', id: 'a', scopes: new Set(['b']) } as const;
     expect(() => authorize(actor, { kind: 'scope', scope: 'c' })).to.throw('a scope of the host');
-    expect(() => authorize(actor, { kind: 'capability', capability: null })).to.throw('nobody may');
+    expect(() => authorize(actor, { kind: 'capability', capability: null })).to.throw(
+      'no caller may',
+    );
     expect(() => authorize(actor, { kind: 'capability', capability: 'B' })).to.throw('is required');
     expect(() => authorize(actor, { kind: 'capability', capability: 'b' })).not.to.throw();
   });

@@ -1,7 +1,7 @@
 import { createDevAuthenticator } from '../../auth/dev-tokens.js';
 import type { Actor } from '../../contract/index.js';
 import { InvalidFile } from '../../document/diagnostic.js';
-import { validateTarget } from '../../http/routes/explain-query.js';
+import { explainPath } from '../../http/routes/explain-query.js';
 import { createLiveModule } from '../../modules/live-module.js';
 import type { ModuleConfig } from '../../modules/module-config.js';
 import { readModuleDocument } from '../../modules/module-documents.js';
@@ -32,7 +32,7 @@ export async function explainFromFiles(
 ): Promise<Explanation> {
   const { descriptors } = await checkDescriptors(modulesDir, context);
   return explainRequest(
-    { method, target, path: validateTarget(target), actor: await readActor(as) },
+    { method, target, path: explainPath(target), actor: await readActor(as) },
     {
       records: descriptors.map(createRecord),
       documents: { read: (file) => readModuleDocument(modulesDir, file) },

@@ -2,32 +2,40 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HostError } from '../../errors.js';
 import { ClientClosed } from '../../operations/request.js';
 
+export interface BodyLimits {
+  /** Bytes. */
+  readonly limit: number;
+  /** How long the host waits for the next part of the body. Milliseconds. */
+  readonly timeoutMs: number;
+}
+
+// A client whose request was rejected may still be sending. Its body is read and discarded, so that the
+// response is not lost in a reset of the connection, but only up to these limits.
+const MAX_DISCARDED_BYTES = 16 * 1024 * 1024;
+const MAX_DISCARD_MS = 5000;
+
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Reads the whole body, at most `limit` bytes. A caller that waits for `100 Continue` gets it here, once
- * it is known that the body is wanted.
- * @throws HostError 400 when the body is longer, as soon as that is known.
- * @throws CallerGone when the connection ends before the body does.
+ * Reads the whole body. A client that waits for `100 Continue` gets it here.
+ * @throws HostError 400 as soon as the body is known to be longer than `limit`; 408 when it stalls.
+ * @throws ClientClosed when the connection ends before the body does.
  */
-export function readBody(
+export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  limit: number,
+  { limit, timeoutMs }: BodyLimits,
 ): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? Number.NaN);
-  if (announced > limit) return Promise.reject(tooLarge(limit));
-  if (announced === 0 || !hasBody(request)) return Promise.resolve(EMPTY);
+  if (announced > limit) throw createLengthError(limit);
+  if (announced === 0 || !hasBody(request)) return EMPTY;
   if (request.headers.expect !== undefined) response.writeContinue();
-  return collect(request, limit);
+  return withStallTimeout(request, timeoutMs, collect(request, limit));
 }
 
 /** A request without either header has no body (RFC 9112 6.3). */
-export function hasBody(request: IncomingMessage): boolean {
-  return (
-    request.headers['content-length'] !== undefined ||
-    request.headers['transfer-encoding'] !== undefined
-  );
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
@@ -44,7 +52,7 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
         return;
       }
       stop();
-      reject(tooLarge(limit));
+      reject(createLengthError(limit));
     };
     const onEnd = () => {
       stop();
@@ -58,9 +66,56 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
   });
 }
 
-function tooLarge(limit: number): HostError {
+/**
+ * Limits how long a body may stall while it is read; the server limits the time of the whole request.
+ * @throws HostError 408 when no part of the body has arrived for `timeoutMs`.
+ */
+export async function withStallTimeout<T>(
+  request: IncomingMessage,
+  timeoutMs: number,
+  reading: Promise<T>,
+): Promise<T> {
+  let received = request.socket.bytesRead;
+  let timer: NodeJS.Timeout | undefined;
+  const stalled = new Promise<never>((_, reject) => {
+    timer = setInterval(() => {
+      const { bytesRead } = request.socket;
+      if (bytesRead === received && !request.complete) reject(createStallError(timeoutMs));
+      received = bytesRead;
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([reading, stalled]);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Limits what is read of a body after the response has been sent. */
+export function discardBody(request: IncomingMessage): void {
+  if (request.complete) return;
+  let size = 0;
+  const cut = () => request.destroy();
+  const timer = setTimeout(cut, MAX_DISCARD_MS);
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > MAX_DISCARDED_BYTES) cut();
+  });
+  request.once('close', () => clearTimeout(timer));
+}
+
+export function createLengthError(limit: number, cause?: unknown): HostError {
   return new HostError('validation_failed', `the body is longer than ${limit} bytes`, {
     errors: [{ field: 'body', reason: `longer than ${limit} bytes` }],
     nextActions: [`send at most ${limit} bytes`],
+    cause,
+  });
+}
+
+function createStallError(timeoutMs: number): HostError {
+  return new HostError('validation_failed', 'the body did not arrive in time', {
+    status: 408,
+    errors: [{ field: 'body', reason: `no part of it arrived for ${timeoutMs} ms` }],
+    headers: { connection: 'close' },
   });
 }

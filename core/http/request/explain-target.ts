@@ -5,7 +5,7 @@ import { parseTarget } from './target.js';
 const PREFIX = '/modules/';
 const MARK = '/http/';
 
-// The rules of target.ts, character by character; a property test holds the two together.
+// The rules of target.ts in detail. A property test compares the two.
 const REWRITTEN = /[^!$-;=@-[\]_a-z~]/;
 const UNSENDABLE = /[^!"$-\u00ff]/;
 
@@ -15,7 +15,7 @@ interface SegmentRule {
   readonly reason: string;
 }
 
-/** Of decoded segments, in the order in which they are told. */
+/** Rules for decoded segments. The first that is broken is reported. */
 const SEGMENT_RULES: readonly SegmentRule[] = [
   { rule: 'empty-segment', pattern: /^$/, reason: 'is empty' },
   {
@@ -25,15 +25,15 @@ const SEGMENT_RULES: readonly SegmentRule[] = [
   },
 ];
 
-/** Of decoded segments that were encoded. */
+/** Rules for decoded segments that were percent-encoded. */
 const DECODED_RULES: readonly SegmentRule[] = [
-  { rule: 'encoded-slash', pattern: /[/\\]/, reason: 'holds an encoded slash or backslash' },
-  { rule: 'encoded-delimiter', pattern: /[?#]/, reason: "holds an encoded '?' or '#'" },
+  { rule: 'encoded-slash', pattern: /[/\\]/, reason: 'contains an encoded slash or backslash' },
+  { rule: 'encoded-delimiter', pattern: /[?#]/, reason: "contains an encoded '?' or '#'" },
   {
     rule: 'control-character',
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
     pattern: /[\u0000-\u001f\u007f-\u009f]/,
-    reason: 'holds an encoded control character',
+    reason: 'contains an encoded control character',
   },
   {
     rule: 'double-encoding',
@@ -43,13 +43,13 @@ const DECODED_RULES: readonly SegmentRule[] = [
 ];
 
 /**
- * Why a target of the shape `/modules/{module}/http/{*path}` can match no route (contract 1.2): the first
- * rule that it breaks. `null` for every target that `parseTarget` does not call unmatched.
+ * Why a target of the shape `/modules/{module}/http/{*path}` can match no route: the first rule that it breaks.
+ * `null` unless `parseTarget` returns `unmatched`.
  */
 export function findTargetProblem(target: string): TargetProblem | null {
   if (parseTarget(target).kind !== 'unmatched') return null;
   if (!target.startsWith(PREFIX)) {
-    return fault('absolute-form', null, 'the target starts with a scheme and a host');
+    return createProblem('absolute-form', null, 'the target starts with a scheme and a host');
   }
   const [path = ''] = target.split('?', 1);
   const moduleEnd = path.indexOf('/', PREFIX.length);
@@ -62,38 +62,43 @@ export function findTargetProblem(target: string): TargetProblem | null {
 
 function findModuleProblem(raw: string): TargetProblem | null {
   const module = decode(raw);
-  if (module === null) return fault('bad-encoding', null, 'the module is not valid UTF-8, encoded');
+  if (module === null)
+    return createProblem('bad-encoding', null, 'the module is not percent-encoded UTF-8');
   if (MODULE_NAME.test(module)) return null;
   const hint = /%2f/i.test(raw) ? '' : "; a slash in it is written '%2F'";
-  return fault('module-name', null, `the module is not a module's name${hint}`);
+  return createProblem('module-name', null, `the module is not a valid name${hint}`);
 }
 
 function findQueryProblem(query: string): TargetProblem | null {
   if (!UNSENDABLE.test(query)) return null;
-  return fault('query-characters', null, 'the query holds a character that must be encoded');
+  return createProblem(
+    'query-characters',
+    null,
+    'the query contains a character that must be encoded',
+  );
 }
 
-/** Raw characters are judged before any segment is, as in target.ts. */
+/** Raw characters are checked before any segment, as in target.ts. */
 function findPathProblem(path: string): TargetProblem | null {
   const segments = path.split('/');
   const rewritten = segments.findIndex((raw) => REWRITTEN.test(raw));
   if (rewritten !== -1) {
-    const reason = 'holds a character that must be encoded';
-    return fault('raw-characters', rewritten, `segment ${rewritten + 1} ${reason}`);
+    const reason = 'contains a character that must be encoded';
+    return createProblem('raw-characters', rewritten, `segment ${rewritten + 1} ${reason}`);
   }
   for (const [index, raw] of segments.entries()) {
     const found = findSegmentProblem(raw);
     if (found === null) continue;
     const isTrailing = raw === '' && index > 0 && index === segments.length - 1;
     const why = isTrailing ? 'the path ends with a slash' : `segment ${index + 1} ${found.reason}`;
-    return fault(found.rule, index, why);
+    return createProblem(found.rule, index, why);
   }
   return null;
 }
 
 function findSegmentProblem(raw: string): Pick<SegmentRule, 'rule' | 'reason'> | null {
   const decoded = decode(raw);
-  if (decoded === null) return { rule: 'bad-encoding', reason: 'is not valid UTF-8, encoded' };
+  if (decoded === null) return { rule: 'bad-encoding', reason: 'is not percent-encoded UTF-8' };
   const rules = decoded === raw ? SEGMENT_RULES : [...SEGMENT_RULES, ...DECODED_RULES];
   return rules.find(({ pattern }) => pattern.test(decoded)) ?? null;
 }
@@ -106,6 +111,6 @@ function decode(raw: string): string | null {
   }
 }
 
-function fault(rule: string, index: number | null, reason: string): TargetProblem {
+function createProblem(rule: string, index: number | null, reason: string): TargetProblem {
   return { rule, segment: index === null ? null : index + 1, reason };
 }

@@ -1,4 +1,4 @@
-import { createUuidSource } from '../../lib/uuid-v7.js';
+import { randomUUID } from 'node:crypto';
 import type { CallerHeaders } from './headers.js';
 
 export interface RequestIds {
@@ -6,25 +6,30 @@ export interface RequestIds {
   readonly correlationId: string;
 }
 
-// Contract 2: what a caller may choose; anything else is replaced.
-const CALLER_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+/** An id that a client may choose. */
+const CLIENT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-const createRequestId = createUuidSource('req_');
-const createCorrelationId = createUuidSource('corr_');
-
-/** The caller's where it is well formed, else a new one. */
 export function readRequestId(headers: CallerHeaders): string {
-  return readId(headers.get('x-request-id'), createRequestId);
+  return readClientId(headers.get('x-request-id')) ?? createRequestId();
 }
 
 export function readCorrelationId(headers: CallerHeaders): string {
-  return readId(headers.get('x-correlation-id'), createCorrelationId);
+  return readClientId(headers.get('x-correlation-id')) ?? createCorrelationId();
 }
 
 export function createIds(): RequestIds {
   return { requestId: createRequestId(), correlationId: createCorrelationId() };
 }
 
-function readId(given: string | undefined, create: () => string): string {
-  return given !== undefined && CALLER_ID.test(given) ? given : create();
+function createRequestId(): string {
+  return `req_${randomUUID()}`;
+}
+
+function createCorrelationId(): string {
+  return `corr_${randomUUID()}`;
+}
+
+/** `null` for an id that is absent or malformed. */
+function readClientId(id: string | undefined): string | null {
+  return id !== undefined && CLIENT_ID.test(id) ? id : null;
 }

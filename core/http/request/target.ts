@@ -1,35 +1,25 @@
 import { MODULE_NAME } from '../../descriptor/identifiers.js';
+import type { ModuleTarget } from '../../operations/request.js';
 
 /**
- * The one canonicaliser of request targets (contract 1.2). It works on the raw target and rejects
- * rather than repairs, so that what is matched, authorised and forwarded are the same bytes.
+ * A parsed request target. Parsing works on the raw target and rejects instead of repairing, so that the bytes
+ * that are matched, authorized and forwarded are the same.
  */
 export type ParsedTarget =
   /** Not of the shape `/modules/{module}/http/{*path}`: a route of the host, or unknown. */
   | { readonly kind: 'host' }
-  /** Of the shape, but nothing that a route could match: 404, after the actor. */
+  /** Of the shape, but no route can match it: 404 after authentication. */
   | { readonly kind: 'unmatched' }
   | ({ readonly kind: 'module' } & ModuleTarget);
-
-export interface ModuleTarget {
-  /** The configured name, decoded: `acme/crm`. */
-  readonly module: string;
-  /** Raw path and query within the module, byte for byte: `/contacts/a%20b?x=1`. */
-  readonly forwardTarget: string;
-  /** Decoded segments; none is empty. */
-  readonly segments: readonly string[];
-  /** `/` and the decoded segments. */
-  readonly providerPath: string;
-}
 
 const PREFIX = '/modules/';
 const MARK = '/http/';
 const HOST: ParsedTarget = { kind: 'host' };
 const UNMATCHED: ParsedTarget = { kind: 'unmatched' };
 
-// Visible ASCII but for what a URL parser rewrites or splits on: " # < > ? \ ^ ` { | }
+// Visible ASCII except for what a URL parser rewrites or splits on: " # < > ? \ ^ ` { | }
 const UNREWRITTEN_PATH = /^[!$-;=@-[\]_a-z~]*$/;
-// What can be sent on a request line: anything else would make the client library throw.
+// What can be sent on a request line. The client library throws for anything else.
 const SENDABLE_QUERY = /^[!"$-\u00ff]*$/;
 const FORBIDDEN_DECODED =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
@@ -37,7 +27,7 @@ const FORBIDDEN_DECODED =
 const DOT_SEGMENT = /^\.{1,2}(?:;|$)/;
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
-/** Judges the target exactly as it stood on the request line. */
+/** @param target exactly as on the request line */
 export function parseTarget(target: string): ParsedTarget {
   if (!target.startsWith(PREFIX)) return parseForeignForm(target);
   const queryStart = target.indexOf('?');
@@ -61,7 +51,7 @@ export function parseTarget(target: string): ParsedTarget {
   };
 }
 
-/** An absolute-form target is no match, yet the actor is asked for first, as for any other of the shape. */
+/** An absolute-form target never matches, but is authenticated first, as any other of the shape. */
 function parseForeignForm(target: string): ParsedTarget {
   const authority = ABSOLUTE_FORM.exec(target);
   if (authority === null) return HOST;

@@ -7,15 +7,15 @@ interface Explanation {
 
 const EXPLANATIONS: Readonly<Record<ProblemCode, Explanation>> = {
   validation_failed: {
-    meaning: 'The request is not one that the host accepts; errors names each part that is wrong.',
-    whatToDo: 'Mend what errors names and send the request again.',
+    meaning: 'The request is not valid; errors names each invalid part.',
+    whatToDo: 'Correct what errors names and send the request again.',
   },
   unauthorized: {
-    meaning: 'The request carries no credentials, or none that this host knows.',
+    meaning: 'The request has no credentials, or they are not valid.',
     whatToDo: 'Send one authorization header with a valid bearer token.',
   },
   forbidden: {
-    meaning: 'The host knows who calls, and that caller may not do this.',
+    meaning: 'The caller is authenticated, but lacks the right to do this.',
     whatToDo: 'Ask for the scope that errors or next_actions names.',
   },
   not_found: {
@@ -23,32 +23,32 @@ const EXPLANATIONS: Readonly<Record<ProblemCode, Explanation>> = {
     whatToDo: 'Check the method and the exact path; paths are matched byte for byte.',
   },
   method_not_allowed: {
-    meaning: 'The path is one of the host, which does not take this method.',
+    meaning: 'The path belongs to the host and does not support this method.',
     whatToDo: 'Use a method that the allow header lists.',
   },
   conflict: {
-    meaning: 'The request does not fit the state that the host is in.',
-    whatToDo: 'Read the current state and decide again.',
+    meaning: 'The request conflicts with the current state of the host.',
+    whatToDo: 'Read the current state and try again.',
   },
   rate_limited: {
-    meaning: 'The caller has used up a limit that the operators configured.',
-    whatToDo: 'Wait for as long as retry-after says.',
+    meaning: 'The caller has exceeded a rate limit that the operators configured.',
+    whatToDo: 'Wait for the time in retry-after.',
   },
   internal_error: {
     meaning: 'The host failed; the request may or may not have reached the provider.',
     whatToDo: 'Report the request_id to the operators of the host.',
   },
   external_dependency_failure: {
-    meaning:
-      'The provider behind the module did not answer, or not in a way that can be forwarded.',
-    whatToDo: 'Look at failure and provider_status in errors; try again later where it says so.',
+    meaning: 'The provider of the module did not respond, or its response cannot be forwarded.',
+    whatToDo:
+      'See failure and provider_status in errors; try again later where next_actions says so.',
   },
   provider_error: {
-    meaning: 'The provider refused the request; status and detail are its own.',
-    whatToDo: 'Read detail, and mend the request.',
+    meaning: 'The provider rejected the request; status and detail come from the provider.',
+    whatToDo: 'Read detail and correct the request.',
   },
   unavailable: {
-    meaning: 'The host is starting or draining, or its store does not answer.',
+    meaning: 'The host is starting or draining, or its store does not respond.',
     whatToDo: 'Try again in a moment.',
   },
 };
@@ -57,7 +57,7 @@ export function isProblemCode(code: string): code is ProblemCode {
   return Object.hasOwn(PROBLEMS, code);
 }
 
-/** The page behind a Problem's `type`. All its text is from the tables of this host. */
+/** The page behind a Problem's `type`. It contains constant text only. */
 export function renderProblemPage(code: ProblemCode): string {
   const { status, title } = PROBLEMS[code];
   const { meaning, whatToDo } = EXPLANATIONS[code];

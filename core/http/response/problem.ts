@@ -1,8 +1,8 @@
 import { type HostError, PROBLEMS } from '../../errors.js';
+import { JSON_TYPE, Reply } from '../../operations/reply.js';
 import type { RequestIds } from '../request/ids.js';
-import { JSON_TYPE, type Reply } from './reply.js';
 
-/** The one error body of the host (contract 2), in wire names. */
+/** The one error body of the host, in wire names. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -31,7 +31,7 @@ function createProblem(error: HostError, ids: RequestIds): Problem {
   };
 }
 
-/** @param accept what the caller says of the types that it takes */
+/** @param accept the client's `accept` header */
 export function createProblemReply(
   error: HostError,
   ids: RequestIds,
@@ -39,16 +39,12 @@ export function createProblemReply(
 ): Reply {
   const headers = Object.entries(error.headers).flat();
   if (error.status === 401) headers.push('www-authenticate', 'Bearer');
-  const text = Buffer.from(JSON.stringify(createProblem(error, ids)));
-  return {
-    status: error.status,
-    contentType: asksForProblemType(accept) ? PROBLEM_TYPE : JSON_TYPE,
-    headers,
-    body: { pieces: [text], length: text.length },
-  };
+  const text = JSON.stringify(createProblem(error, ids));
+  const contentType = asksForProblemType(accept) ? PROBLEM_TYPE : JSON_TYPE;
+  return Reply.error(error.status, text, contentType, headers);
 }
 
-/** Only a caller who names the type gets it: `interface.md` says application/json. */
+/** Only a client that names the type gets it; the default is application/json. */
 export function asksForProblemType(accept: string | undefined): boolean {
   if (accept === undefined || accept === '*/*') return false;
   return accept.split(',').some((range) => {

@@ -1,62 +1,67 @@
 import type { ServerResponse } from 'node:http';
 import type { Log } from '../../contract/index.js';
 import { BatchQueue } from '../../lib/batch-queue.js';
+import type { Reply } from '../../operations/reply.js';
 import type { RequestIds } from '../request/ids.js';
-import { type Reply, writeReply } from './reply.js';
-import { setSendTimeout } from './send-timeout.js';
+import { writeReply } from './write-reply.js';
 
-/** A decided answer and whom it is for. */
-interface WaitingReply {
+interface QueuedReply {
   readonly response: ServerResponse;
-  readonly reply: Reply;
   readonly ids: RequestIds;
+  /** Runs before the reply is written; `null` if the client has closed the connection. */
+  readonly finish: () => Reply | null;
 }
 
 export interface ReplyQueueOptions {
   readonly log: Log;
-  /**
-   * Whether connections are to be closed. Asked when a reply is written: a request in flight when the drain
-   * began closes its connection too.
-   */
-  readonly isClosing: () => boolean;
-  /** How long a caller may take nothing of an answer that does not leave at once. Milliseconds. */
-  readonly answerTimeoutMs: number;
+  /** Read when a reply is written, so that requests in flight close their connections too. */
+  readonly lifecycle: { readonly isClosing: boolean };
+  /** The connection is closed if the client reads nothing of a response for this long. Milliseconds. */
+  readonly sendTimeoutMs: number;
 }
 
 /**
- * Writes together the replies that are decided together, as those are whose answers from providers were
- * handed on together. One that is written by itself wakes a caller who sleeps, which costs the kernel more than to
- * write it: of those that follow at once the caller is awake.
+ * Finishes the requests of one turn of the event loop together: the last steps of each, then its reply. Writing
+ * each reply at once would wake up a sleeping client for each, which costs the kernel more than the write itself.
  */
 export class ReplyQueue {
-  readonly #log: Log;
-  readonly #isClosing: () => boolean;
-  readonly #answerTimeoutMs: number;
-  readonly #waiting = new BatchQueue<WaitingReply>(
-    (waiting) => this.#write(waiting),
-    process.nextTick,
-  );
+  readonly #options: ReplyQueueOptions;
+  readonly #queue = new BatchQueue<QueuedReply>((queued) => this.#write(queued));
 
-  constructor({ log, isClosing, answerTimeoutMs }: ReplyQueueOptions) {
-    this.#log = log;
-    this.#isClosing = isClosing;
-    this.#answerTimeoutMs = answerTimeoutMs;
+  constructor(options: ReplyQueueOptions) {
+    this.#options = options;
   }
 
-  add(response: ServerResponse, reply: Reply, ids: RequestIds): void {
-    const waiting = { response, reply, ids };
-    // A caller who is still sending is answered at once: what comes next may end the connection.
-    if (response.req.complete) this.#waiting.add(waiting);
-    else this.#write(waiting);
+  add(response: ServerResponse, ids: RequestIds, finish: () => Reply | null): void {
+    const queued = { response, ids, finish };
+    // A client that is still sending gets its response at once: the next bytes may end the connection.
+    if (response.req.complete) this.#queue.add(queued);
+    else this.#write(queued);
   }
 
-  #write({ response, reply, ids }: WaitingReply): void {
+  #write({ response, ids, finish }: QueuedReply): void {
+    const { lifecycle, sendTimeoutMs, log } = this.#options;
     try {
-      writeReply(response, reply, ids, this.#isClosing());
-      setSendTimeout(response, this.#answerTimeoutMs);
+      const reply = finish();
+      if (reply === null) return;
+      writeReply(response, reply, ids, lifecycle.isClosing);
+      setSendTimeout(response, sendTimeoutMs);
     } catch (error) {
-      this.#log.error({ err: error, request_id: ids.requestId }, 'a reply could not be written');
+      log.error({ err: error, request_id: ids.requestId }, 'response could not be written');
       response.destroy();
     }
   }
+}
+
+/**
+ * Closes the connection if the client reads nothing of the response for `timeoutMs`, since the rest of it is held
+ * in memory. Small responses fit into the buffers of the system and need no timeout.
+ */
+function setSendTimeout(response: ServerResponse, timeoutMs: number): void {
+  const { socket } = response;
+  if (socket === null || response.writableLength === 0) return;
+  // Node destroys a socket that times out and has no listener for it.
+  socket.setTimeout(timeoutMs);
+  // Before Node sets the idle timeout, which it does in the same event.
+  response.prependOnceListener('finish', () => socket.setTimeout(0));
 }

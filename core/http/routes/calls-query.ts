@@ -8,13 +8,13 @@ const MAX_LIMIT = 1000;
 const MIN_STATUS = 100;
 const MAX_STATUS = 599;
 
-// RFC 3339 with a zone: a time without one means another moment on another machine.
+// RFC 3339 with a zone: without one the time depends on the machine.
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/i;
-/** Of 64 workers, each in at most 25 characters. */
+/** 64 workers with at most 25 characters each. */
 const MAX_CURSOR_LENGTH = 2048;
 const MAX_NAME_LENGTH = 64;
 
-/** How the text of each parameter is read: `null` where it does not fit what is `expected`. */
+/** How each parameter is parsed: `null` for a text that is not what is `expected`. */
 const PARAMETERS = {
   module: {
     expected: 'the name of a module',
@@ -44,7 +44,8 @@ type ParameterName = keyof typeof PARAMETERS;
 export function readCallQuery(ctx: HostContext): CallQuery {
   const query = new URLSearchParams(ctx.querystring);
   for (const name of query.keys()) {
-    if (!Object.hasOwn(PARAMETERS, name)) throw refusal(name.slice(0, MAX_NAME_LENGTH), 'unknown');
+    if (!Object.hasOwn(PARAMETERS, name))
+      throw createQueryError(name.slice(0, MAX_NAME_LENGTH), 'unknown');
   }
   return {
     module: readParameter(query, 'module'),
@@ -61,10 +62,10 @@ function readParameter<Name extends ParameterName>(
 ): ReturnType<(typeof PARAMETERS)[Name]['parse']> | null {
   const [text, ...others] = query.getAll(name);
   if (text === undefined) return null;
-  if (others.length > 0) throw refusal(name, 'repeated');
+  if (others.length > 0) throw createQueryError(name, 'repeated');
   const { expected, parse } = PARAMETERS[name];
   const value = parse(text) as ReturnType<(typeof PARAMETERS)[Name]['parse']>;
-  if (value === null) throw refusal(name, `not ${expected}`);
+  if (value === null) throw createQueryError(name, `not ${expected}`);
   return value;
 }
 
@@ -81,8 +82,8 @@ function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-function refusal(field: string, reason: string): HostError {
-  return new HostError('validation_failed', 'a parameter of the query cannot be used', {
+function createQueryError(field: string, reason: string): HostError {
+  return new HostError('validation_failed', 'a parameter of the query is not valid', {
     errors: [{ field, reason }],
     nextActions: [`use ${Object.keys(PARAMETERS).join(', ')}`],
   });

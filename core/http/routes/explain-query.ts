@@ -12,31 +12,31 @@ export function readExplainInput(ctx: HostContext): ExplainInput {
   const query = new URLSearchParams(ctx.querystring);
   const method = readOnly(query, 'method');
   const target = readOnly(query, 'target');
-  const { headers } = ctx.state.exchange;
-  if (headers.count(AS_HEADER) > 1) throw refusal(AS_HEADER, 'repeated');
+  const { headers } = ctx.state.request;
+  if (headers.count(AS_HEADER) > 1) throw createQueryError(AS_HEADER, 'repeated');
   const explainAs = headers.get(AS_HEADER) ?? null;
-  return { method, target, path: validateTarget(target), explainAs };
+  return { method, target, path: explainPath(target), explainAs };
 }
 
-/** As the host judges the target of a request, with the reason where it can match nothing. */
-export function validateTarget(target: string): ExplainedPath {
-  const verdict = parseTarget(target);
-  if (verdict.kind !== 'unmatched') return verdict;
+/** Parses the target as the host does, and adds the reason if no route can match it. */
+export function explainPath(target: string): ExplainedPath {
+  const parsed = parseTarget(target);
+  if (parsed.kind !== 'unmatched') return parsed;
   const fault = findTargetProblem(target);
-  if (fault === null) throw new Error('a target that is unmatched must break a rule');
+  if (fault === null) throw new Error('an unmatched target breaks a rule');
   return { kind: 'unmatched', fault };
 }
 
 function readOnly(query: URLSearchParams, name: string): string {
   const [value, ...others] = query.getAll(name);
-  if (value === undefined || value === '') throw refusal(name, 'missing');
-  if (others.length > 0) throw refusal(name, 'repeated');
+  if (value === undefined || value === '') throw createQueryError(name, 'missing');
+  if (others.length > 0) throw createQueryError(name, 'repeated');
   return value;
 }
 
-function refusal(field: string, reason: string): HostError {
+function createQueryError(field: string, reason: string): HostError {
   return new HostError('validation_failed', 'an explanation needs one method and one target', {
     errors: [{ field, reason }],
-    nextActions: ['ask as /explain?method=GET&target=%2Fmodules%2Fcrm%2Fhttp%2Fcontacts'],
+    nextActions: ['send /explain?method=GET&target=%2Fmodules%2Fcrm%2Fhttp%2Fcontacts'],
   });
 }

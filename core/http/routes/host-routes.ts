@@ -1,25 +1,24 @@
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { HostError } from '../../errors.js';
+import { isLoopbackHostHeader } from '../../lib/loopback.js';
 import { authorize } from '../../operations/authorization.js';
 import type { Explain } from '../../operations/explain/explain.js';
-import { Answer } from '../../operations/handler.js';
+import { Reply } from '../../operations/reply.js';
 import type { ListCalls } from '../../operations/status/list-calls.js';
 import type { ListManifests } from '../../operations/status/list-manifests.js';
 import type { ListModules } from '../../operations/status/list-modules.js';
 import type { ListPlugins } from '../../operations/status/list-plugins.js';
 import type { ReadMetrics } from '../../operations/status/read-metrics.js';
 import { type Authentication, authenticate } from '../authenticate.js';
-import { createCallerRequest } from '../create-request.js';
-import type { HostContext, HostState } from '../request-context.js';
+import type { HostContext, HostState, RequestContext } from '../request-context.js';
 import { isProblemCode, renderProblemPage } from '../response/problem-page.js';
-import { createReply, JSON_TYPE } from '../response/reply.js';
 import { readCallQuery } from './calls-query.js';
 import { readExplainInput } from './explain-query.js';
 
 export interface HostRoutesOptions {
   readonly authentication: Authentication;
-  readonly moduleStatus: ListModules;
+  readonly listModules: ListModules;
   readonly listManifests: ListManifests;
   readonly listPlugins: ListPlugins;
   readonly explain: Explain;
@@ -27,97 +26,82 @@ export interface HostRoutesOptions {
   readonly readMetrics: ReadMetrics;
   /** What providers verify `modgate-identity` with. */
   readonly identityKeys: () => unknown;
-  /** Whether `GET /metrics` asks for no credentials: on a host that listens on loopback only. */
+  /** Whether `GET /metrics` needs no credentials: on a host that listens on loopback only. */
   readonly hasPublicMetrics: boolean;
-  /** `null` when ready, else why not. */
+  /** `null` when ready, otherwise why not. */
   readonly unreadyReason: () => string | null;
 }
 
 const HTML_TYPE = 'text/html; charset=utf-8';
-/** Nothing on a page of the host is loaded from anywhere. */
+/** A page of the host loads nothing from anywhere. */
 const PAGE_HEADERS = ['content-security-policy', "default-src 'none'"];
 
-/** The host's own routes (contract 7). Everything under `/modules/…/http/` is dispatched before them. */
+/** The host's own routes. Requests to `/modules/{module}/http/{*path}` never get here. */
 export function createHostRoutes(options: HostRoutesOptions): Middleware<HostState>[] {
   const router = new Router<HostState>({ strict: true, sensitive: true });
-  router.get('/livez', (ctx) => {
-    answerPublicJson(ctx, { status: 'ok' });
+  addPublicRoutes(router, options);
+  const get = (
+    path: string,
+    handle: (request: RequestContext, ctx: HostContext) => Promise<Reply>,
+  ) => {
+    router.get(path, async (ctx) => {
+      await authenticate(ctx.state.request, options.authentication);
+      ctx.state.reply = await handle(ctx.state.request, ctx);
+    });
+  };
+  get('/modules', (request) => options.listModules.execute(null, request));
+  get('/manifests', (request) => options.listManifests.execute(null, request));
+  get('/plugins', (request) => options.listPlugins.execute(null, request));
+  get('/explain', (request, ctx) => options.explain.execute(readExplainInput(ctx), request));
+  get('/calls', (request, ctx) => options.listCalls.execute(readCallQuery(ctx), request));
+  router.get('/metrics', async ({ state }) => {
+    const { request } = state;
+    // A page that rebinds its name to loopback must not read them.
+    const isPublic = options.hasPublicMetrics && isLoopbackHostHeader(request.headers.get('host'));
+    const actor = isPublic ? null : await authenticate(request, options.authentication);
+    state.reply = await options.readMetrics.execute(actor);
   });
-  router.get('/readyz', (ctx) => {
+  return [router.routes() as unknown as Middleware<HostState>, rejectUnrouted];
+}
+
+function addPublicRoutes(router: Router<HostState>, options: HostRoutesOptions): void {
+  router.get('/livez', ({ state }) => {
+    state.reply = createPublicReply({ status: 'ok' });
+  });
+  router.get('/readyz', ({ state }) => {
     const reason = options.unreadyReason();
     if (reason !== null) throw new HostError('unavailable', reason);
-    answerPublicJson(ctx, { status: 'ready' });
+    state.reply = createPublicReply({ status: 'ready' });
   });
-  router.get('/.well-known/jwks.json', (ctx) => {
-    answerPublicJson(ctx, options.identityKeys());
-  });
-  router.get('/modules', async (ctx) => {
-    const actor = await authenticate(ctx, options.authentication);
-    answerJson(ctx, await options.moduleStatus.execute(null, createCallerRequest(ctx, actor)));
-  });
-  router.get('/manifests', async (ctx) => {
-    const actor = await authenticate(ctx, options.authentication);
-    answerJson(ctx, await options.listManifests.execute(null, createCallerRequest(ctx, actor)));
-  });
-  router.get('/plugins', async (ctx) => {
-    const actor = await authenticate(ctx, options.authentication);
-    answerJson(ctx, await options.listPlugins.execute(null, createCallerRequest(ctx, actor)));
-  });
-  router.get('/explain', async (ctx) => {
-    const actor = await authenticate(ctx, options.authentication);
-    const input = readExplainInput(ctx);
-    answerJson(ctx, await options.explain.execute(input, createCallerRequest(ctx, actor)));
-  });
-  router.get('/calls', async (ctx) => {
-    const actor = await authenticate(ctx, options.authentication);
-    const request = createCallerRequest(ctx, actor);
-    answerJson(ctx, await options.listCalls.execute(readCallQuery(ctx), request));
-  });
-  router.get('/metrics', async (ctx) => {
-    const actor = options.hasPublicMetrics ? null : await authenticate(ctx, options.authentication);
-    const answer = await options.readMetrics.execute(actor);
-    ctx.state.exchange.reply = createReply(answer, options.readMetrics.contentType);
+  router.get('/.well-known/jwks.json', ({ state }) => {
+    state.reply = createPublicReply(options.identityKeys());
   });
   router.get('/problems/:code', (ctx) => {
     const code = ctx.params['code'] ?? '';
-    if (!isProblemCode(code)) throw unknownPath();
-    answerPublic(ctx, HTML_TYPE, renderProblemPage(code), PAGE_HEADERS);
+    if (!isProblemCode(code)) throw createUnknownPath();
+    const page = Buffer.from(renderProblemPage(code));
+    const authorization = authorize(null, { kind: 'public' });
+    ctx.state.reply = Reply.ok(authorization, [page], HTML_TYPE, PAGE_HEADERS);
   });
-  return [router.routes() as unknown as Middleware<HostState>, rejectUnrouted];
 }
 
 /** A known path with another method is 405, any other path 404; OPTIONS is no exception. */
 const rejectUnrouted: Middleware<HostState> = (ctx) => {
   const layers: readonly { readonly methods: readonly string[] }[] = ctx['matched'] ?? [];
   const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].sort();
-  if (allowed.length === 0) throw unknownPath();
-  throw new HostError('method_not_allowed', 'the path does not take this method', {
+  if (allowed.length === 0) throw createUnknownPath();
+  throw new HostError('method_not_allowed', 'the path does not support this method', {
     headers: { allow: allowed.join(', ') },
     nextActions: [`use ${allowed.join(' or ')}`],
   });
 };
 
-function unknownPath(): HostError {
+function createUnknownPath(): HostError {
   return new HostError('not_found', 'the host has no such path', {
     nextActions: ['modules are called at /modules/{module}/http/{path}'],
   });
 }
 
-function answerPublicJson(ctx: HostContext, value: unknown): void {
-  answerPublic(ctx, JSON_TYPE, JSON.stringify(value));
-}
-
-/** For the few routes that ask nobody who calls. */
-function answerPublic(
-  { state }: HostContext,
-  contentType: string,
-  text: string,
-  headers: readonly string[] = [],
-): void {
-  const answer = Answer.ofText(authorize(null, { kind: 'public' }), text);
-  state.exchange.reply = createReply(answer, contentType, headers);
-}
-
-function answerJson({ state }: HostContext, answer: Answer): void {
-  state.exchange.reply = createReply(answer);
+function createPublicReply(value: unknown): Reply {
+  return Reply.json(authorize(null, { kind: 'public' }), value);
 }

@@ -3,75 +3,71 @@ import type { Duplex } from 'node:stream';
 import { HostError } from '../../errors.js';
 import { createIds, type RequestIds } from '../request/ids.js';
 import { createProblemReply } from '../response/problem.js';
-import { listHeaders } from '../response/reply.js';
-import { pendingAnswers } from './pipelining.js';
+import { listHeaders } from '../response/write-reply.js';
+import { endPipeline } from './pipelining.js';
 
-// What Node's parser and timers refuse before there is a request (contract 1.1: 400, 408 or 431).
+/** For the client to read the response before the connection is closed. Milliseconds. */
+const LINGER_MS = 1000;
+
+// Errors of Node's parser and timers, which occur before there is a request; all others are 400.
 const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
   ['HPE_HEADER_OVERFLOW', 431],
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ]);
 
 const DETAILS: ReadonlyMap<number, string> = new Map([
-  [400, 'the request is not well-formed HTTP'],
   [408, 'the request did not arrive in time'],
   [431, 'the head of the request is too large'],
 ]);
 
-/** Told of each refusal that was answered: there is no request that would be in the log. */
+/** Called after each rejection: without a request there is no line `request` in the log. */
 export type RejectionObserver = (ids: RequestIds, status: number) => void;
 
 /**
- * Answers what the parser refused with a Problem over the raw socket, behind the answers to the requests
- * that came before it, and closes the connection.
+ * Sends a Problem for an error of the parser, after the responses to the requests before it, and closes the
+ * connection.
  */
 export function answerParserError(
   error: Error & { code?: string },
   socket: Duplex,
-  onRefused: RejectionObserver,
+  onRejected: RejectionObserver,
 ): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  const pending = pendingAnswers(socket).filter(({ req }) => req.complete);
-  const last = pending.at(-1);
-  if (last !== undefined) {
-    last.once('close', () => answerParserError(error, socket, onRefused));
-    return;
-  }
-  // A second answer behind a half-written one would be read as part of it.
-  if (pendingAnswers(socket).some((response) => response.headersSent)) {
-    socket.destroy();
-    return;
-  }
   const status = STATUS_BY_CODE.get(error.code ?? '') ?? 400;
   const detail = DETAILS.get(status) ?? 'the request is not well-formed HTTP';
-  endWith(socket, new HostError('validation_failed', detail, { status }), onRefused);
+  const problem = new HostError('validation_failed', detail, { status });
+  endPipeline(socket, (isInterrupted) => {
+    // The client would read the Problem as part of the interrupted response.
+    if (isInterrupted) socket.destroy();
+    else endWith(socket, problem, onRejected);
+  });
 }
 
-/** For the answer to be read before the connection is gone. Milliseconds. */
-const LINGER_MS = 1000;
-
-/** CONNECT asks for a tunnel, and this host is none. */
-export function answerConnect(socket: Duplex, onRefused: RejectionObserver): void {
+/** Rejects CONNECT: the host is not a tunnel. */
+export function answerConnect(socket: Duplex, onRejected: RejectionObserver): void {
+  // Node has removed its own listener.
+  socket.on('error', () => socket.destroy());
   const detail = 'the method CONNECT is not implemented';
-  endWith(socket, new HostError('validation_failed', detail, { status: 501 }), onRefused);
+  const problem = new HostError('validation_failed', detail, { status: 501 });
+  endPipeline(socket, () => endWith(socket, problem, onRejected));
 }
 
-/** A caller that never closes its side must not hold the connection; one that is cut at once may lose the answer. */
-function endWith(socket: Duplex, error: HostError, onRefused: RejectionObserver): void {
+/** Cut at once, the connection could lose the Problem; a client that never closes must not keep it open. */
+function endWith(socket: Duplex, problem: HostError, onRejected: RejectionObserver): void {
   const ids = createIds();
-  socket.end(formatAnswer(error, ids));
-  onRefused(ids, error.status);
+  socket.end(formatResponse(problem, ids));
+  onRejected(ids, problem.status);
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(cut));
 }
 
-function formatAnswer(error: HostError, ids: RequestIds): Buffer {
-  const reply = createProblemReply(error, ids, undefined);
-  const lines = [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`];
+function formatResponse(problem: HostError, ids: RequestIds): Buffer {
+  const reply = createProblemReply(problem, ids, undefined);
+  const lines = [`HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}`];
   const headers = listHeaders(reply, ids, true);
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
-  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), ...reply.body.pieces]);
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), ...reply.pieces]);
 }

@@ -1,65 +1,103 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { BatchQueue } from '../../lib/batch-queue.js';
 
-/** The requests that a connection has brought. */
-interface ConnectionQueue {
-  /** How many there were. */
-  requests: number;
-  /** Their answers that are not out yet, in the order of the requests. */
-  readonly pending: ServerResponse[];
-}
+/** Unanswered requests of a connection; while it has as many, the host reads nothing more from it. */
+const MAX_UNANSWERED = 100;
 
-const queueBySocket = new WeakMap<Duplex, ConnectionQueue>();
-
-interface Arrival {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
+const pipelines = new WeakMap<Duplex, Pipeline>();
 
 /**
- * Hands on the requests of a connection one after the other. Node hands on all that a connection has sent,
- * and would call a provider for a request that stands behind one which is refused together with the
- * connection: a request that was hidden there must be heard by nobody (request smuggling). Those of all
- * connections are handed on together, at the end of a turn of the event loop.
- * @param maxRequests the last of them is answered, and then the connection is closed; Node would answer the
- * next with an empty 503
+ * Handles the requests of a connection one at a time. Node emits all that a connection has sent, and would call
+ * a provider for a request behind one that is rejected together with the connection: a request that was
+ * smuggled there must not be handled. The requests of all connections are handled at the end of a turn of the
+ * event loop.
+ * @param maxRequests the last of them is answered, then the connection is closed; Node would answer the next
+ * one with an empty 503
  */
 export function serializeRequests(listener: RequestListener, maxRequests: number): RequestListener {
-  const arrivals = new BatchQueue<Arrival>(({ request, response }) => {
-    // Ended in the meantime, or with the answer before: what stood behind that belongs to nobody.
-    if (request.socket.writable) listener(request, response);
+  const arrivals = new BatchQueue<ServerResponse>((response) => {
+    // The connection may have ended meanwhile: what follows its end is ignored.
+    if (response.req.socket.writable) listener(response.req, response);
   });
-  return (request, response) => {
-    const { socket } = request;
-    const turns = queueOf(socket);
-    turns.requests += 1;
-    if (turns.requests >= maxRequests) response.shouldKeepAlive = false;
-    const before = turns.pending.at(-1);
-    turns.pending.push(response);
-    response.on('close', forgetAnswer);
-    const arrival = { request, response };
-    if (before === undefined) arrivals.add(arrival);
-    else before.once('close', () => arrivals.add(arrival));
+  return ({ socket, headers }, response) => {
+    const pipeline = pipelineOf(socket);
+    pipeline.received += 1;
+    // Node drops the bytes behind a request for an upgrade and would read the next ones as a new request.
+    const isLast = pipeline.received >= maxRequests || headers.upgrade !== undefined;
+    if (isLast) response.shouldKeepAlive = false;
+    pipeline.add(response, arrivals);
   };
 }
 
-/** The answers of a connection that are not out yet, in the order of the requests. */
-export function pendingAnswers(socket: Duplex): readonly ServerResponse[] {
-  return queueBySocket.get(socket)?.pending ?? [];
+/**
+ * Calls `end` once all requests that arrived completely have been answered, or never if the connection ends
+ * before. `isInterrupted`: whether part of a response to an incomplete request has been sent.
+ */
+export function endPipeline(socket: Duplex, end: (isInterrupted: boolean) => void): void {
+  pipelineOf(socket).endWith(end);
 }
 
-function queueOf(socket: Duplex): ConnectionQueue {
-  let turns = queueBySocket.get(socket);
-  if (turns === undefined) {
-    turns = { requests: 0, pending: [] };
-    queueBySocket.set(socket, turns);
+/** The requests of one connection. */
+class Pipeline {
+  /** Requests so far. */
+  received = 0;
+  readonly #socket: Duplex;
+  /** The responses that have not been sent, in the order of the requests; the first one is being made. */
+  #unanswered: ServerResponse[] = [];
+  #end: ((isInterrupted: boolean) => void) | null = null;
+
+  constructor(socket: Duplex) {
+    this.#socket = socket;
+    // Node resumes the socket when a body is read.
+    socket.on('resume', () => {
+      if (this.#isFull) socket.pause();
+    });
   }
-  return turns;
+
+  add(response: ServerResponse, arrivals: BatchQueue<ServerResponse>): void {
+    this.#unanswered.push(response);
+    response.on('close', () => this.#remove(response, arrivals));
+    if (this.#unanswered.length === 1) arrivals.add(response);
+    else if (this.#isFull) this.#socket.pause();
+  }
+
+  endWith(end: (isInterrupted: boolean) => void): void {
+    this.#end ??= end;
+    this.#endIfAnswered();
+  }
+
+  get #isFull(): boolean {
+    return this.#unanswered.length >= MAX_UNANSWERED;
+  }
+
+  #remove(response: ServerResponse, arrivals: BatchQueue<ServerResponse>): void {
+    if (response !== this.#unanswered[0]) return;
+    if (!this.#socket.writable) {
+      this.#unanswered = [];
+      return;
+    }
+    const wasFull = this.#isFull;
+    this.#unanswered.shift();
+    if (wasFull && !this.#isFull) this.#socket.resume();
+    const [next] = this.#unanswered;
+    if (!this.#endIfAnswered() && next !== undefined) arrivals.add(next);
+  }
+
+  #endIfAnswered(): boolean {
+    const [first] = this.#unanswered;
+    // Only the last request can be incomplete: then the error is about it.
+    if (this.#end === null || first?.req.complete === true) return false;
+    this.#end(first?.headersSent === true);
+    return true;
+  }
 }
 
-function forgetAnswer(this: ServerResponse): void {
-  const { pending } = queueOf(this.req.socket);
-  const at = pending.indexOf(this);
-  if (at !== -1) pending.splice(at, 1);
+function pipelineOf(socket: Duplex): Pipeline {
+  let pipeline = pipelines.get(socket);
+  if (pipeline === undefined) {
+    pipeline = new Pipeline(socket);
+    pipelines.set(socket, pipeline);
+  }
+  return pipeline;
 }

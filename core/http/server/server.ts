@@ -1,6 +1,6 @@
 import http, { type RequestListener, type Server } from 'node:http';
 import https from 'node:https';
-import net, { type Socket } from 'node:net';
+import net, { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import type { HostConfig } from '../../config/settings.js';
 import type { TlsPair } from '../tls/key-pair.js';
 import type { ReloadedPair } from '../tls/reloaded-pair.js';
@@ -17,53 +17,84 @@ export type ServerLimits = Pick<
   | 'maxRequestsPerConnection'
 >;
 
-/** What of connections is counted. */
 export interface ConnectionCounts {
   readonly open: number;
-  /** Turned away, since there were as many as there may be. */
+  /** Closed at once, since there were as many as allowed. */
   readonly dropped: number;
   /** TLS handshakes that failed or took too long. */
   readonly failedHandshakes: number;
 }
 
 export interface HostServer {
-  readonly server: Server;
   readonly counts: ConnectionCounts;
-  /** Ends every connection, also one that is still shaking hands. */
-  destroyConnections(): void;
+  /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
+  listen(host: string, port: number): Promise<{ readonly url: string }>;
+  /** Closes idle connections, and resolves when all others have ended. What is left after `timeoutMs` is cut. */
+  drain(timeoutMs: number): Promise<void>;
+  /**
+   * As `drain`, but leaves idle connections open until their next response: a client that sends a request at
+   * this moment would lose it.
+   */
+  handOver(timeoutMs: number): Promise<void>;
+  /** Destroys every connection, also one in its handshake. */
+  close(): Promise<void>;
 }
 
-// How late a time-out may be noticed; Node's default of 30 s would make the 10 s of a head mean 40.
+// How late a timeout may be noticed. With Node's default of 30 s the 10 s for a head would be 40 s.
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;
 const MAX_HEAD_BYTES = 16 * 1024;
 
-/** A server that answers nothing by itself: what Node would refuse is answered with a Problem. */
+/** A server that answers with Problems only, also where Node would answer a request on its own. */
 export function createServer(
   listener: RequestListener,
   limits: ServerLimits,
   tls: ReloadedPair | null,
-  onRefused: RejectionObserver,
+  onRejected: RejectionObserver,
 ): HostServer {
   const server = tls === null ? createPlain(limits) : createSecure(limits, tls);
-  // Above a count Node drops headers silently, which would slip past every rule on headers: they are
-  // counted where a Problem can tell.
+  // Node drops headers above a count silently, which would bypass every check of headers. The request chain
+  // counts them instead.
   server.maxHeadersCount = 0;
   server.maxConnections = limits.maxConnections;
-  const inTurn = serializeRequests(listener, limits.maxRequestsPerConnection);
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, inTurn);
-  server.on('clientError', (error, socket) => answerParserError(error, socket, onRefused));
-  server.on('connect', (_request, socket) => answerConnect(socket, onRefused));
-  return countConnections(server);
+  const serialized = serializeRequests(listener, limits.maxRequestsPerConnection);
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) {
+    server.on(event, serialized);
+  }
+  server.on('clientError', (error, socket) => answerParserError(error, socket, onRejected));
+  server.on('connect', (_request, socket) => answerConnect(socket, onRejected));
+  const open = trackConnections(server);
+  const destroyConnections = () => {
+    for (const socket of open) socket.destroy();
+  };
+  const scheme = tls === null ? 'http' : 'https';
+  return {
+    counts: countConnections(server, open),
+    listen: (host, port) => listen(server, scheme, host, port),
+    drain: (timeoutMs) =>
+      closeWithin(timeoutMs, destroyConnections, (onClosed) => {
+        server.close(onClosed);
+        server.closeIdleConnections();
+      }),
+    handOver: (timeoutMs) =>
+      closeWithin(timeoutMs, destroyConnections, (onClosed) => {
+        // `http.Server.close` would close idle connections too.
+        net.Server.prototype.close.call(server, onClosed);
+      }),
+    close: async () => {
+      destroyConnections();
+      server.close();
+    },
+  };
 }
 
-function describeLimits(limits: ServerLimits): http.ServerOptions {
+function createOptions(limits: ServerLimits): http.ServerOptions {
   return {
     headersTimeout: limits.headTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
     keepAliveTimeout: limits.idleTimeoutMs,
     maxHeaderSize: MAX_HEAD_BYTES,
-    // Node would answer a request without host with an empty 400.
+    // Node would answer a request without a host header with an empty 400.
     requireHostHeader: false,
     insecureHTTPParser: false,
     noDelay: true,
@@ -71,38 +102,48 @@ function describeLimits(limits: ServerLimits): http.ServerOptions {
 }
 
 function createPlain(limits: ServerLimits): Server {
-  return http.createServer(describeLimits(limits));
+  return http.createServer(createOptions(limits));
 }
 
 function createSecure(limits: ServerLimits, tls: ReloadedPair): Server {
   const server = https.createServer({
-    ...describeLimits(limits),
-    ...describeContext(tls.current),
+    ...createOptions(limits),
+    ...createContextOptions(tls.current),
     handshakeTimeout: limits.headTimeoutMs,
     ALPNProtocols: ['http/1.1'],
     requestCert: tls.current.ca !== null,
-    // A caller without a certificate may have a token; one with a bad certificate is refused later.
+    // A client without a certificate may have a token; one with a bad certificate is rejected later.
     rejectUnauthorized: false,
   });
-  tls.onChange = (pair) => server.setSecureContext(describeContext(pair));
+  tls.onChange = (pair) => server.setSecureContext(createContextOptions(pair));
   closeWithdrawnClients(server, tls);
   // Node's own listener would answer a failed handshake in plain HTTP.
   server.removeAllListeners('tlsClientError');
   return server;
 }
 
-/** The authorities of callers are those of the configuration, never those of the system. */
-function describeContext({ cert, key, ca }: TlsPair) {
+/** Client certificates are checked against the configured authorities only, never those of the system. */
+function createContextOptions({ cert, key, ca }: TlsPair) {
   return { cert, key, minVersion: 'TLSv1.2' as const, ...(ca !== null && { ca }) };
 }
 
-function countConnections(server: Server): HostServer {
+function trackConnections(server: Server): ReadonlySet<Socket> {
   const open = new Set<Socket>();
-  const counts = { dropped: 0, failedHandshakes: 0 };
   server.on('connection', (socket: Socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
+  return open;
+}
+
+function countConnections(server: Server, open: ReadonlySet<Socket>): ConnectionCounts {
+  const counts = {
+    get open() {
+      return open.size;
+    },
+    dropped: 0,
+    failedHandshakes: 0,
+  };
   server.on('drop', () => {
     counts.dropped += 1;
   });
@@ -110,37 +151,33 @@ function countConnections(server: Server): HostServer {
     counts.failedHandshakes += 1;
     socket.destroy();
   });
-  return {
-    server,
-    counts: {
-      get open() {
-        return open.size;
-      },
-      get dropped() {
-        return counts.dropped;
-      },
-      get failedHandshakes() {
-        return counts.failedHandshakes;
-      },
-    },
-    destroyConnections: () => {
-      for (const socket of open) socket.destroy();
-    },
-  };
+  return counts;
 }
 
-/**
- * Takes no new connections and resolves when all have ended, each behind its next answer. Unlike
- * `http.Server.close`, leaves those open that are idle: who sends a request at that moment would lose it.
- * What is left after `timeoutMs` is cut.
- */
-export function closeGently(
-  { server, destroyConnections }: HostServer,
+function listen(
+  server: Server,
+  scheme: string,
+  host: string,
+  port: number,
+): Promise<{ readonly url: string }> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const { address, port: chosen } = server.address() as AddressInfo;
+      resolve({ url: `${scheme}://${isIPv6(address) ? `[${address}]` : address}:${chosen}` });
+    });
+  });
+}
+
+function closeWithin(
   timeoutMs: number,
+  destroyConnections: () => void,
+  close: (onClosed: () => void) => void,
 ): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(destroyConnections, timeoutMs);
-    net.Server.prototype.close.call(server, () => {
+    close(() => {
       clearTimeout(cut);
       resolve();
     });

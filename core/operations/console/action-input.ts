@@ -4,13 +4,13 @@ import { findRepeated } from '../../document/structs.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { listMembers } from '../../lib/json-scan.js';
 
-// RFC 3339 5.6 and 5.7, with its leap second; that the day exists is left to Date.
+// RFC 3339 5.6 and 5.7 with leap seconds. isTimestamp checks that the day exists.
 const TIMESTAMP =
   /^(\d{4}-\d{2}-\d{2})[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 const TYPES: Readonly<Record<FieldType, (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
-  // Of any size: what is sent on are the caller's own digits.
+  // Of any size: the provider gets the client's own digits.
   integer: (value) => Number.isInteger(value),
   number: (value) => typeof value === 'number' && Number.isFinite(value),
   boolean: (value) => typeof value === 'boolean',
@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<FieldType, (value: unknown) => boolean>> = {
   json: () => true,
 };
 
-/** Date takes the 30th of February for the 2nd of March: it must give back the day that it was given. */
+/** Date reads February 30 as March 2, so the day is compared with the result. */
 function isTimestamp(value: unknown): boolean {
   const day = typeof value === 'string' ? TIMESTAMP.exec(value)?.[1] : undefined;
   if (day === undefined) return false;
@@ -26,16 +26,16 @@ function isTimestamp(value: unknown): boolean {
   return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(day);
 }
 
-/** What the provider is to get: `{}` for an absent input of an action with a schema, else `null`. */
+/** The input, or the default of an absent one: `{}` for an action with a schema, otherwise `null`. */
 export function completeInput({ input_schema }: AdminAction, input: unknown): unknown {
   if (input !== undefined) return input;
   return input_schema === undefined ? null : {};
 }
 
 /**
- * Judges an input by the action's schema; any input is good where there is none.
- * @param json the bytes of it, which the provider gets; it may read the first of two members with one name
- * @throws HostError 400 naming each field that is missing, undeclared, of the wrong type or there twice.
+ * Validates an input against the action's schema. Without a schema every input is valid.
+ * @param json the bytes of the input. The provider gets them, and may read the first of two equal names
+ * @throws HostError 400 that names each field that is missing, undeclared, repeated or of the wrong type.
  */
 export function validateInput({ input_schema }: AdminAction, input: unknown, json: Buffer): void {
   if (input_schema === undefined) return;
@@ -63,11 +63,11 @@ function findErrors(fields: readonly ActionInputField[], input: unknown): ErrorD
   ];
 }
 
-/** The bytes are those of an object, whose members are all declared. */
+/** @param json an object whose members are all declared */
 function findRepeatedMember(json: Buffer): ErrorDetail[] {
   const names = listMembers(json).map(([name]) => name);
   const repeated = findRepeated(names);
-  return repeated === null ? [] : [createInputError(names[repeated] as string, 'there twice')];
+  return repeated === null ? [] : [createInputError(names[repeated] as string, 'repeated')];
 }
 
 function validateField(field: ActionInputField, input: object): ErrorDetail[] {

@@ -4,8 +4,8 @@ import { inject, injectable } from '../../injection.js';
 import { sliceMembers } from '../../lib/json-scan.js';
 import type { Store } from '../../store/store.js';
 import { readHopByHopNames } from '../forward/provider-headers.js';
-import { readAnswerBytes } from '../forward/provider-response.js';
-import { assertStoreAvailable } from '../store-error.js';
+import { readResponseBytes } from '../forward/provider-response.js';
+import { rethrowStoreError } from '../store-error.js';
 import { STORE } from '../tokens.js';
 import { completeInput, validateInput } from './action-input.js';
 import { createAuditDraft } from './audit-draft.js';
@@ -14,8 +14,8 @@ import type { AdminActionInvokePayload } from './bridge-payload.js';
 import { callModule } from './call-module.js';
 
 /**
- * Invokes an action of the module; its result goes to the caller byte for byte. Each invocation leaves one
- * audit row, so one that could leave none is refused before the provider is asked.
+ * Invokes an action of the module; the client gets the result byte for byte. Each invocation writes one audit
+ * row, so it is rejected before the provider call if the store is not available.
  */
 @injectable()
 export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePayload> {
@@ -31,9 +31,9 @@ export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePaylo
 
   async execute(payload: AdminActionInvokePayload, call: BridgeCall): Promise<Buffer> {
     const action = findAction(payload, call);
-    if (action === null) throw new Error('an action that is declared was not found');
-    // Asked rather than looked at: a store that was not needed so far is opened by this.
-    await this.#store.readConfig(call.module.name).catch(assertStoreAvailable);
+    if (action === null) throw new Error('a declared action was not found');
+    // A read, since it also opens a store that was not needed before.
+    await this.#store.readConfig(call.module.name).catch(rethrowStoreError);
     const input = completeInput(action, payload.input);
     const outcome = await this.#invoke(action, input, call).then(
       (result) => ({ result, error: null }),
@@ -55,7 +55,7 @@ export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePaylo
       inputJson,
     } as const;
     const key = readIdempotencyKey(call) ?? randomUUID();
-    return callModule(call, operation, readAnswerBytes, { 'idempotency-key': key });
+    return callModule(call, operation, readResponseBytes, { 'idempotency-key': key });
   }
 
   async #audit(
@@ -66,17 +66,17 @@ export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePaylo
   ): Promise<void> {
     const value = { json: input, sensitive: false };
     const draft = createAuditDraft(call, 'admin_action_invoke', action.name);
-    await this.#store.appendAudit({ ...draft, outcome, value }).catch(assertStoreAvailable);
+    await this.#store.appendAudit({ ...draft, outcome, value }).catch(rethrowStoreError);
   }
 }
 
-/** The caller's own; `null` for one that is empty, or not meant to go further than this host. */
+/** The client's own; `null` for one that is empty or hop-by-hop. */
 function readIdempotencyKey({ request }: BridgeCall): string | null {
   if (readHopByHopNames(request).has('idempotency-key')) return null;
   return request.headers.get('idempotency-key') || null;
 }
 
-/** The bytes of `payload.input`; `null` where it is absent. */
+/** The bytes of `payload.input`; `null` if it is absent. */
 function sliceInput(body: Buffer): Buffer | null {
   const payload = sliceMembers(body).get('payload');
   return (payload && sliceMembers(payload).get('input')) ?? null;

@@ -2,15 +2,15 @@ import { type AdminEntity, ProviderFailure } from '../../contract/index.js';
 import { injectable } from '../../injection.js';
 import { sliceMembers } from '../../lib/json-scan.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
-import { readAnswerBytes } from '../forward/provider-response.js';
+import { readResponseBytes } from '../forward/provider-response.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
 import type { AdminDataListPayload } from './bridge-payload.js';
 import { callModule } from './call-module.js';
 
-/** Contract 4: rows a page. */
+/** Rows of a page. */
 const LIMIT = { min: 1, max: 200, default: 100 };
 
-/** One page of an admin entity; the records as the provider sent them, byte for byte. */
+/** Reads one page of an admin entity; the client gets the records byte for byte. */
 @injectable()
 export class AdminDataList implements BridgeOperation<AdminDataListPayload> {
   isDeclared(payload: AdminDataListPayload, call: BridgeCall): boolean {
@@ -34,15 +34,15 @@ function findEntity({ entity }: AdminDataListPayload, { module }: BridgeCall): A
   return module.manifest.admin?.entities?.find(({ name }) => name === entity) ?? null;
 }
 
-/** @throws ProviderFailure `protocol` for an answer that is not `{records, next_cursor}` (contract 5). */
+/** @throws ProviderFailure `protocol` for a response other than `{records, next_cursor}`. */
 function readPage(outcome: CheckedOutcome): Buffer {
-  const answer = readAnswerBytes(outcome);
-  const page: unknown = JSON.parse(answer.toString('utf8'));
+  const body = readResponseBytes(outcome);
+  const page: unknown = JSON.parse(body.toString('utf8'));
   if (!isPage(page)) {
-    const message = 'the answer to an admin list is not {records, next_cursor}';
+    const message = 'the response to an admin list is not {records, next_cursor}';
     throw new ProviderFailure('protocol', message, { status: outcome.status });
   }
-  const records = sliceMembers(answer).get('records') ?? Buffer.from('[]');
+  const records = sliceMembers(body).get('records') ?? Buffer.from('[]');
   const cursor = JSON.stringify(page.next_cursor ?? null);
   return Buffer.concat([Buffer.from('{"data":'), records, Buffer.from(`,"nextCursor":${cursor}}`)]);
 }

@@ -1,7 +1,7 @@
 import type { WriteAudit } from '../../store/store.js';
 import type { BridgeCall } from './bridge-operation.js';
 
-/** Who did what, for the audit; the outcome and the value are added by who knows them. */
+/** An audit row without its outcome and value. */
 export function createAuditDraft(
   { module, permission, request }: BridgeCall,
   operation: string,

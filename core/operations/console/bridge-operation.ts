@@ -10,27 +10,27 @@ export type BridgeOperations = {
 
 export const BRIDGE_OPERATIONS = createToken<BridgeOperations>('bridge-operations');
 
-/** What every operation of the bridge gets beside its payload; the actor, the module and the grant are judged. */
+/** What every bridge operation gets with its payload, after actor, module and grant have been checked. */
 export interface BridgeCall {
-  /** That the caller may use the permission of the module. */
+  /** Proves that the caller may use the permission of the module. */
   readonly authorization: Authorization;
   readonly module: LiveModule;
-  /** The permission that was granted, as it stands in path and body. */
+  /** The granted permission, as in the path and the body. */
   readonly permission: string;
   readonly request: CallerRequest;
-  /** The body as it came, known to be a good request: for operations that hand on bytes of it. */
+  /** The valid body as it came, for operations that forward bytes of it. */
   readonly body: Buffer;
-  /** The generation that the request began with: for operations that look at all modules. */
+  /** The generation that the request began with, for operations over all modules. */
   readonly generation: Generation;
 }
 
-/** One operation of the console bridge: resolved through the container once, at boot. */
+/** One operation of the console bridge. The container builds it once, at start. */
 export interface BridgeOperation<Payload> {
-  /** Whether the module declares this for the permission (contract 4, "declared when"); if not, 403. */
+  /** Whether the module declares the operation for the permission; otherwise the reply is 403. */
   isDeclared(payload: Payload, call: BridgeCall): boolean;
   /**
    * The JSON bytes of `data`.
-   * @throws HostError for the operation's own refusals.
+   * @throws HostError for errors of the operation.
    */
   execute(payload: Payload, call: BridgeCall): Promise<Buffer>;
 }

@@ -15,7 +15,7 @@ type OperationClasses = {
   ) => BridgeOperation<BridgePayloads[Name]>;
 };
 
-/** One class an operation: a missing one does not compile. */
+/** One class for each operation; a missing one does not compile. */
 const CLASSES = {
   admin_data_list: AdminDataList,
   admin_action_invoke: AdminActionInvoke,

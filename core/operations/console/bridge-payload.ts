@@ -1,4 +1,4 @@
-/** The six variants of `payload` on the wire (`interface.md`), discriminated by `operation`. */
+/** The six variants of `payload` on the wire, discriminated by `operation`. */
 export interface AdminDataListPayload {
   readonly operation: 'admin_data_list';
   readonly entity: string;
@@ -9,7 +9,7 @@ export interface AdminDataListPayload {
 export interface AdminActionInvokePayload {
   readonly operation: 'admin_action_invoke';
   readonly action: string;
-  /** Absent is `{}` where the action has a schema, and `null` where it has none. */
+  /** If absent, `{}` for an action with a schema and `null` without one. */
   readonly input?: unknown;
 }
 

@@ -8,7 +8,7 @@ import { readMember } from '../../lib/read-member.js';
 import { assertJson } from '../forward/body-policy.js';
 import type { BridgeOperationName, BridgePayload } from './bridge-payload.js';
 
-/** The body of a bridge request (`interface.md`), in wire names. */
+/** The body of a bridge request, in wire names. */
 export interface BridgeRequest {
   readonly moduleReleaseDigest: string;
   readonly uiArtifactDigest: string;
@@ -16,11 +16,10 @@ export interface BridgeRequest {
   readonly payload: BridgePayload;
 }
 
-/** Contract 4: deeper is refused. */
 const MAX_DEPTH = 1000;
 
 const wholeNumber = define<number>('a whole number', Number.isInteger);
-// Any JSON value is one, `null` too; only a missing member is not.
+// Every JSON value, including `null`; only an absent member is invalid.
 const anyJson = define<unknown>('a JSON value', (value) => value !== undefined);
 
 const PAYLOADS: Readonly<Record<BridgeOperationName, AnyStruct>> = {
@@ -62,8 +61,8 @@ const bridgeRequest = object({
 });
 
 /**
- * Reads the body: JSON, no unknown member anywhere, a known operation.
- * @throws HostError 400 naming each member that is wrong.
+ * Parses the body: JSON with a known operation and without unknown members.
+ * @throws HostError 400 that names each invalid member.
  */
 export function parseBridgeRequest(body: Buffer): BridgeRequest {
   assertJson(body);
@@ -71,8 +70,8 @@ export function parseBridgeRequest(body: Buffer): BridgeRequest {
     throw createBridgeError([{ field: 'body', reason: `nested deeper than ${MAX_DEPTH} levels` }]);
   }
   const value: unknown = JSON.parse(body.toString('utf8'));
-  assertDepth(value, 'body');
-  assertDepth(readMember(value, 'payload'), 'payload');
+  assertFewMembers(value, 'body');
+  assertFewMembers(readMember(value, 'payload'), 'payload');
   const validated = validateStruct(value, bridgeRequest as AnyStruct);
   const { violations } = validated;
   if (violations.length > 0) throw createBridgeError(violations.map(describeViolation));
@@ -85,8 +84,8 @@ function selectPayload(value: unknown): AnyStruct {
   return known === undefined ? unknownPayload : PAYLOADS[known];
 }
 
-/** Each unknown member costs the struct its time: 60,000 of them held up the host for eleven seconds. */
-function assertDepth(value: unknown, field: string): void {
+/** Validation reports each unknown member: 60,000 of them took eleven seconds. */
+function assertFewMembers(value: unknown, field: string): void {
   if (typeof value !== 'object' || value === null) return;
   if (Object.keys(value).length <= MAX_DIAGNOSTICS) return;
   throw createBridgeError([{ field, reason: `more than ${MAX_DIAGNOSTICS} members` }]);
@@ -103,7 +102,11 @@ function describeViolation({ path, message, hint, missing }: Violation): {
 }
 
 function createBridgeError(errors: { field: string; reason: string }[]): HostError {
-  return new HostError('validation_failed', 'the body is not a request to the console bridge', {
-    errors,
-  });
+  return new HostError(
+    'validation_failed',
+    'the body is not a valid request to the console bridge',
+    {
+      errors,
+    },
+  );
 }

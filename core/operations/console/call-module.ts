@@ -5,8 +5,8 @@ import { readHopByHopNames } from '../forward/provider-headers.js';
 import type { BridgeCall } from './bridge-operation.js';
 
 /**
- * Asks the module's provider for an admin operation. `provider_errors: passthrough` holds here as for routes:
- * the provider's refusal of an input is the console's to show.
+ * Calls the module's provider for an admin operation. `provider_errors: passthrough` applies as for routes, so
+ * that a console can show why the provider rejected an input.
  */
 export function callModule<T>(
   { authorization, module, request }: BridgeCall,
@@ -24,7 +24,7 @@ export function callModule<T>(
     operation,
     request,
     hopByHop: readHopByHopNames(request),
-    hasCallersBody: false,
+    hasClientBody: false,
     timeoutMs: module.descriptor.limits.timeoutMs,
     retryPolicy: operation.kind === 'admin_list' ? 'always' : 'never',
     headers,

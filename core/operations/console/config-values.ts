@@ -8,12 +8,12 @@ import {
 } from '../../modules/config-fields.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { Store, StoredConfig } from '../../store/store.js';
-import { assertStoreAvailable } from '../store-error.js';
+import { rethrowStoreError } from '../store-error.js';
 import { STORE } from '../tokens.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { ConfigValuesPayload } from './bridge-payload.js';
 
-/** All config fields of the module with what they are worth now, in manifest order. */
+/** Lists all config fields of the module with their current values, in manifest order. */
 @injectable()
 export class ConfigValues implements BridgeOperation<ConfigValuesPayload> {
   readonly #store: Store;
@@ -30,12 +30,12 @@ export class ConfigValues implements BridgeOperation<ConfigValuesPayload> {
     const fields = listConfigFields(module.manifest);
     const stored = await this.#store
       .readConfig(module.name, listSecretNames(fields))
-      .catch(assertStoreAvailable);
+      .catch(rethrowStoreError);
     return toJsonBytes({ data: fields.map((field) => describeField(field, module, stored)) });
   }
 }
 
-/** Contract 4: the module has config fields, and its `capabilities` hold the permission. */
+/** Whether the module has config fields and its `capabilities` include the permission. */
 export function isConfigDeclared({ module, permission }: BridgeCall): boolean {
   const { manifest } = module;
   return listConfigFields(manifest).length > 0 && manifest.capabilities.includes(permission);

@@ -4,14 +4,14 @@ import { inject, injectable } from '../../injection.js';
 import { explainMismatch } from '../../manifest/config-rules.js';
 import { fieldName, isSecret, listConfigFields } from '../../modules/config-fields.js';
 import type { Store } from '../../store/store.js';
-import { assertStoreAvailable } from '../store-error.js';
+import { rethrowStoreError } from '../store-error.js';
 import { STORE } from '../tokens.js';
 import { createAuditDraft } from './audit-draft.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { ConfigWritePayload } from './bridge-payload.js';
 import { isConfigDeclared } from './config-values.js';
 
-/** Writes one value. Answers when it is durable, with its audit row; delivery to the module follows. */
+/** Writes one value and its audit row. Replies when both are durable; delivery to the module follows. */
 @injectable()
 export class ConfigWrite implements BridgeOperation<ConfigWritePayload> {
   readonly #store: Store;
@@ -27,7 +27,7 @@ export class ConfigWrite implements BridgeOperation<ConfigWritePayload> {
 
   async execute(payload: ConfigWritePayload, call: BridgeCall): Promise<Buffer> {
     const field = findField(payload, call);
-    if (field === null) throw new Error('a field that is declared was not found');
+    if (field === null) throw new Error('a declared field was not found');
     const { service, key, value } = payload;
     const sensitive = isSecret(field);
     const audit = createAuditDraft(call, 'config_write', fieldName(field));
@@ -35,12 +35,12 @@ export class ConfigWrite implements BridgeOperation<ConfigWritePayload> {
     if (expected !== null) {
       await this.#store
         .appendAudit({ ...audit, outcome: 'failed', value: { json: value, sensitive } })
-        .catch(assertStoreAvailable);
+        .catch(rethrowStoreError);
       throw createValueError(field, expected);
     }
     await this.#store
       .writeConfig({ module: call.module.name, service, key, value, sensitive }, audit)
-      .catch(assertStoreAvailable);
+      .catch(rethrowStoreError);
     return toJsonBytes({ service, key, value: sensitive ? null : value });
   }
 }
@@ -55,23 +55,24 @@ function findField(
 
 function createValueError(field: ConfigField, expected: string): HostError {
   const name = fieldName(field);
-  return new HostError('validation_failed', `the value of ${name} does not fit its type`, {
+  return new HostError('validation_failed', `the value of ${name} does not match its type`, {
     errors: [{ field: 'payload.value', reason: `${name} must be ${expected}` }],
   });
 }
 
 /**
- * What a value that came as JSON must be to be kept as it came; `null` for one that is. JSON admits halves of
- * surrogate pairs, which have no canonical form, and numbers that no double holds, which would become `null`.
+ * What a JSON value must be to be stored without loss; `null` if it is. JSON allows lone surrogates, which have no
+ * canonical form, and numbers beyond the range of a double, which would become `null`.
  */
 export function findUnrepresentable(value: unknown): string | null {
-  if (typeof value === 'string') return value.isWellFormed() ? null : 'text in whole characters';
+  if (typeof value === 'string')
+    return value.isWellFormed() ? null : 'text without lone surrogates';
   if (typeof value === 'number')
     return Number.isFinite(value) ? null : 'within the range of a double';
   if (typeof value !== 'object' || value === null) return null;
   for (const [name, member] of Object.entries(value)) {
-    const loss = findUnrepresentable(name) ?? findUnrepresentable(member);
-    if (loss !== null) return loss;
+    const expected = findUnrepresentable(name) ?? findUnrepresentable(member);
+    if (expected !== null) return expected;
   }
   return null;
 }

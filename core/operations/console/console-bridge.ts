@@ -4,8 +4,8 @@ import { inject, injectable } from '../../injection.js';
 import type { Generation, GenerationSource, LiveModule } from '../../modules/live-module.js';
 import { authorize, authorizePermission } from '../authorization.js';
 import { readHopByHopNames } from '../forward/provider-headers.js';
-import { Answer, type Handler } from '../handler.js';
 import { enforceRateLimit } from '../rate-limit.js';
+import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { MODULE_RECORDS, type ModuleRecords } from '../status/module-list.js';
 import { GENERATIONS } from '../tokens.js';
@@ -20,9 +20,9 @@ import { type BridgeRequest, parseBridgeRequest } from './bridge-request.js';
 import { findByModuleId } from './find-by-module-id.js';
 
 export interface BridgeInput {
-  /** As in the path: the configured name or a `module_id`. */
+  /** From the path: the configured name or a `module_id`. */
   readonly module: string;
-  /** As in the path. */
+  /** From the path. */
   readonly permission: string;
   readonly body: Buffer;
 }
@@ -30,7 +30,7 @@ export interface BridgeInput {
 const HEAD = Buffer.from('{"data":');
 const TAIL = Buffer.from('}');
 
-/** The console bridge (contract 4): judges in the contract's order, then hands on to one of six operations. */
+/** The console bridge: checks the request, then runs one of six operations. */
 @injectable()
 export class ConsoleBridge implements Handler<BridgeInput> {
   readonly #generations: GenerationSource;
@@ -47,31 +47,41 @@ export class ConsoleBridge implements Handler<BridgeInput> {
     this.#operations = operations;
   }
 
-  async execute(input: BridgeInput, request: CallerRequest): Promise<Answer> {
+  async execute(input: BridgeInput, request: CallerRequest): Promise<Reply> {
     readHopByHopNames(request);
     const { body } = input;
-    const asked = parseBridgeRequest(body);
+    const bridgeRequest = parseBridgeRequest(body);
     request.trace.bytesIn = body.length;
-    assertPermissionsMatch(asked, input.permission);
-    authorizePermission(request.actor, asked.permission);
+    assertPermissionsMatch(bridgeRequest, input.permission);
+    authorizePermission(request.actor, bridgeRequest.permission);
     const generation = this.#generations.current;
     const module = this.#findModule(generation, input.module);
-    if (module === null) throw unknownModule();
+    if (module === null) throw createUnknownModule();
     request.trace.module = module.name;
-    const authorization = authorize(request.actor, { kind: 'grant', module, asked });
+    const authorization = authorize(request.actor, {
+      kind: 'grant',
+      module,
+      request: bridgeRequest,
+    });
     enforceRateLimit(module, request.actor);
     module.client.hold();
     try {
-      const data = await this.#operate(asked, { authorization, module, request, body, generation });
-      return new Answer(authorization, [HEAD, data, TAIL]);
+      const data = await this.#operate(bridgeRequest, {
+        authorization,
+        module,
+        request,
+        body,
+        generation,
+      });
+      return Reply.ok(authorization, [HEAD, data, TAIL]);
     } finally {
       module.client.release();
     }
   }
 
   /**
-   * By configured name, else by a `module_id` that is one live module's alone (contract 4). The name of a
-   * module that does not serve stays its own: no other is to answer in its place.
+   * By configured name, otherwise by a `module_id` that exactly one live module has. A configured name is never
+   * read as a `module_id`, even if its module is not live.
    */
   #findModule(generation: Generation, name: string): LiveModule | null {
     const configured = generation.get(name);
@@ -84,35 +94,35 @@ export class ConsoleBridge implements Handler<BridgeInput> {
     { payload, permission }: BridgeRequest,
     context: Omit<BridgeCall, 'permission'>,
   ): Promise<Buffer> {
-    // The record pairs each payload with its operation; the compiler cannot follow that through a lookup.
+    // BridgeOperations pairs each payload with its operation; the compiler loses that in the lookup.
     const operation = this.#operations[payload.operation] as BridgeOperation<BridgePayload>;
     const call = { ...context, permission };
-    if (!operation.isDeclared(payload, call)) throw notDeclared(payload);
+    if (!operation.isDeclared(payload, call)) throw createNotDeclared(payload);
     return operation.execute(payload, call);
   }
 }
 
-/** @throws HostError 400 when path and body disagree, and for a digest that is none. */
-function assertPermissionsMatch(asked: BridgeRequest, permission: string): void {
-  if (asked.permission !== permission) {
+/** @throws HostError 400 if path and body disagree, and for a malformed digest. */
+function assertPermissionsMatch(request: BridgeRequest, permission: string): void {
+  if (request.permission !== permission) {
     throw new HostError('validation_failed', 'the permissions of path and body differ', {
       errors: [{ field: 'permission', reason: 'not the one of the path' }],
     });
   }
   const errors = (['moduleReleaseDigest', 'uiArtifactDigest'] as const)
-    .filter((field) => !DIGEST.test(asked[field]))
+    .filter((field) => !DIGEST.test(request[field]))
     .map((field) => ({ field, reason: 'expected sha256: and 64 lower-case hex digits' }));
   if (errors.length === 0) return;
   throw new HostError('validation_failed', 'a digest is malformed', { errors });
 }
 
-function unknownModule(): HostError {
+function createUnknownModule(): HostError {
   return new HostError('not_found', 'no live module has this name', {
     errors: [{ field: 'module', reason: 'not live' }],
   });
 }
 
-function notDeclared({ operation }: BridgePayload): HostError {
+function createNotDeclared({ operation }: BridgePayload): HostError {
   return new HostError(
     'forbidden',
     'the module does not declare the operation for this permission',

@@ -8,7 +8,7 @@ import { findByModuleId } from './find-by-module-id.js';
 
 const ARRAY_INDEX = /^(?:0|[1-9]\d{0,8})$/;
 
-/** `selected_user.roles.0.id` in plain JSON data; `undefined` where it leads nowhere. Own members only. */
+/** Reads `selected_user.roles.0.id` from JSON data; `undefined` if it does not exist. Own members only. */
 export function readDottedPath(value: unknown, path: string): unknown {
   let current = value;
   for (const part of path.split('.')) {
@@ -20,7 +20,7 @@ export function readDottedPath(value: unknown, path: string): unknown {
   return current;
 }
 
-/** What all live modules contribute to one slot of a console, by module name, then manifest order. */
+/** Lists the contributions of all live modules to one slot, by module name, then in manifest order. */
 @injectable()
 export class ContributionsResolve implements BridgeOperation<ContributionsResolvePayload> {
   isDeclared(_payload: ContributionsResolvePayload, { module, permission }: BridgeCall): boolean {
@@ -44,18 +44,18 @@ export class ContributionsResolve implements BridgeOperation<ContributionsResolv
   }
 }
 
-/** Of the live slots with this id; two modules may have one each. */
+/** The versions of the live slots with this id; several modules may have one. */
 function listSlotVersions(generation: Generation, target: string): ReadonlySet<number> {
   const slots = [...generation.values()].flatMap(({ manifest }) => manifest.console_slots ?? []);
   return new Set(slots.filter(({ id }) => id === target).map(({ version }) => version));
 }
 
-/** Where no live module has the slot, any version is as good as another. */
+/** Every version fits if no live module has the slot. */
 function fits(version: number | undefined, versions: ReadonlySet<number>): boolean {
   return version === undefined || versions.size === 0 || versions.has(version);
 }
 
-/** Nothing for an action that no live module has: a console could not invoke it. */
+/** Empty for an action that no live module has: a console could not invoke it. */
 function describeContribution(
   contribution: ConsoleContribution,
   contributor: LiveModule,
@@ -80,7 +80,7 @@ function describeContribution(
   ];
 }
 
-/** The module that is to have the action: `action.module` is the contributor's id, a name, or an id. */
+/** The module of the action: `action.module` is the id of the contributor, a name, or another id. */
 function findActionModule(
   named: string,
   contributor: LiveModule,
@@ -90,7 +90,7 @@ function findActionModule(
   return generation.get(named) ?? findByModuleId(generation, named);
 }
 
-/** What the context lacks is left out; a `null` that it has is a value. */
+/** Paths that the context does not have are left out; `null` is a value. */
 function bindInput({ action }: ConsoleContribution, context: unknown): Record<string, unknown> {
   const input = Object.create(null) as Record<string, unknown>;
   for (const { input: name, value } of action.input_bindings ?? []) {

@@ -3,7 +3,7 @@ import { hideSensitiveDefaults } from '../status/list-manifests.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { ModulesMetadataPayload } from './bridge-payload.js';
 
-/** The manifests of all live modules, by `module_id`, without the defaults of sensitive fields. */
+/** Lists the manifests of all live modules by `module_id`, without the defaults of sensitive fields. */
 @injectable()
 export class ModulesMetadata implements BridgeOperation<ModulesMetadataPayload> {
   isDeclared(_payload: ModulesMetadataPayload, { module, permission }: BridgeCall): boolean {

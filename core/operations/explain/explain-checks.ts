@@ -6,11 +6,11 @@ import type { RouteMatch } from '../../lib/route-table.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import { authorizeCapability, authorizeModuleCaller } from '../authorization.js';
 import {
-  BRIDGE_ANSWERS,
   type ExplainedModule,
   type ExplainedPath,
   type ExplainedRecord,
   type ExplainedRequest,
+  HANDLED_BY_BRIDGE,
   isBridgePath,
 } from './explained-request.js';
 import type { CheckName, ExplainedCheck, ExplainedEndpoint } from './explanation.js';
@@ -20,7 +20,7 @@ const UNAUTHORIZED = 401;
 const NOT_FOUND = 404;
 const BAD_GATEWAY = 502;
 
-/** Every check in the order of contract 1.1, each judged as far as it can be; none for a path of the host. */
+/** Every check in the order of the host, with its outcome as far as it is known; none for a path of the host. */
 export function listChecks(
   request: ExplainedRequest,
   records: readonly ExplainedRecord[],
@@ -37,7 +37,7 @@ export function listChecks(
     checkModule(path, records, record),
     checkRoute(request, record?.live ?? null, match),
     checkCapability(request.actor, match),
-    create('body', 'unknown', 'judged when it comes; a body that is refused is 400'),
+    create('body', 'unknown', 'checked when it arrives; an invalid body is 400'),
     checkProvider(endpoints),
   ];
 }
@@ -45,7 +45,7 @@ export function listChecks(
 function listBridgeChecks({ method, actor }: ExplainedRequest): ExplainedCheck[] {
   const route =
     method === 'POST'
-      ? create('route', 'unknown', BRIDGE_ANSWERS)
+      ? create('route', 'unknown', HANDLED_BY_BRIDGE)
       : create('route', 'fail', 'the console bridge takes POST alone', { status: NOT_FOUND });
   return [
     actor === null ? createUnauthorizedCheck() : create('actor', 'pass', nameActor(actor)),
@@ -54,9 +54,9 @@ function listBridgeChecks({ method, actor }: ExplainedRequest): ExplainedCheck[]
 }
 
 function createUnauthorizedCheck(): ExplainedCheck {
-  return create('actor', 'fail', 'there are no credentials, or none that the host knows', {
+  return create('actor', 'fail', 'the credentials are missing or not valid', {
     status: UNAUTHORIZED,
-    next_actions: ['send a bearer token that this host knows in the authorization header'],
+    next_actions: ['send a valid bearer token in the authorization header'],
   });
 }
 
@@ -90,7 +90,7 @@ function checkModule(
   }
   const names = records.flatMap(({ name }) => name ?? []);
   const nearest = findNearestName(path.module, names);
-  return create('module', 'fail', `no descriptor is for module '${path.module}'`, {
+  return create('module', 'fail', `no descriptor has the module '${path.module}'`, {
     status: NOT_FOUND,
     next_actions: nearest === null ? [] : [`did you mean '${nearest}'?`],
   });
@@ -101,7 +101,7 @@ function checkRoute(
   module: ExplainedModule | null,
   match: RouteMatch<LiveRoute> | null,
 ): ExplainedCheck {
-  if (module === null) return create('route', 'unknown', 'there is no module to ask');
+  if (module === null) return create('route', 'unknown', 'there is no module');
   if (match !== null) {
     return create('route', 'pass', `${match.value.method} ${match.value.declaredPath}`);
   }
@@ -109,39 +109,39 @@ function checkRoute(
   const detail =
     others.length === 0
       ? 'no route of the module matches the path'
-      : `no route of the module takes ${method} on this path, but ${others.join(', ')}`;
+      : `the path has routes for ${others.join(', ')}, but not for ${method}`;
   return create('route', 'fail', detail, { status: NOT_FOUND });
 }
 
 function checkCapability(actor: Actor | null, match: RouteMatch<LiveRoute> | null): ExplainedCheck {
   if (match === null) return create('capability', 'unknown', 'there is no route');
   const { capability } = match.value;
-  if (actor === null) return create('capability', 'unknown', `${capability ?? 'none'} is needed`);
+  if (actor === null) return create('capability', 'unknown', `requires ${capability ?? 'none'}`);
   const held = actor.kind === 'system' ? 'a system needs none' : 'the actor has it';
   return attempt('capability', `${capability}: ${held}`, () => {
     authorizeCapability(actor, capability);
   });
 }
 
-/** Contract 9: with every breaker open the host does not even ask. */
+/** With every circuit breaker open the host makes no call. */
 function checkProvider(endpoints: readonly ExplainedEndpoint[]): ExplainedCheck {
   if (endpoints.length === 0 || endpoints.some(({ state }) => state !== 'open')) {
     return create(
       'provider',
       'unknown',
-      'asked when the call comes; without a good answer it is 502',
+      'called for each request; without a valid response it is 502',
     );
   }
-  return create('provider', 'fail', 'the breaker of every endpoint is open', {
+  return create('provider', 'fail', 'the circuit breaker of every endpoint is open', {
     status: BAD_GATEWAY,
     next_actions: ['try again later'],
   });
 }
 
-/** In the words in which the host itself would refuse. */
-function attempt(check: CheckName, passed: string, authorise: () => void): ExplainedCheck {
+/** Reports the error of the host itself. */
+function attempt(check: CheckName, passed: string, assertAllowed: () => void): ExplainedCheck {
   try {
-    authorise();
+    assertAllowed();
     return create(check, 'pass', passed);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;

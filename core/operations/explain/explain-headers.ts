@@ -6,18 +6,18 @@ import { createProviderHeaders } from '../forward/provider-headers.js';
 import { type CallerRequest, createRequestTrace } from '../request.js';
 import type { ExplainedHeader } from './explanation.js';
 
-/** Stands for what a caller may send, or the host makes anew for each call; no header can hold it. */
-const CALLERS_OWN = '\u0000caller';
+/** Placeholders for values of the client and for values made per call; no real header can contain them. */
+const FROM_CLIENT = '\u0000client';
 const MADE_PER_CALL = '\u0000host';
 
-/** Added with each attempt (contract 1.6). */
+/** Added to each attempt. */
 const PER_ATTEMPT = ['traceparent', 'modgate-call-id', 'modgate-deadline-ms'] as const;
 
 const BODILESS: ReadonlySet<Method> = new Set<Method>(['GET', 'DELETE']);
 
 /**
- * The headers that the provider gets, from a caller who sends every header that there is: names, and the
- * values that are neither secret nor made for each call.
+ * The headers that the provider gets if the client sends every possible header: names, and the values that are
+ * neither secret nor made per call.
  */
 export function explainHeaders(
   descriptor: Descriptor,
@@ -25,10 +25,10 @@ export function explainHeaders(
   actor: Actor | null,
 ): ExplainedHeader[] {
   const headers = createProviderHeaders({
-    request: createOmniscientRequest(method, actor),
+    request: createFullRequest(method, actor),
     hopByHop: new Set(),
     forwardHeaders: descriptor.forwardHeaders,
-    isCallersTrace: true,
+    isClientTrace: true,
     hasBody: !BODILESS.has(method),
   });
   return [
@@ -42,13 +42,13 @@ export function explainHeaders(
   ];
 }
 
-function createOmniscientRequest(method: Method, actor: Actor | null): CallerRequest {
+function createFullRequest(method: Method, actor: Actor | null): CallerRequest {
   return {
     method,
     actor: actor ?? { kind: 'service', id: MADE_PER_CALL, scopes: new Set() },
     requestId: MADE_PER_CALL,
     correlationId: MADE_PER_CALL,
-    headers: { get: () => CALLERS_OWN, count: () => 1 },
+    headers: { get: () => FROM_CLIENT, count: () => 1 },
     readBody: async () => Buffer.alloc(0),
     signal: new AbortController().signal,
     trace: createRequestTrace(),
@@ -56,11 +56,11 @@ function createOmniscientRequest(method: Method, actor: Actor | null): CallerReq
 }
 
 function describeHeader(name: string, value: string): ExplainedHeader {
-  if (value === CALLERS_OWN) return { name, value: null, from: 'caller' };
+  if (value === FROM_CLIENT) return { name, value: null, from: 'caller' };
   return { name, value: value.includes(MADE_PER_CALL) ? null : value, from: 'host' };
 }
 
-/** The host's own credentials at the provider, as the http kinds are given them (contract 6). */
+/** The host's own credentials for the provider, as the http kinds configure them. */
 function listCredentials(config: unknown): ExplainedHeader[] {
   const auth = readMember(config, 'auth');
   const isKnown = readMember(auth, 'bearer') ?? readMember(auth, 'basic');

@@ -12,7 +12,7 @@ interface LimitRule {
   read(descriptor: Descriptor): number | string;
 }
 
-/** In the words of the descriptor (contract 6 and 9). */
+/** Named as in the descriptor. */
 const LIMITS: readonly LimitRule[] = [
   { path: ['limits', 'timeout_ms'], read: ({ limits }) => limits.timeoutMs },
   { path: ['limits', 'request_bytes'], read: ({ limits }) => limits.requestBytes },
@@ -34,10 +34,10 @@ const LIMITS: readonly LimitRule[] = [
   { path: ['provider_errors'], read: ({ providerErrors }) => providerErrors },
 ];
 
-/** What serves was made of an earlier text of the file, whose lines nobody has any more. */
+/** States that serve an earlier version of the file, whose lines are not known any more. */
 const OUTDATED_STATES: ReadonlySet<string> = new Set(['stale', 'rolled_back']);
 
-/** The limits in force for a call of the route, and which line of which file set each. */
+/** The limits in force for a call of the route, with the file and line that set each. */
 export async function explainLimits(
   record: ExplainedRecord,
   route: LiveRoute | null,
@@ -56,7 +56,7 @@ export async function explainLimits(
   return [{ name, value: route.timeoutMs, source }, ...limits];
 }
 
-/** The manifest shortens the time-out of the route. */
+/** Where the manifest shortens the timeout of the route. */
 async function findRouteSource(
   record: ExplainedRecord,
   { descriptor, manifest }: ExplainedModule,

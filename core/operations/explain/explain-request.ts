@@ -5,11 +5,11 @@ import { listChecks } from './explain-checks.js';
 import { explainHeaders } from './explain-headers.js';
 import { explainLimits } from './explain-limits.js';
 import {
-  BRIDGE_ANSWERS,
   type ExplainContext,
   type ExplainedPath,
   type ExplainedRecord,
   type ExplainedRequest,
+  HANDLED_BY_BRIDGE,
   isBridgePath,
 } from './explained-request.js';
 import type {
@@ -22,7 +22,7 @@ import { findRoutes, listMethods } from './find-routes.js';
 
 const OK = 200;
 
-/** What the host does with a request, step by step, without doing it. */
+/** Explains what the host would do with a request, step by step. */
 export async function explainRequest(
   request: ExplainedRequest,
   context: ExplainContext,
@@ -51,7 +51,7 @@ export async function explainRequest(
   };
 }
 
-/** The state of each endpoint for the route: the breaker of either can be open. */
+/** The state of each endpoint for the route: the circuit breaker of either can be open. */
 function listEndpoints(
   { endpoints }: ExplainedRecord,
   { method, declaredPath }: LiveRoute,
@@ -63,7 +63,7 @@ function listEndpoints(
   });
 }
 
-/** Of several descriptors with one name, the one that serves. */
+/** Of several descriptors with one name, the live one. */
 function findRecord(
   path: ExplainedPath,
   records: readonly ExplainedRecord[],
@@ -75,12 +75,12 @@ function findRecord(
 
 function evaluate(path: ExplainedPath, checks: readonly ExplainedCheck[]): Explanation['verdict'] {
   if (path.kind === 'host') {
-    return { status: null, detail: 'a path of the host itself, or none: no module answers it' };
+    return { status: null, detail: 'the path belongs to no module' };
   }
   const failed = checks.find(({ outcome }) => outcome === 'fail');
   if (failed !== undefined) return { status: failed.status, detail: failed.detail };
-  if (isBridgePath(path)) return { status: null, detail: BRIDGE_ANSWERS };
-  return { status: OK, detail: 'forwarded, if the body passes and the provider answers' };
+  if (isBridgePath(path)) return { status: null, detail: HANDLED_BY_BRIDGE };
+  return { status: OK, detail: 'forwarded, if the body is valid and the provider responds' };
 }
 
 function describePath(path: ExplainedPath): Explanation['path'] {
@@ -115,7 +115,6 @@ function describeRoute({ method, declaredPath, capability }: LiveRoute): Explain
   return { method, declared_path: declaredPath, capability };
 }
 
-/** The body policy of a route (contract 1.5). */
 export function explainBody(method: Method, { limits }: Descriptor): Explanation['body'] {
   if (method === 'GET') return { policy: 'ignored', max_bytes: null };
   if (method === 'DELETE') return { policy: 'empty', max_bytes: 0 };

@@ -1,9 +1,9 @@
 import { authenticateWith } from '../../auth/authenticate.js';
-import type { Actor, Authenticator } from '../../contract/index.js';
+import type { Authenticator } from '../../contract/index.js';
 import { inject, injectable } from '../../injection.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import { authorize } from '../authorization.js';
-import { Answer, type Handler } from '../handler.js';
+import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import {
   MODULE_OVERVIEW,
@@ -26,11 +26,11 @@ export interface ExplainInput {
   /** As on a request line. */
   readonly target: string;
   readonly path: ExplainedPath;
-  /** The bearer token of whom to explain; `null` explains the caller. Never logged, never answered. */
+  /** The bearer token of the caller to explain; `null` explains the caller itself. Never logged or sent back. */
   readonly explainAs: string | null;
 }
 
-/** `GET /explain`: what the host would do with a request, step by step, without doing it. */
+/** `GET /explain`: explains what the host would do with a request, step by step. */
 @injectable()
 export class Explain implements Handler<ExplainInput> {
   readonly #records: ModuleRecords;
@@ -50,28 +50,24 @@ export class Explain implements Handler<ExplainInput> {
     this.#documents = documents;
   }
 
-  async execute(input: ExplainInput, request: CallerRequest): Promise<Answer> {
+  async execute(input: ExplainInput, request: CallerRequest): Promise<Reply> {
     const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.explain' });
     const { explainAs, ...explained } = input;
-    const actor = explainAs === null ? request.actor : await this.#authenticate(explainAs);
+    const actor =
+      explainAs === null
+        ? request.actor
+        : await authenticateWith(this.#authenticators, { scheme: 'bearer', token: explainAs });
     const { modules } = await this.#overview.read();
     const entries = new Map(modules.map((entry) => [entry.file, entry]));
     const records = this.#records
       .list()
       .map((record) => describeRecord(record, entries.get(record.file)));
     const context = { records, documents: this.#documents };
-    return Answer.ofText(
-      authorization,
-      JSON.stringify(await explainRequest({ ...explained, actor }, context)),
-    );
-  }
-
-  #authenticate(token: string): Promise<Actor | null> {
-    return authenticateWith(this.#authenticators, { scheme: 'bearer', token });
+    return Reply.json(authorization, await explainRequest({ ...explained, actor }, context));
   }
 }
 
-/** What serves is this process's to tell; how it is doing, the whole host's. */
+/** This process has the module; its state is the one of the whole host. */
 function describeRecord(record: ModuleRecord, entry: ModuleEntry | undefined): ExplainedRecord {
   const { state, reason, hint } = entry ?? record;
   return { ...record, state, reason, hint, endpoints: entry?.endpoints ?? [] };

@@ -3,24 +3,23 @@ import type { StructuredText } from '../../document/parse-document.js';
 import { createToken } from '../../injection.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
-import type { ForwardTarget } from '../forward/forward.js';
+import type { ModuleTarget } from '../request.js';
 import type { EndpointEntry } from '../status/module-list.js';
 import type { TargetProblem } from './explanation.js';
 
 export const MODULE_DOCUMENTS = createToken<ModuleDocuments>('module-documents');
 
-/** What is to be said of such a path. */
-export const BRIDGE_ANSWERS = 'the console bridge answers it, by its grants';
+export const HANDLED_BY_BRIDGE = 'the console bridge handles it, by its grants';
 
-/** Contract 4: `/console-bridge/{permission}` is never a module's, by whatever method. */
+/** `/console-bridge/{permission}` never belongs to a module, whatever the method. */
 export function isBridgePath(path: ExplainedPath): boolean {
   if (path.kind !== 'module') return false;
   return path.segments.length === 2 && path.segments[0] === 'console-bridge';
 }
 
-/** A target as it was judged. */
+/** A parsed target. */
 export type ExplainedPath =
-  | ({ readonly kind: 'module' } & ForwardTarget)
+  | ({ readonly kind: 'module' } & ModuleTarget)
   | { readonly kind: 'unmatched'; readonly fault: TargetProblem }
   | { readonly kind: 'host' };
 
@@ -28,11 +27,11 @@ export interface ExplainedRequest {
   readonly method: string;
   readonly target: string;
   readonly path: ExplainedPath;
-  /** `null` for credentials that are missing, or that nobody knows. */
+  /** `null` for credentials that are missing or not valid. */
   readonly actor: Actor | null;
 }
 
-/** What of a live module decides about a request. */
+/** The parts of a live module that a decision depends on. */
 export type ExplainedModule = Pick<
   LiveModule,
   'name' | 'descriptor' | 'manifest' | 'manifestDigest' | 'configDigest' | 'routes'
@@ -44,13 +43,12 @@ export interface ExplainedRecord
   readonly endpoints: readonly Pick<EndpointEntry, 'endpoint' | 'state' | 'routes'>[];
 }
 
-/** The files of modules as they are now. */
+/** The current files of modules. */
 export interface ModuleDocuments {
-  /** By its path from the folder of descriptors; `null` when it cannot be read. */
+  /** @param file relative to the modules folder. `null` if it cannot be read. */
   read(file: string): Promise<Pick<StructuredText, 'value' | 'locate'> | null>;
 }
 
-/** What is served, and from what. */
 export interface ExplainContext {
   readonly records: readonly ExplainedRecord[];
   readonly documents: ModuleDocuments;

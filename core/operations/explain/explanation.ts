@@ -1,15 +1,15 @@
 import type { ActorKind } from '../../contract/index.js';
 
-/** Why a path can match no route (contract 1.2). */
+/** Why a path can match no route. */
 export interface TargetProblem {
   /** Stable id in kebab-case: `dot-segment`. */
   readonly rule: string;
-  /** Which segment of the path within the module, from 1; `null` for a fault of the rest. */
+  /** Segment of the path within the module, from 1; `null` for a problem elsewhere. */
   readonly segment: number | null;
   readonly reason: string;
 }
 
-/** Each in the order in which the host judges them (contract 1.1). */
+/** In the order in which the host checks them. */
 export const CHECK_NAMES = [
   'actor',
   'path',
@@ -24,9 +24,9 @@ export type CheckName = (typeof CHECK_NAMES)[number];
 
 export interface ExplainedCheck {
   readonly check: CheckName;
-  /** `unknown` for what only the call itself shows, and for what depends on a check that failed. */
+  /** `unknown` if only a call can show it, or if it depends on a check that failed. */
   readonly outcome: 'pass' | 'fail' | 'unknown';
-  /** The status that a failure answers. */
+  /** The status of a failure. */
   readonly status: number | null;
   readonly detail: string;
   readonly next_actions: readonly string[];
@@ -40,7 +40,7 @@ export interface ExplainedRoute {
 
 export interface ExplainedHeader {
   readonly name: string;
-  /** `null` where it differs from call to call, or is secret. */
+  /** `null` for values that are secret or differ between calls. */
   readonly value: string | null;
   readonly from: 'host' | 'caller' | 'credentials';
 }
@@ -49,7 +49,7 @@ export interface ExplainedLimit {
   /** As in the descriptor: `limits.timeout_ms`. */
   readonly name: string;
   readonly value: number | string;
-  /** `crm.yaml:12:3`, `default`, or `null` when the file no longer says what is served. */
+  /** `crm.yaml:12:3`, `default`, or `null` if the file has changed since. */
   readonly source: string | null;
 }
 
@@ -58,11 +58,11 @@ export interface ExplainedEndpoint {
   readonly state: string;
 }
 
-/** `GET /explain`, on the wire: what the host does with a request, and why. */
+/** The response of `GET /explain`, in wire names. */
 export interface Explanation {
   readonly method: string;
   readonly target: string;
-  /** The first check that fails decides; `null` for what is no module's request. */
+  /** Of the first check that fails; `null` if no module handles the request. */
   readonly verdict: { readonly status: number | null; readonly detail: string };
   readonly actor: {
     readonly kind: ActorKind;
@@ -74,7 +74,7 @@ export interface Explanation {
     readonly module: string | null;
     /** Canonical: `/` and the decoded segments. */
     readonly provider_path: string | null;
-    /** What the provider gets, byte for byte. */
+    /** The target that the provider gets, byte for byte. */
     readonly forward_target: string | null;
     readonly fault: TargetProblem | null;
   };
@@ -92,9 +92,9 @@ export interface Explanation {
   readonly route:
     | (ExplainedRoute & { readonly path_params: Readonly<Record<string, string>> })
     | null;
-  /** Routes that match as well, the next best first. */
+  /** Other routes that match, the next best first. */
   readonly losers: readonly ExplainedRoute[];
-  /** Methods that have a route for this path. */
+  /** Methods with a route for this path. */
   readonly methods: readonly string[];
   readonly body: {
     readonly policy: 'ignored' | 'empty' | 'json';

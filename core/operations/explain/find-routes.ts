@@ -10,11 +10,11 @@ export function findRoutes(
   path: ExplainedPath,
 ): RouteMatch<LiveRoute>[] {
   if (module === null || path.kind !== 'module' || isBridgePath(path)) return [];
-  // HEAD is served by the GET route (contract 1).
+  // The GET route serves HEAD.
   return module.routes.matchAll(method === 'HEAD' ? 'GET' : method, path.segments);
 }
 
-/** The methods that have a route for the path. */
+/** The methods with a route for the path. */
 export function listMethods(module: ExplainedModule | null, path: ExplainedPath): string[] {
   return MODULE_HTTP_METHODS.filter((method) => findRoutes(module, method, path).length > 0);
 }

@@ -5,9 +5,9 @@ import { explainInvalidJson } from '../../lib/json-check.js';
 import type { CallerRequest } from '../request.js';
 
 /**
- * Contract 1.5: judges the body and hands on its bytes unchanged; `null` for GET and DELETE. The body is
- * parsed to judge it, never to rewrite it.
- * @throws HostError 400 naming what is wrong.
+ * Reads the body, checks it, and returns its bytes unchanged; `null` for GET and DELETE. The body is parsed to
+ * check it, never to rewrite it.
+ * @throws HostError 400 that names the invalid part.
  */
 export async function readCheckedBody(
   method: Method,
@@ -23,7 +23,7 @@ export async function readCheckedBody(
 }
 
 /**
- * What the headers promise of a JSON body, before it is read.
+ * Checks the headers of a JSON body before it is read.
  * @throws HostError 400.
  */
 export function assertBodyHeaders(headers: CallerRequest['headers']): void {
@@ -58,15 +58,15 @@ function assertJsonType(headers: CallerRequest['headers']): void {
   }
 }
 
-/** @throws HostError 400 when a body is empty, not UTF-8 or not JSON. */
+/** @throws HostError 400 for a body that is empty, not UTF-8 or not JSON. */
 export function assertJson(body: Buffer): void {
   if (body.length === 0) throw createBodyError('body', 'empty; expected a JSON value');
-  const fault = explainInvalidJson([body], body.length);
-  if (fault !== null) throw createBodyError('body', fault);
+  const reason = explainInvalidJson([body], body.length);
+  if (reason !== null) throw createBodyError('body', reason);
 }
 
 function createBodyError(field: string, reason: string): HostError {
-  return new HostError('validation_failed', 'the body policy refuses the request', {
+  return new HostError('validation_failed', 'the body policy rejects the request', {
     errors: [{ field, reason }],
     nextActions: BODY_ADVICE,
   });

@@ -15,36 +15,36 @@ import { createFailureError, createStatusError } from './provider-error.js';
 import { createProviderHeaders } from './provider-headers.js';
 
 export interface ProviderRequest<T, O extends ProviderOperation = ProviderOperation> {
-  /** That the caller may ask it. */
+  /** Proves that the caller may make the call. */
   readonly authorization: Authorization;
   readonly module: LiveModule;
   readonly operation: O;
   readonly request: CallerRequest;
-  /** What the caller's `connection` names, in lower case. */
+  /** The headers that the client's `connection` names, in lower case. */
   readonly hopByHop: ReadonlySet<string>;
-  /** Whether the caller's `content-type` describes what the provider gets. */
-  readonly hasCallersBody: boolean;
+  /** Whether the provider gets the client's body, and so its `content-type`. */
+  readonly hasClientBody: boolean;
   readonly timeoutMs: number;
-  /** Whether the provider may be asked twice; `with_key`: where it gets an `idempotency-key`. */
+  /** Whether the call may be repeated; `with_key`: if it has an `idempotency-key`. */
   readonly retryPolicy: 'always' | 'with_key' | 'never';
-  /** Headers beyond what every call carries; lower-case names. */
+  /** Headers beyond those of every call; lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What a 502 says of the question, made when there is one. */
+  /** What a 502 says about the call. */
   readonly describeError: (module: LiveModule, operation: O) => ErrorDetail[];
   readonly parseResponse: (outcome: CheckedOutcome) => T;
 }
 
 /**
- * Asks the provider on behalf of a caller.
- * @throws HostError 502 (or the provider's own refusal, where that is passed on), CallerGone.
+ * Calls the provider for a caller.
+ * @throws HostError 502, or the provider's own error if the descriptor passes it through; ClientClosed.
  */
 export async function callProvider<T, O extends ProviderOperation>(
-  question: ProviderRequest<T, O>,
+  given: ProviderRequest<T, O>,
 ): Promise<T> {
-  const { module, operation, describeError } = question;
-  Authorization.assert(question.authorization);
+  const { module, operation, describeError } = given;
+  Authorization.assert(given.authorization);
   try {
-    const { value } = await module.client.call(new ForwardedCall(question), question.parseResponse);
+    const { value } = await module.client.call(new ForwardedCall(given), given.parseResponse);
     return value;
   } catch (error) {
     if (error instanceof ProviderStatus) {
@@ -55,7 +55,7 @@ export async function callProvider<T, O extends ProviderOperation>(
   }
 }
 
-/** What the guard makes attempts of: one object a call, and no closure. */
+/** The call that the provider client makes attempts of. */
 class ForwardedCall implements ProviderCall {
   readonly operation: ProviderOperation;
   readonly context: ProviderCall['context'];
@@ -67,25 +67,25 @@ class ForwardedCall implements ProviderCall {
   readonly trace: RequestTrace;
   readonly #traceContext: TraceContext;
 
-  constructor(question: Omit<ProviderRequest<unknown>, 'describeError' | 'parseResponse'>) {
-    const { module, operation, request, hopByHop, retryPolicy } = question;
+  constructor(given: Omit<ProviderRequest<unknown>, 'describeError' | 'parseResponse'>) {
+    const { module, operation, request, hopByHop, retryPolicy } = given;
     const { requestId, correlationId, actor, trace } = request;
     const traceparent = hopByHop.has('traceparent')
       ? undefined
       : request.headers.get('traceparent');
-    const callersTrace = parseTraceparent(traceparent);
-    this.#traceContext = callersTrace ?? createTraceContext();
+    const clientTrace = parseTraceparent(traceparent);
+    this.#traceContext = clientTrace ?? createTraceContext();
     this.operation = operation;
     this.context = { module: module.name, actor, requestId, correlationId };
     this.headers = createProviderHeaders({
       request,
       hopByHop,
       forwardHeaders: module.descriptor.forwardHeaders,
-      isCallersTrace: callersTrace !== null,
-      hasBody: question.hasCallersBody,
+      isClientTrace: clientTrace !== null,
+      hasBody: given.hasClientBody,
     });
-    if (question.headers !== undefined) Object.assign(this.headers, question.headers);
-    this.timeoutMs = question.timeoutMs;
+    if (given.headers !== undefined) Object.assign(this.headers, given.headers);
+    this.timeoutMs = given.timeoutMs;
     this.signal = request.signal;
     this.isRepeatable =
       retryPolicy === 'always' ||
@@ -108,7 +108,7 @@ class ForwardedCall implements ProviderCall {
   }
 }
 
-/** Bodies are nobody's business unless the descriptor says so. */
+/** Bodies are kept only if the descriptor enables it. */
 function createBodies({ descriptor }: LiveModule, operation: ProviderOperation): CallBodies | null {
   const { captureBytes } = descriptor.records;
   if (captureBytes === 0 || operation.kind !== 'http_route') return null;

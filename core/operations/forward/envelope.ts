@@ -1,54 +1,26 @@
+import type { RouteMatch } from '../../lib/route-table.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 
-/** What follows the provider's bytes. */
-export const ENVELOPE_END = Buffer.from('}');
-
-export interface EnvelopeInput {
-  readonly module: string;
-  readonly route: LiveRoute;
-  readonly providerPath: string;
-  readonly pathParams: Readonly<Record<string, string>>;
-}
-
-const heads = new WeakMap<LiveRoute, RouteHead>();
-
-interface RouteHead {
-  /** The part that is the same for every call. */
-  readonly fixed: string;
-  /** All of it for a route without parameters, whose path is always the same. */
-  readonly literal: Buffer;
-}
+const END = Buffer.from('}');
 
 /**
- * The eight fields of contract 1.7 but for the value of the last, `data`, which the provider's bytes are, as
- * they came: numbers and escapes survive, and nothing is serialised twice.
+ * The body of a forwarded response in pieces. The value of its last field, `data`, is the provider's bytes as they
+ * came, so that numbers and escapes stay the same.
  */
-export function createEnvelopeHead({
-  module,
-  route,
-  providerPath,
-  pathParams,
-}: EnvelopeInput): Buffer {
-  let head = heads.get(route);
-  if (head === undefined) {
-    head = createRouteHead(module, route);
-    heads.set(route, head);
-  }
-  if (!route.hasParams) return head.literal;
-  return Buffer.from(closeHead(head.fixed, providerPath, pathParams));
-}
-
-function createRouteHead(module: string, route: LiveRoute): RouteHead {
-  const fixed = JSON.stringify({
+export function createEnvelope(
+  module: string,
+  { providerPath }: { readonly providerPath: string },
+  { value: route, params }: RouteMatch<LiveRoute>,
+  data: readonly Uint8Array[],
+): readonly Uint8Array[] {
+  const head = JSON.stringify({
     status: 'forwarded',
     module_name: module,
     method: route.method,
     declared_path: route.declaredPath,
     capability: route.capability,
+    provider_path: providerPath,
+    path_params: params,
   });
-  return { fixed, literal: Buffer.from(closeHead(fixed, route.declaredPath, {})) };
-}
-
-function closeHead(fixed: string, providerPath: string, pathParams: object): string {
-  return `${fixed.slice(0, -1)},"provider_path":${JSON.stringify(providerPath)},"path_params":${JSON.stringify(pathParams)},"data":`;
+  return [Buffer.from(`${head.slice(0, -1)},"data":`), ...data, END];
 }

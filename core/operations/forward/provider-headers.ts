@@ -3,17 +3,17 @@ import { nameActor } from '../../lib/actor-name.js';
 import { isValidTracestate } from '../../lib/trace-context.js';
 import type { CallerRequest } from '../request.js';
 
-/** Handed through when the caller sent them (contract 1.6); everything else stays here. */
+/** Forwarded if the client sent them. */
 const PASSED_ON = ['accept-language', 'idempotency-key', 'if-match', 'prefer'] as const;
 
-/** A caller that declares these to be hop-by-hop is trying to lose them on the way. */
+/** Headers that describe the message: declaring them hop-by-hop would remove them on the way. */
 const NEVER_HOP_BY_HOP = ['content-type', 'content-length', 'host'] as const;
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
  * The names that `connection` declares hop-by-hop, in lower case.
- * @throws HostError 400 when it names one that carries the message.
+ * @throws HostError 400 if it names one that describes the message.
  */
 export function readHopByHopNames({ headers }: CallerRequest): ReadonlySet<string> {
   const connection = headers.get('connection');
@@ -23,7 +23,7 @@ export function readHopByHopNames({ headers }: CallerRequest): ReadonlySet<strin
     if (!names.has(name)) continue;
     throw new HostError('validation_failed', `connection must not name ${name}`, {
       errors: [{ field: 'connection', reason: `names ${name}` }],
-      // Where the body ends depends on whom one asks.
+      // Hosts may disagree about where the body ends.
       headers: { connection: 'close' },
     });
   }
@@ -35,12 +35,12 @@ export interface ProviderHeaderInput {
   readonly hopByHop: ReadonlySet<string>;
   /** From the descriptor, lower case. */
   readonly forwardHeaders: readonly string[];
-  /** Whether the caller sent a valid `traceparent`: only then is its `tracestate` worth anything. */
-  readonly isCallersTrace: boolean;
+  /** Whether the client sent a valid `traceparent`: otherwise its `tracestate` is void. */
+  readonly isClientTrace: boolean;
   readonly hasBody: boolean;
 }
 
-/** An allow-list: the provider gets these and what the guard and the adapter add, nothing else. */
+/** An allow-list: the provider gets these, and what the provider client and the adapter add. */
 export function createProviderHeaders(input: ProviderHeaderInput): Record<string, string> {
   const { request } = input;
   const headers: Record<string, string> = {
@@ -57,7 +57,7 @@ export function createProviderHeaders(input: ProviderHeaderInput): Record<string
   if (input.hasBody) pass('content-type');
   for (const name of PASSED_ON) pass(name);
   for (const name of input.forwardHeaders) pass(name);
-  if (input.isCallersTrace && isValidTracestate(request.headers.get('tracestate') ?? '')) {
+  if (input.isClientTrace && isValidTracestate(request.headers.get('tracestate') ?? '')) {
     pass('tracestate');
   }
   return headers;

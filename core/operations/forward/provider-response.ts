@@ -7,33 +7,33 @@ const NULL: readonly Uint8Array[] = [Buffer.from('null')];
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The JSON bytes of a 2xx, unchanged, a 2xx without a body being JSON's `null` (contract 1.7).
- * @throws ProviderFailure `protocol` for an answer that cannot be forwarded.
+ * The JSON bytes of a 2xx, unchanged; `null` for a 2xx without a body.
+ * @throws ProviderFailure `protocol` for a response that cannot be forwarded.
  * @throws ProviderStatus for any other status.
  */
-export function readAnswerData(outcome: CheckedOutcome): readonly Uint8Array[] {
+export function readResponseData(outcome: CheckedOutcome): readonly Uint8Array[] {
   const { status, headers, pieces, length } = outcome;
   const protocol = (what: string) =>
-    new ProviderFailure('protocol', `the provider's answer is ${what}`, { status });
+    new ProviderFailure('protocol', `the response of the provider is ${what}`, { status });
   if (REDIRECTS.has(status)) throw protocol('a redirect, which is never followed');
   if (status < 200 || status > 299) throw new ProviderStatus(outcome);
   if (length === 0) return NULL;
-  if (!isJsonAnswer(headers)) throw protocol('neither JSON nor in plain encoding');
-  const fault = explainInvalidJson(pieces, length);
-  if (fault !== null) throw protocol(fault);
+  if (!isJsonResponse(headers)) throw protocol('neither JSON nor in plain encoding');
+  const reason = explainInvalidJson(pieces, length);
+  if (reason !== null) throw protocol(reason);
   return pieces;
 }
 
 /**
- * The same as one piece, for who looks into it.
- * @throws as `readAnswerData`.
+ * The same as one buffer.
+ * @throws as `readResponseData`.
  */
-export function readAnswerBytes(outcome: CheckedOutcome): Buffer {
-  return Buffer.concat(readAnswerData(outcome));
+export function readResponseBytes(outcome: CheckedOutcome): Buffer {
+  return Buffer.concat(readResponseData(outcome));
 }
 
-/** Whether the headers promise JSON that can be read as it came: nothing is ever decompressed. */
-export function isJsonAnswer(headers: Outcome['headers']): boolean {
+/** Whether the headers announce JSON without an encoding: the host never decompresses. */
+export function isJsonResponse(headers: Outcome['headers']): boolean {
   const encoding = headers['content-encoding'];
   const contentType = headers['content-type'];
   return (

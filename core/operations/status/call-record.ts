@@ -2,7 +2,7 @@ import { createToken } from '../../injection.js';
 
 export const CALL_RECORDS = createToken<CallRecords>('call-records');
 
-/** One forwarded request that has ended. Never a raw target, a header or, unless ops ask for it, a body. */
+/** One completed request. It never has raw targets or headers, and bodies only if the descriptor enables it. */
 export interface CallRecord {
   /** When it ended, in milliseconds since 1970. */
   readonly at: number;
@@ -10,22 +10,22 @@ export interface CallRecord {
   readonly correlationId: string;
   readonly method: string;
   readonly status: number;
-  /** `service:crm-sync`; `null` where none was established. */
+  /** `service:crm-sync`; `null` without authentication. */
   readonly actor: string | null;
   readonly durationMs: number;
   readonly traceId: string | null;
   readonly module: string | null;
-  /** The template; `null` where none matched. */
+  /** The template; `null` if none matched. */
   readonly route: string | null;
   readonly failure: string | null;
   readonly providerMs: number | null;
   readonly attempts: number;
   readonly endpoint: string | null;
-  /** What was captured of the bodies; `null` where the descriptor does not ask for it. */
+  /** `null` unless the descriptor sets `records.capture_bytes`. */
   readonly captured: CapturedBodies | null;
 }
 
-/** JSON text without secrets, cut where it was too long; `null` where there was none. */
+/** JSON text without secrets, cut if it was too long; `null` without a body. */
 export interface CapturedBodies {
   readonly request: string | null;
   readonly response: string | null;
@@ -38,22 +38,21 @@ export interface CallQuery {
   readonly since: number | null;
   /** 1 to 1000. */
   readonly limit: number;
-  /** As `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly cursor: string | null;
 }
 
 export interface CallPage {
   /** Newest first. */
   readonly calls: readonly CallRecord[];
-  /** `null` where no older call fits the query. */
+  /** `null` if no older call matches the query. */
   readonly next: string | null;
 }
 
-/** Where operations read what was called. */
 export interface CallRecords {
   /**
-   * @returns `null` for a cursor that this host has not made.
-   * @throws StoreUnavailable for a cursor into a store that does not answer.
+   * @returns `null` for an unknown cursor.
+   * @throws StoreUnavailable for a cursor into a store that is not available.
    */
   list(query: CallQuery): CallPage | null | Promise<CallPage | null>;
 }

@@ -1,9 +1,9 @@
 import { HostError } from '../../errors.js';
 import { inject, injectable } from '../../injection.js';
 import { authorize } from '../authorization.js';
-import { Answer, type Handler } from '../handler.js';
+import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
-import { assertStoreAvailable } from '../store-error.js';
+import { rethrowStoreError } from '../store-error.js';
 import {
   CALL_RECORDS,
   type CallPage,
@@ -12,7 +12,7 @@ import {
   type CallRecords,
 } from './call-record.js';
 
-/** `GET /calls` (contract 9): what was called lately, newest first. */
+/** `GET /calls`: recent calls, newest first. */
 @injectable()
 export class ListCalls implements Handler<CallQuery> {
   readonly #records: CallRecords;
@@ -21,31 +21,31 @@ export class ListCalls implements Handler<CallQuery> {
     this.#records = records;
   }
 
-  async execute(query: CallQuery, request: CallerRequest): Promise<Answer> {
+  async execute(query: CallQuery, request: CallerRequest): Promise<Reply> {
     const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.calls.read' });
     const page = await this.#read(query);
-    if (page === null) throw unknownCursor();
+    if (page === null) throw createUnknownCursor();
     const body = { calls: page.calls.map(describeCall), next_cursor: page.next };
-    return Answer.ofText(authorization, JSON.stringify(body));
+    return Reply.json(authorization, body);
   }
 
   async #read(query: CallQuery): Promise<CallPage | null> {
     try {
       return await this.#records.list(query);
     } catch (error) {
-      return assertStoreAvailable(error);
+      return rethrowStoreError(error);
     }
   }
 }
 
-function unknownCursor(): HostError {
-  return new HostError('validation_failed', 'the cursor is none that this host has made', {
+function createUnknownCursor(): HostError {
+  return new HostError('validation_failed', 'unknown cursor', {
     errors: [{ field: 'cursor', reason: 'not the next_cursor of an earlier page' }],
     nextActions: ['start again without a cursor'],
   });
 }
 
-/** The call on the wire; the bodies only where they were captured. */
+/** The call in wire names, with bodies only if they were captured. */
 function describeCall(call: CallRecord) {
   return {
     at: new Date(call.at).toISOString(),

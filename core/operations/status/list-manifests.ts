@@ -2,11 +2,11 @@ import type { ConfigField, Manifest } from '../../contract/index.js';
 import { inject, injectable } from '../../injection.js';
 import type { GenerationSource } from '../../modules/live-module.js';
 import { authorize } from '../authorization.js';
-import { Answer, type Handler } from '../handler.js';
+import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { GENERATIONS } from '../tokens.js';
 
-/** `GET /manifests`: the manifest of every live module, by name; `digest` is that of the whole one. */
+/** `GET /manifests`: the manifest of every live module, by name; `digest` covers the complete manifest. */
 @injectable()
 export class ListManifests implements Handler<null> {
   readonly #generations: GenerationSource;
@@ -15,7 +15,7 @@ export class ListManifests implements Handler<null> {
     this.#generations = generations;
   }
 
-  async execute(_input: null, request: CallerRequest): Promise<Answer> {
+  async execute(_input: null, request: CallerRequest): Promise<Reply> {
     const authorization = authorize(request.actor, {
       kind: 'scope',
       scope: 'modgate.modules.read',
@@ -26,11 +26,11 @@ export class ListManifests implements Handler<null> {
     const manifests = modules.map(({ name, manifestDigest, manifest }) => {
       return { name, digest: manifestDigest, manifest: hideSensitiveDefaults(manifest) };
     });
-    return Answer.ofText(authorization, JSON.stringify({ manifests }));
+    return Reply.json(authorization, { manifests });
   }
 }
 
-/** The manifest as others may see it: a default of a sensitive field is a secret of the module. */
+/** The manifest without the defaults of sensitive fields, which are secrets of the module. */
 export function hideSensitiveDefaults(manifest: Manifest): Manifest {
   const { config } = manifest;
   if (!config?.fields?.some(hasSecretDefault)) return manifest;

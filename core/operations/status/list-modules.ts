@@ -1,6 +1,6 @@
 import { inject, injectable } from '../../injection.js';
 import { authorize } from '../authorization.js';
-import { Answer, type Handler } from '../handler.js';
+import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import {
   describeModuleRecord,
@@ -9,7 +9,7 @@ import {
   type ModuleRecords,
 } from './module-list.js';
 
-/** The overview of a host that is one process. */
+/** The overview of a host with one process. */
 export function createModuleOverview(records: ModuleRecords): ModuleOverview {
   return {
     read: async () => ({
@@ -20,7 +20,7 @@ export function createModuleOverview(records: ModuleRecords): ModuleOverview {
   };
 }
 
-/** `GET /modules` (contract 7 and 9): what the host made of each descriptor. */
+/** `GET /modules`: the state of each descriptor. */
 @injectable()
 export class ListModules implements Handler<null> {
   readonly #overview: ModuleOverview;
@@ -29,12 +29,12 @@ export class ListModules implements Handler<null> {
     this.#overview = overview;
   }
 
-  async execute(_input: null, request: CallerRequest): Promise<Answer> {
+  async execute(_input: null, request: CallerRequest): Promise<Reply> {
     const authorization = authorize(request.actor, {
       kind: 'scope',
       scope: 'modgate.modules.read',
     });
     const { modules, ignored, workers } = await this.#overview.read();
-    return Answer.ofText(authorization, JSON.stringify({ modules, ignored, workers }));
+    return Reply.json(authorization, { modules, ignored, workers });
   }
 }

@@ -3,7 +3,7 @@ import type { ModuleRecord } from '../../modules/module-record.js';
 import type { EndpointStatus } from '../../provider/endpoint.js';
 
 export interface ModuleRecords {
-  /** One a descriptor, in the order of their names. */
+  /** One for each descriptor, by name. */
   list(): readonly ModuleRecord[];
   readonly ignored: readonly IgnoredEntry[];
 }
@@ -13,12 +13,12 @@ export interface IgnoredEntry {
   readonly reason: string;
 }
 
-/** What the whole host, of however many processes, made of its descriptors. */
+/** The descriptors of the whole host, over all its processes. */
 export interface ModuleList {
-  /** In the order of their names. */
+  /** By name. */
   readonly modules: readonly ModuleEntry[];
   readonly ignored: readonly IgnoredEntry[];
-  /** How many processes serve. */
+  /** The number of serving processes. */
   readonly workers: number;
 }
 
@@ -30,7 +30,7 @@ export const MODULE_OVERVIEW = createToken<ModuleOverview>('module-overview');
 
 export const MODULE_RECORDS = createToken<ModuleRecords>('module-records');
 
-/** What the host made of one descriptor, on the wire (contract 9). */
+/** The state of one descriptor, in wire names. */
 export type ModuleEntry = ReturnType<typeof describeModuleRecord>;
 
 export type EndpointEntry = ModuleEntry['endpoints'][number];

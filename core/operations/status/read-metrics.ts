@@ -1,7 +1,7 @@
 import type { Actor } from '../../contract/index.js';
 import { createToken, inject, injectable } from '../../injection.js';
 import { authorize } from '../authorization.js';
-import { Answer } from '../handler.js';
+import { Reply } from '../reply.js';
 
 export const METRICS = createToken<MetricsSource>('metrics');
 
@@ -12,7 +12,7 @@ export interface MetricsSource {
   render(): Promise<string>;
 }
 
-/** `GET /metrics` (contract 7 and 9): text, not JSON, as Prometheus wants it. */
+/** `GET /metrics`, in the text format of Prometheus. */
 @injectable()
 export class ReadMetrics {
   readonly #metrics: MetricsSource;
@@ -21,13 +21,10 @@ export class ReadMetrics {
     this.#metrics = metrics;
   }
 
-  get contentType(): string {
-    return this.#metrics.contentType;
-  }
-
-  /** @param actor `null` where everybody may read them: on a host that listens on loopback only */
-  async execute(actor: Actor | null): Promise<Answer> {
+  /** @param actor `null` if no authentication is required */
+  async execute(actor: Actor | null): Promise<Reply> {
     const authorization = authorize(actor, actor === null ? { kind: 'public' } : REQUIREMENT);
-    return Answer.ofText(authorization, await this.#metrics.render());
+    const text = Buffer.from(await this.#metrics.render());
+    return Reply.ok(authorization, [text], this.#metrics.contentType);
   }
 }

@@ -7,7 +7,7 @@ const FORBIDDEN_IN_SEGMENT =
   /[/\\?#\u0000-\u001f\u007f-\u009f]|%[0-9A-Fa-f]{2}/;
 
 describe('parseTarget', () => {
-  it('hands on the raw path and query and decodes for matching only', () => {
+  it('forwards the raw path and query and decodes for matching only', () => {
     expect(parseTarget('/modules/acme%2Fcrm/http/a%20b/c;d?q=%2e#'.slice(0, -1))).to.deep.equal({
       kind: 'module',
       module: 'acme/crm',
@@ -17,7 +17,7 @@ describe('parseTarget', () => {
     });
   });
 
-  it('leaves what is not of the shape to the host', () => {
+  it('leaves targets of another shape to the host', () => {
     for (const target of [
       '/',
       '/modules',
@@ -33,7 +33,7 @@ describe('parseTarget', () => {
     }
   });
 
-  it('has segments that are what a URL parser would send, for whatever it accepts', () => {
+  it('accepts only segments that a URL parser would send unchanged', () => {
     const raw = fc.stringMatching(/^[ -~]{0,30}$/);
     const hostile = fc
       .array(
@@ -83,7 +83,7 @@ describe('parseTarget', () => {
     );
   });
 
-  it('gives a canonical path back unchanged when it is encoded once and parsed again', () => {
+  it('returns a canonical path unchanged after encoding and parsing it', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ minLength: 1, unit: 'grapheme' }), { minLength: 1 }),

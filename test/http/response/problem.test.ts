@@ -7,9 +7,8 @@ import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
 const PROBLEM_JSON = 'application/problem+json';
-const MADE_REQUEST_ID = /^req_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const MADE_CORRELATION_ID =
-  /^corr_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const MADE_REQUEST_ID = /^req_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const MADE_CORRELATION_ID = /^corr_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const TARGET = '/modules/crm/http/items';
 const KEPT_IDS = [
   'a',
@@ -45,7 +44,7 @@ describe('problems', () => {
     ]),
   }));
 
-  /** One response of each kind that the host gives by itself, and the status that it must have. */
+  /** One response of each kind that the host creates, with its status. */
   const provoke: readonly (readonly [number, () => Promise<RawResponse>])[] = [
     [200, () => call(setup.host, { target: TARGET })],
     [200, () => call(setup.host, { target: '/livez', as: null })],
@@ -69,7 +68,7 @@ describe('problems', () => {
   ];
 
   for (const [status, send] of provoke) {
-    it(`carry both ids, as all responses do (${status})`, async () => {
+    it(`carry both ids (${status})`, async () => {
       const { status: got, headers } = await send();
       expect(got).to.equal(status);
       expect(headerValue(headers, 'x-request-id')).to.match(MADE_REQUEST_ID);
@@ -102,7 +101,7 @@ describe('problems', () => {
     });
   }
 
-  it('keep one id where only the other is bad', async () => {
+  it('keep a valid id beside a malformed one', async () => {
     const headers: RawHeader[] = [
       ['x-request-id', 'a b'],
       ['x-correlation-id', 'mine'],
@@ -112,7 +111,7 @@ describe('problems', () => {
     expect(problem.correlation_id).to.equal('mine');
   });
 
-  it('replace an id that came twice', async () => {
+  it('replace a repeated id', async () => {
     const headers: RawHeader[] = [
       ['x-request-id', 'a'],
       ['x-request-id', 'b'],
@@ -121,7 +120,7 @@ describe('problems', () => {
     expect(problem.request_id).to.match(MADE_REQUEST_ID);
   });
 
-  it('have ids that the log line of the request repeats', async () => {
+  it('have the ids of the log line', async () => {
     const problem = expectProblem(await sendIds('log-me'), 401);
     const find = () =>
       setup.host

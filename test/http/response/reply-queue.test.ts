@@ -7,22 +7,22 @@ import { buildRequest, headerValue, RawConnection } from '../../../core/selftest
 import { createFakeLog } from '../../../core/testkit/fakes/fake-log.js';
 
 const IDS = { requestId: 'req_1', correlationId: 'corr_1' };
-/** Twice as many as are written together, and some. */
+/** More than two batches. */
 const MANY = 300;
 const GET = buildRequest({ target: '/', headers: [['host', 'h']] });
 
-describe('replies that are written together', () => {
+describe('reply queue', () => {
   const opened: RawConnection[] = [];
   let server: Server;
-  /** Responses of requests that wait for their reply. */
+  /** Responses of requests without a reply. */
   let asked: ServerResponse[] = [];
-  let isClosing = false;
+  const lifecycle = { isClosing: false };
   let log = createFakeLog();
   let queue: ReplyQueue;
 
   beforeEach(async () => {
-    [asked, log, isClosing] = [[], createFakeLog(), false];
-    queue = new ReplyQueue({ log, isClosing: () => isClosing, answerTimeoutMs: 60_000 });
+    [asked, log, lifecycle.isClosing] = [[], createFakeLog(), false];
+    queue = new ReplyQueue({ log, lifecycle, sendTimeoutMs: 60_000 });
     server = http.createServer((_request, response) => asked.push(response));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -33,7 +33,7 @@ describe('replies that are written together', () => {
     server.close();
   });
 
-  it('come to each caller, however many there are', async () => {
+  it('writes each reply to its own client', async () => {
     const callers = await callAll(MANY);
     for (const [index, response] of asked.entries()) reply(response, `"${index}"`);
     const answers = await Promise.all(callers.map((caller) => caller.read()));
@@ -41,7 +41,7 @@ describe('replies that are written together', () => {
     for (const answer of answers) expect(answer).to.include({ status: 200, reason: 'OK' });
   });
 
-  it('do not leave before those that are decided with them', async () => {
+  it('writes the replies of one turn together', async () => {
     await callAll(2);
     const decide = async (index: number) => {
       await null;
@@ -49,17 +49,17 @@ describe('replies that are written together', () => {
       expect(asked.map(({ headersSent }) => headersSent)).to.deep.equal([false, false]);
     };
     await Promise.all([decide(0), decide(1)]);
-    await new Promise<void>((resolve) => process.nextTick(resolve));
+    await new Promise(setImmediate);
     expect(asked.map(({ headersSent }) => headersSent)).to.deep.equal([true, true]);
   });
 
-  it('do not wait for more than some hundred others', async () => {
+  it('writes a full batch at once', async () => {
     await callAll(MANY);
     for (const response of asked) reply(response, '1');
     expect(asked.filter((response) => response.headersSent)).to.have.property('length', 256);
   });
 
-  it('leave out a caller who has hung up', async () => {
+  it('skips a client that has disconnected', async () => {
     const [gone, stays] = await callAll(2);
     for (const response of asked) reply(response, '1');
     asked[0]?.destroy();
@@ -69,7 +69,7 @@ describe('replies that are written together', () => {
     expect(log.lines).to.deep.equal([]);
   });
 
-  it('do not fail with one that cannot be written', async () => {
+  it('continues after a reply that cannot be written', async () => {
     const [bad, good] = await callAll(2);
     reply(asked[0], '1', ['x-bad', 'a\r\nb']);
     reply(asked[1], '1');
@@ -77,18 +77,34 @@ describe('replies that are written together', () => {
     await bad?.closed();
     expect(bad?.unread).to.equal('');
     const logged = log.lines.map(({ message }) => message);
-    expect(logged).to.deep.equal(['a reply could not be written']);
+    expect(logged).to.deep.equal(['response could not be written']);
   });
 
-  it('tell of an end of the connection that was decided meanwhile', async () => {
+  it('closes the connection if the host has begun to drain', async () => {
     const [caller] = await callAll(1);
     reply(asked[0], '1');
-    isClosing = true;
+    lifecycle.isClosing = true;
     const { headers = [] } = (await caller?.read()) ?? {};
     expect(headerValue(headers, 'connection')).to.equal('close');
   });
 
-  it('do not keep a caller waiting who is still sending', async () => {
+  it('runs the last steps of a request before its reply, and writes nothing without a reply', async () => {
+    const [caller] = await callAll(1);
+    const [response] = asked;
+    if (response === undefined) throw new Error('there is no request');
+    const steps: boolean[] = [];
+    queue.add(response, IDS, () => {
+      steps.push(response.headersSent);
+      return null;
+    });
+    await new Promise(setImmediate);
+    expect(steps).to.deep.equal([false]);
+    expect(response.headersSent).to.equal(false);
+    reply(response, '1');
+    expect(await caller?.read()).to.include({ status: 200 });
+  });
+
+  it('replies at once to a client that is still sending', async () => {
     const headers = [
       ['host', 'h'],
       ['content-length', '9'],
@@ -106,20 +122,17 @@ describe('replies that are written together', () => {
       const connection = await RawConnection.open(port);
       opened.push(connection);
       connection.write(request);
-      // One after the other: responses are then in the order of the callers.
+      // One after the other, so that responses are in the order of the clients.
       while (asked.length <= index) await new Promise(setImmediate);
     }
     return [...opened];
   }
 
   function reply(response: ServerResponse | undefined, body: string, headers: string[] = []): void {
-    if (response === undefined) throw new Error('nobody asked');
+    if (response === undefined) throw new Error('there is no request');
     const pieces = [Buffer.from(body)];
     const contentType = 'application/json';
-    queue.add(
-      response,
-      { status: 200, contentType, headers, body: { pieces, length: body.length } },
-      IDS,
-    );
+    const written = { status: 200, contentType, headers, pieces, length: body.length };
+    queue.add(response, IDS, () => written);
   }
 });

@@ -7,7 +7,7 @@ import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
 const TIMEOUT_MS = 2000;
-/** Far more than the system holds for a connection. Bytes. */
+/** Far more than the socket buffers hold. Bytes. */
 const LARGE = 24 * 1_048_576;
 const REQUEST = [
   'GET /modules/wide/http/a HTTP/1.1',
@@ -16,25 +16,25 @@ const REQUEST = [
   '\r\n',
 ].join('\r\n');
 
-describe('an answer that the caller does not take', () => {
+describe('send timeout', () => {
   const setup = useHost(
     (provider) => ({
       'wide.json': describeWideModule('wide', provider.url, {
         limits: { response_bytes: 2 * LARGE, timeout_ms: 30_000 },
       }),
     }),
-    { args: ['--answer-timeout-ms', String(TIMEOUT_MS)] },
+    { args: ['--send-timeout-ms', String(TIMEOUT_MS)] },
   );
   const opened: Socket[] = [];
   afterEach(() => {
     for (const socket of opened.splice(0)) socket.destroy();
   });
 
-  /** Sends a request; nothing is read of the answer yet. */
+  /** Sends a request and does not read the response yet. */
   const ask = async (): Promise<Socket> => {
     const socket = connect(setup.host.port, '127.0.0.1');
     opened.push(socket);
-    // A reset is how the end comes to who has not read everything.
+    // A client that has not read everything sees a reset.
     socket.on('error', () => {});
     await once(socket, 'connect');
     socket.pause();
@@ -43,14 +43,14 @@ describe('an answer that the caller does not take', () => {
   };
   const answerLarge = () => setup.provider.answer({ body: JSON.stringify('a'.repeat(LARGE)) });
 
-  it('is given up after --answer-timeout-ms, with its connection', async () => {
+  it('closes the connection after --send-timeout-ms', async () => {
     answerLarge();
     const socket = await ask();
     await sleep(3 * TIMEOUT_MS);
     expect(await readAll(socket)).to.be.below(LARGE);
   });
 
-  it('is not given up as long as something of it is taken', async () => {
+  it('keeps the connection while the client reads slowly', async () => {
     answerLarge();
     const socket = await ask();
     const begun = Date.now();
@@ -59,13 +59,13 @@ describe('an answer that the caller does not take', () => {
     expect(received).to.be.above(LARGE);
   });
 
-  it('leaves no limit behind for a request that waits behind it', async () => {
+  it('does not apply to the next request of the connection', async () => {
     answerLarge();
     const socket = await ask();
     socket.write(REQUEST.replace('host', 'connection: close\r\nhost'));
     await waitUntil('the first call', () => setup.provider.requests.length === 1);
     setup.provider.answer({ delayMs: 3 * TIMEOUT_MS });
-    // So long that the answer does not leave at once.
+    // So large that it is not sent at once.
     await sleep(500);
     await readSlowly(socket, LARGE);
     let text = '';
@@ -77,7 +77,7 @@ describe('an answer that the caller does not take', () => {
   });
 });
 
-/** Bytes until the connection ends, one way or the other. */
+/** Counts bytes until the connection ends. */
 async function readAll(socket: Socket): Promise<number> {
   let received = 0;
   socket.on('data', (bytes) => {

@@ -81,7 +81,7 @@ describe('host routes', () => {
     }
   });
 
-  it('answers 404 to OPTIONS of the asterisk', async () => {
+  it('answers 404 to OPTIONS *', async () => {
     expectProblem(await call(setup.host, { method: 'OPTIONS', target: '*', as: null }), 404);
   });
 
@@ -97,13 +97,13 @@ describe('host routes', () => {
     });
   }
 
-  it('answers 405 to a body without reading it into trouble', async () => {
+  it('answers 405 to a large body', async () => {
     const body = Buffer.alloc(2_000_000, 'x');
     const given = { method: 'POST', target: '/livez', headers: [JSON_TYPE], body };
     expectProblem(await call(setup.host, given), 405);
   });
 
-  it('sends no header that opens the host to pages of others', async () => {
+  it('sends no CORS headers', async () => {
     const headers = [['origin', 'https://evil.example']] as const;
     for (const target of ['/livez', '/modules', '/nothing', '/modules/crm/http/items']) {
       const response = await call(setup.host, { target, headers });
@@ -133,7 +133,7 @@ describe('host routes', () => {
       });
     }
 
-    it('answers 200 to whoever has the scope', async () => {
+    it('answers 200 to callers with the scope', async () => {
       for (const as of [READER, 'dev-user:ann:console.admin,modgate.modules.read']) {
         expect((await get('/modules', as)).status, as).to.equal(200);
       }
@@ -160,7 +160,7 @@ describe('host routes', () => {
       expect(crm?.['reason']).to.equal(null);
     });
 
-    it('shows why a module is refused, with a hint', async () => {
+    it('shows why a module is rejected, with a hint', async () => {
       const { modules } = (await list()) as { modules: Record<string, unknown>[] };
       const refused = modules.find(({ name }) => name === 'refused');
       expect(refused?.['reason']).to.match(/confg/);
@@ -194,7 +194,25 @@ describe('host routes', () => {
     expect(response.status).to.equal(200);
   });
 
-  it('answers 404 to a module that was refused', async () => {
+  it('answers 404 to a module that was rejected', async () => {
     expectProblem(await get('/modules/refused/http/x', 'dev-system:root'), 404);
+  });
+});
+
+describe('GET /metrics of a host that listens on loopback in production', () => {
+  const setup = useHost(() => ({}), { dev: false, tokens: { tokens: [] } });
+  const read = (host: string) =>
+    call(setup.host, { target: '/metrics', as: null, headers: [['host', host]] });
+
+  it('needs no credentials under a loopback name', async () => {
+    for (const host of ['localhost', '127.0.0.1:3000', '[::1]']) {
+      expect((await read(host)).status, host).to.equal(200);
+    }
+  });
+
+  it('needs credentials under any other name', async () => {
+    for (const host of ['evil.example', '127.0.0.1.evil.example', '10.0.0.1']) {
+      expectProblem(await read(host), 401);
+    }
   });
 });

@@ -10,7 +10,7 @@ import { type Exposition, scrape } from '../../support/observability/exposition.
 const ROUTE = '/modules/crm/http/items';
 const AUTH = 'authorization: Bearer dev-system:root\r\n';
 
-describe('limits of a connection', () => {
+describe('connection limits', () => {
   const setup = useHost((provider) => ({ 'crm.json': describeWideModule('crm', provider.url) }), {
     args: [
       ...['--head-timeout-ms', '1500', '--body-timeout-ms', '500', '--request-timeout-ms', '4000'],
@@ -25,7 +25,7 @@ describe('limits of a connection', () => {
     return exposed.sum(name);
   };
 
-  it('answer 431 to one header more than there may be, and close', async () => {
+  it('answer 431 to one header too many and close', async () => {
     const sendWith = (count: number) => {
       // `call` adds host, authorization and connection.
       const headers = Array.from(
@@ -35,12 +35,12 @@ describe('limits of a connection', () => {
       return call(setup.host, { target: ROUTE, headers });
     };
     expect((await sendWith(20)).status).to.equal(200);
-    const refused = await sendWith(21);
-    expect(reasonOf(expectProblem(refused, 431), 'headers')).to.equal('more than 20');
-    expect(headerValue(refused.headers, 'connection')).to.equal('close');
+    const rejected = await sendWith(21);
+    expect(reasonOf(expectProblem(rejected, 431), 'headers')).to.equal('more than 20');
+    expect(headerValue(rejected.headers, 'connection')).to.equal('close');
   });
 
-  it('answer 408 to a head that does not end', async () => {
+  it('answer 408 to an incomplete head', async () => {
     const connection = await open();
     connection.write('GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a: ');
     expectProblem(await connection.readFinal({ deadlineMs: 15_000 }), 408);
@@ -48,7 +48,7 @@ describe('limits of a connection', () => {
   });
 
   for (const target of [ROUTE, '/modules/crm/http/console-bridge/a']) {
-    it(`answer 408 to a body that stands still, and close: ${target}`, async () => {
+    it(`answer 408 to a body that stalls and close: ${target}`, async () => {
       const connection = await open();
       connection.write(`${head(100).replace(ROUTE, target)}{"a":`);
       const response = await connection.readFinal({ deadlineMs: 15_000 });
@@ -59,7 +59,7 @@ describe('limits of a connection', () => {
     });
   }
 
-  it('let a body come slowly, as long as it comes', async () => {
+  it('accept a slow body that keeps arriving', async () => {
     const connection = await open();
     const body = '{"a":"12345"}';
     connection.write(head(body.length));
@@ -71,7 +71,7 @@ describe('limits of a connection', () => {
     connection.destroy();
   });
 
-  it('end a request that takes too long as a whole', async () => {
+  it('end a request that takes too long in total', async () => {
     const connection = await open();
     connection.write(head(1000));
     const drip = setInterval(() => connection.write(' '), 100);
@@ -83,7 +83,7 @@ describe('limits of a connection', () => {
     }
   });
 
-  it('close a connection after its last request, which is answered', async () => {
+  it('answer the last request of a connection, then close it', async () => {
     const connection = await open();
     const request = `GET ${ROUTE} HTTP/1.1\r\nhost: 127.0.0.1\r\n${AUTH}\r\n`;
     const closes = [];
@@ -99,7 +99,7 @@ describe('limits of a connection', () => {
     expect(connection.unread).to.equal('');
   });
 
-  it('close a connection too many at once, and count it', async () => {
+  it('close a connection over the limit at once and count it', async () => {
     await waitUntil(
       'the end of other connections',
       async () => (await metric('modgate_connections')) <= 1,
@@ -122,10 +122,10 @@ describe('limits of a connection', () => {
   });
 });
 
-describe('rates', () => {
+describe('rate limits', () => {
   const limited = (provider: { readonly url: string }, rate: object) =>
     describeWideModule('crm', provider.url, { rate });
-  // A refill that no test waits for: one call in 1,000 s.
+  // Refills one call in 1,000 s, which no test waits for.
   const SLOW = 0.001;
 
   describe('of a module', () => {
@@ -148,35 +148,35 @@ describe('rates', () => {
     const A = 'dev-service:a:wide.use';
     const B = 'dev-service:b:wide.use';
 
-    it('answer 429 to all once all have called too often, and name a time', async () => {
+    it('answer 429 to every caller over the rate of the module, with retry-after', async () => {
       expect(await statuses('all', [A, B, A, B])).to.deep.equal([200, 200, 200, 429]);
-      const refused = await get('all', A);
-      expect(reasonOf(expectProblem(refused, 429), 'module')).to.equal('rate limit');
-      expect(Number(headerValue(refused.headers, 'retry-after'))).to.be.within(900, 1000);
+      const rejected = await get('all', A);
+      expect(reasonOf(expectProblem(rejected, 429), 'module')).to.equal('rate limit');
+      expect(Number(headerValue(rejected.headers, 'retry-after'))).to.be.within(900, 1000);
       expect(setup.provider.requests).to.have.length(3);
     });
 
-    it('answer 429 to an actor that calls too often, and to nobody else', async () => {
+    it('answer 429 to the actor over its rate, and to no other', async () => {
       expect(await statuses('each', [A, A, A, B, B, B])).to.deep.equal([
         200, 200, 429, 200, 200, 429,
       ]);
-      const refused = expectProblem(await get('each', A), 429);
-      expect(reasonOf(refused, 'actor')).to.equal('rate limit');
+      const rejected = expectProblem(await get('each', A), 429);
+      expect(reasonOf(rejected, 'actor')).to.equal('rate limit');
       expect(await statuses('each', ['dev-system:a'])).to.deep.equal([200]);
     });
 
-    it('are not used up by callers who may not call', async () => {
+    it('are not used up by callers without the capability', async () => {
       const lacking = 'dev-service:c:other';
       expect(await statuses('quick', Array(5).fill(lacking))).to.deep.equal(Array(5).fill(403));
       await waitUntil('a turn', async () => (await get('quick', A)).status === 200, 10_000);
     });
 
-    it('let calls in again when the time has come', async () => {
-      await waitUntil('a refusal', async () => (await get('quick', A)).status === 429, 10_000);
+    it('accept calls again after the wait', async () => {
+      await waitUntil('a rejection', async () => (await get('quick', A)).status === 429, 10_000);
       await waitUntil('a turn', async () => (await get('quick', A)).status === 200, 10_000);
     });
 
-    it('are none unless they are asked for', async () => {
+    it('do not apply by default', async () => {
       expect(await statuses('crm', Array(20).fill(A))).to.deep.equal(Array(20).fill(200));
     });
 
@@ -189,7 +189,7 @@ describe('rates', () => {
       expect(count('crm', 'module')).to.equal(0);
     });
 
-    it('are told by explain', async () => {
+    it('are shown by explain', async () => {
       const target = `/explain?method=GET&target=${encodeURIComponent('/modules/all/http/items')}`;
       const response = await call(setup.host, { target });
       const { limits } = JSON.parse(response.body.toString());
@@ -204,7 +204,7 @@ describe('rates', () => {
       args: ['--actor-rate', String(SLOW), '--actor-burst', '2'],
     });
 
-    it('hold whatever is called, also what does not exist', async () => {
+    it('apply to every route, including unknown ones', async () => {
       const as = 'dev-service:a:wide.use';
       const statuses = [];
       for (const target of [ROUTE, '/modules/nowhere/http/a', ROUTE, '/modules']) {

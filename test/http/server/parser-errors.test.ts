@@ -16,7 +16,7 @@ interface Vector {
 
 const ROUTE = '/modules/crm/http/items';
 
-describe('what the parser refuses', () => {
+describe('parser errors', () => {
   const setup = useHost((provider) => ({ 'crm.json': describeWideModule('crm', provider.url) }));
   const fill = (text: string) =>
     text
@@ -34,7 +34,7 @@ describe('what the parser refuses', () => {
   };
 
   for (const vector of readCorpus<Vector[]>('parser-refused')) {
-    it(`is ${vector.title}: a Problem, and the connection is closed`, async () => {
+    it(`answer ${vector.title} with a Problem and close the connection`, async () => {
       await withConnection(async (connection) => {
         for (const piece of vector.send) connection.write(fill(piece));
         const response = await connection.readFinal();
@@ -42,20 +42,20 @@ describe('what the parser refuses', () => {
         const { request_id, status } = expectProblem(response, response.status);
         const isLogged = () =>
           setup.host.logs().some((line) => {
-            const isMalformed = line['msg'] === 'what is no request was refused';
+            const isMalformed = line['msg'] === 'rejected malformed request';
             const isTheOne = line['request_id'] === request_id && line['status'] === status;
             return isTheOne && (isMalformed || line['msg'] === 'request');
           });
         await waitUntil('the log line', isLogged, 10_000);
         expectClose(response);
         await connection.closed();
-        expect(connection.unread, 'nothing behind the Problem').to.equal('');
+        expect(connection.unread, 'bytes after the Problem').to.equal('');
       });
       expect(setup.provider.requests, 'calls of the provider').to.have.length(0);
     });
   }
 
-  it('does not come before the answer to a request that came first', async () => {
+  it('never overtake the response to an earlier request', async () => {
     setup.provider.answer({ delayMs: 100 });
     await withConnection(async (connection) => {
       connection.write(fill('GET {route} HTTP/1.1\r\nhost: {host}\r\n{auth}\r\n'));
@@ -66,7 +66,7 @@ describe('what the parser refuses', () => {
     });
   });
 
-  it('is answered after the answer to a request that is done', async () => {
+  it('follow the response to a completed request', async () => {
     await withConnection(async (connection) => {
       connection.write(fill('GET {route} HTTP/1.1\r\nhost: {host}\r\n{auth}\r\n'));
       expect((await connection.readFinal()).status).to.equal(200);
@@ -76,7 +76,7 @@ describe('what the parser refuses', () => {
     });
   });
 
-  it('is nothing when a request comes byte by byte', async () => {
+  it('do not occur for a request that arrives byte by byte', async () => {
     await withConnection(async (connection) => {
       const request = fill('GET {route}?a=b HTTP/1.1\r\nhost: {host}\r\n{auth}\r\n');
       for (const byte of request) connection.write(byte);
@@ -85,7 +85,7 @@ describe('what the parser refuses', () => {
     expect(setup.provider.only().target).to.equal('/items?a=b');
   });
 
-  it('is nothing in three requests at once: the answers come in their order', async () => {
+  it('do not occur for three requests at once, which are answered in order', async () => {
     await withConnection(async (connection) => {
       const request = (target: string) =>
         fill(`GET ${target} HTTP/1.1\r\nhost: {host}\r\n{auth}\r\n`);
@@ -96,7 +96,7 @@ describe('what the parser refuses', () => {
     });
   });
 
-  it('is no header of many: the rules see also the last of 2,000', async () => {
+  it('do not hide headers: the last of 2,000 is checked too', async () => {
     const filler: [string, string][] = Array.from({ length: 2_000 }, () => ['a', '']);
     const post = (types: readonly string[]) =>
       call(setup.host, {
@@ -109,7 +109,7 @@ describe('what the parser refuses', () => {
     expectProblem(await post(['application/json', 'application/json']), 400);
   });
 
-  it('is not a chunked coding in another case', async () => {
+  it('do not occur for a chunked coding in another case', async () => {
     await withConnection(async (connection) => {
       const head =
         'POST {route} HTTP/1.1\r\nhost: {host}\r\n{auth}content-type: application/json\r\n';
@@ -120,7 +120,7 @@ describe('what the parser refuses', () => {
   });
 
   for (const expectation of ['100-continue', '100-Continue']) {
-    it(`is not the expectation ${expectation}`, async () => {
+    it(`do not occur for the expectation ${expectation}`, async () => {
       await withConnection(async (connection) => {
         const head =
           'POST {route} HTTP/1.1\r\nhost: {host}\r\n{auth}content-type: application/json\r\n';
@@ -136,7 +136,7 @@ describe('what the parser refuses', () => {
     });
   }
 
-  it('leaves 401 to a caller who waits for 100', async () => {
+  it('leave 401 to a client that waits for 100', async () => {
     await withConnection(async (connection) => {
       const head = 'POST {route} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n';
       connection.write(fill(`${head}content-length: 2\r\nexpect: 100-continue\r\n\r\n`));
@@ -144,7 +144,7 @@ describe('what the parser refuses', () => {
     });
   });
 
-  it('answers HTTP/1.0 and closes', async () => {
+  it('do not occur for HTTP/1.0, which closes the connection', async () => {
     await withConnection(async (connection) => {
       connection.write(fill('GET /livez HTTP/1.0\r\nhost: {host}\r\n\r\n'));
       expect((await connection.readFinal()).status).to.equal(200);
@@ -152,7 +152,7 @@ describe('what the parser refuses', () => {
     });
   });
 
-  it('survives connections that say nothing, or half a request', async () => {
+  it('do not stop the host after silent and interrupted connections', async () => {
     for (const text of ['', 'G', 'GET /livez HTTP/1.1\r\nho']) {
       await withConnection(async (connection) => {
         connection.write(text);

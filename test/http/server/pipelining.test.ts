@@ -1,25 +1,32 @@
+import { once } from 'node:events';
+import http, { type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { RawConnection } from '../../../core/selftest/raw-http.js';
-import { ROOT } from '../../support/http/call.js';
+import { serializeRequests } from '../../../core/http/server/pipelining.js';
+import { headerValue, RawConnection } from '../../../core/selftest/raw-http.js';
+import { call, ROOT } from '../../support/http/call.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeWideModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 
 const CONNECTIONS = 100;
+const ROUTE = '/modules/wide/http/items';
 
-describe('requests that are sent before their forerunners are answered', () => {
+describe('pipelined requests', () => {
   const setup = useHost((provider) => ({
     'wide.json': describeWideModule('wide', provider.url),
   }));
   const head = (line: string) =>
     `${line} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${ROOT}\r\n`;
+  const POSTED = `${head(`POST ${ROUTE}`)}content-type: application/json\r\ncontent-length: 2\r\n\r\n{}`;
 
-  it('are heard by nobody behind one that ends the connection', async () => {
-    setup.provider.reset();
-    const refused = `${head('POST /modules/wide/http/items')}transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n`;
-    const hidden = `${head('GET /modules/wide/http/items')}\r\n`;
+  it('are ignored behind one that ends the connection', async () => {
+    const rejected = `${head(`POST ${ROUTE}`)}transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n`;
+    const hidden = `${head(`GET ${ROUTE}`)}\r\n`;
     for (let count = 0; count < CONNECTIONS; count += 1) {
       const connection = await RawConnection.open(setup.host.port);
-      connection.write(refused + hidden);
+      connection.write(rejected + hidden);
       expect((await connection.readFinal()).status).to.equal(501);
       await connection.closed();
       expect(connection.unread).to.equal('');
@@ -27,10 +34,9 @@ describe('requests that are sent before their forerunners are answered', () => {
     expect(setup.provider.requests).to.have.length(0);
   });
 
-  it('are answered in their turn behind one that does not', async () => {
-    setup.provider.reset();
+  it('are answered in order', async () => {
     const connection = await RawConnection.open(setup.host.port);
-    connection.write(`${head('GET /modules/wide/http/items')}\r\n`.repeat(20));
+    connection.write(`${head(`GET ${ROUTE}`)}\r\n`.repeat(20));
     for (let count = 0; count < 20; count += 1) {
       expect((await connection.readFinal()).status).to.equal(200);
     }
@@ -39,11 +45,10 @@ describe('requests that are sent before their forerunners are answered', () => {
   });
 
   for (const expectation of ['', 'expect: 100-continue\r\n']) {
-    it(`are answered before what is no HTTP behind them is refused ${expectation.trim()}`, async () => {
-      setup.provider.reset();
+    it(`are answered before a parser error behind them ${expectation.trim()}`, async () => {
       const connection = await RawConnection.open(setup.host.port);
       const lines = 'content-type: application/json\r\ncontent-length: 2\r\n';
-      const posted = `${head('POST /modules/wide/http/items')}${lines}${expectation}\r\n{}`;
+      const posted = `${head(`POST ${ROUTE}`)}${lines}${expectation}\r\n{}`;
       connection.write(`${posted}no HTTP\r\n\r\n`);
       expect((await connection.readFinal()).status).to.equal(200);
       expect((await connection.readFinal()).status).to.equal(400);
@@ -51,4 +56,95 @@ describe('requests that are sent before their forerunners are answered', () => {
       expect(setup.provider.requests).to.have.length(1);
     });
   }
+
+  it('are answered before a CONNECT behind them is rejected', async () => {
+    setup.provider.answer({ delayMs: 100 });
+    const connection = await RawConnection.open(setup.host.port);
+    connection.write(`${POSTED}CONNECT 127.0.0.1:1 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`);
+    expect((await connection.readFinal()).status).to.equal(200);
+    expectProblem(await connection.readFinal(), 501);
+    await connection.closed();
+  });
+
+  it('survive a reset behind a CONNECT', async () => {
+    setup.provider.answer({ delayMs: 100 });
+    const socket = connect(setup.host.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(`${POSTED}CONNECT 127.0.0.1:1 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`);
+    await waitUntil('the call', () => setup.provider.requests.length === 1);
+    socket.resetAndDestroy();
+    await waitUntil('the end of the call', () =>
+      setup.host.logs().some(({ msg, status }) => msg === 'request' && status === 499),
+    );
+    expect((await call(setup.host, { target: '/livez', as: null })).status).to.equal(200);
+  });
+
+  it('are ignored behind a request for an upgrade, which closes the connection', async () => {
+    setup.provider.answer({ delayMs: 100 });
+    const upgrade = `${head(`GET ${ROUTE}`)}connection: upgrade\r\nupgrade: x\r\n\r\n`;
+    const connection = await RawConnection.open(setup.host.port);
+    connection.write(`${upgrade}${head(`GET ${ROUTE}`)}\r\n`);
+    await waitUntil('the call', () => setup.provider.requests.length === 1);
+    connection.write(`${head(`GET ${ROUTE}`)}\r\n`);
+    const { status, headers } = await connection.readFinal();
+    expect(status).to.equal(200);
+    expect(headerValue(headers, 'connection')?.toLowerCase()).to.equal('close');
+    await connection.closed();
+    expect(connection.unread).to.equal('');
+    expect(setup.provider.requests).to.have.length(1);
+  });
+});
+
+describe('a client that pipelines without pause', () => {
+  /** 440 KB: Node reads at most 64 KiB at a time. */
+  const SENT = 20_000;
+  const held: ServerResponse[] = [];
+  let server: Server;
+  let client: Socket;
+  let received = 0;
+  let isHolding = true;
+
+  before(async () => {
+    const answer = (response: ServerResponse) => response.end();
+    server = http.createServer({ requireHostHeader: false });
+    server.on('request', () => {
+      received += 1;
+    });
+    server.on(
+      'request',
+      serializeRequests((_request, response) => {
+        if (isHolding) held.push(response);
+        else answer(response);
+      }, Number.POSITIVE_INFINITY),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    client.write('GET / HTTP/1.1\r\n\r\n'.repeat(SENT));
+  });
+
+  after(() => {
+    client.destroy();
+    server.close();
+  });
+
+  it('is not read while 100 of its requests are unanswered', async () => {
+    await waitUntil('the requests', () => received >= 100);
+    // As many turns of the event loop as would read all of them.
+    for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+    expect(received).to.be.below(SENT / 2);
+    expect(held).to.have.length(1);
+  });
+
+  it('gets every response once the first one is sent', async () => {
+    let text = '';
+    client.setEncoding('latin1').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    isHolding = false;
+    held[0]?.end();
+    const countResponses = () => text.split('HTTP/1.1 200').length - 1;
+    await waitUntil('the responses', () => countResponses() === SENT, 30_000);
+    expect(received).to.equal(SENT);
+  });
 });

@@ -101,7 +101,7 @@ describe('the console bridge: admin_action_invoke', () => {
       });
     }
     for (const value of bad) {
-      it(`refuses ${JSON.stringify(value)} as ${field}, and names it`, async () => {
+      it(`rejects ${JSON.stringify(value)} as ${field}, and names it`, async () => {
         const answer = await ask('sync', { input: { name: 'all', [field]: value } });
         const { errors } = expectProblem(answer.response, 400);
         expect(errors.map((error) => error.field).join()).to.include(field);
@@ -111,7 +111,7 @@ describe('the console bridge: admin_action_invoke', () => {
   }
 
   for (const digits of ['12345678901234567890', '1.0', '1e2', '-0']) {
-    it(`takes ${digits} as an integer, and hands on its digits`, async () => {
+    it(`takes ${digits} as an integer, and forwards its digits`, async () => {
       const payload = { operation: 'admin_action_invoke', action: 'sync', input: 'INPUT' };
       const body = JSON.stringify(bridgeBody({ permission: SYNC, payload }));
       const input = `{"name": "all", "count": ${digits}}`;
@@ -131,7 +131,7 @@ describe('the console bridge: admin_action_invoke', () => {
     expect(long.text.length).to.be.lessThan(1_000);
   });
 
-  it('refuses an input without its required field', async () => {
+  it('rejects an input without its required field', async () => {
     for (const input of [{}, { count: 5 }]) {
       const { errors } = expectProblem((await ask('sync', { input })).response, 400);
       expect(errors.map(({ field }) => field).join()).to.include('name');
@@ -139,7 +139,7 @@ describe('the console bridge: admin_action_invoke', () => {
   });
 
   for (const field of ['surplus', 'Name', '__proto__', 'constructor', '']) {
-    it(`refuses the undeclared field ${JSON.stringify(field)}`, async () => {
+    it(`rejects the undeclared field ${JSON.stringify(field)}`, async () => {
       const body = JSON.stringify(
         bridgeBody({
           permission: SYNC,
@@ -154,7 +154,7 @@ describe('the console bridge: admin_action_invoke', () => {
   }
 
   for (const second of ['"count"', '"c\\u006funt"']) {
-    it(`refuses a field that is there twice, whichever of them is good (${second})`, async () => {
+    it(`rejects a field that is there twice, whichever of them is good (${second})`, async () => {
       const head = '{"operation":"admin_action_invoke","action":"sync"';
       for (const [one, other] of [
         ['1', '2'],
@@ -163,7 +163,7 @@ describe('the console bridge: admin_action_invoke', () => {
         const input = `{"name":"all","count":${one},${second}:${other}}`;
         const { response } = await sendPayload(`${head},"input":${input}}`);
         expect(expectProblem(response, 400).errors).to.deep.equal([
-          { field: 'payload.input.count', reason: 'there twice' },
+          { field: 'payload.input.count', reason: 'repeated' },
         ]);
       }
       expect(setup.provider.requests).to.have.length(0);
@@ -183,7 +183,7 @@ describe('the console bridge: admin_action_invoke', () => {
   });
 
   for (const input of [null, [], 'all', 5, true]) {
-    it(`refuses ${JSON.stringify(input)} as input where there is a schema`, async () => {
+    it(`rejects ${JSON.stringify(input)} as input where there is a schema`, async () => {
       expectProblem((await ask('tidy', { input })).response, 400);
       expect(setup.provider.requests).to.have.length(0);
     });
@@ -195,12 +195,12 @@ describe('the console bridge: admin_action_invoke', () => {
     expect(readInput()).to.deep.equal({});
   });
 
-  it('refuses an absent input where a field is required', async () => {
+  it('rejects an absent input where a field is required', async () => {
     expectProblem((await ask('sync')).response, 400);
   });
 
   for (const input of [null, [], 'all', 5, { any: { thing: [1] } }]) {
-    it(`passes ${JSON.stringify(input)} on where there is no schema`, async () => {
+    it(`forwards ${JSON.stringify(input)} where there is no schema`, async () => {
       const { status, text } = await ask('ping', { input });
       expect(status, text).to.equal(200);
       expect(readInput()).to.deep.equal(input);
@@ -244,7 +244,7 @@ describe('the console bridge: admin_action_invoke', () => {
   });
 
   for (const key of ['"input"', '"\\u0069nput"']) {
-    it(`sends of two inputs the one that it judged (${key})`, async () => {
+    it(`sends the one of two inputs that it validated (${key})`, async () => {
       const [good, bad] = ['{"name":"good"}', '{"name":5}'];
       const head = '{"operation":"admin_action_invoke","action":"sync"';
       const answer = await sendPayload(`${head},"input":${bad},${key}:${good}}`);

@@ -84,7 +84,7 @@ describe('the console bridge: admin_data_list', () => {
   }
 
   for (const given of refused) {
-    it(`refuses the limit ${given}`, async () => {
+    it(`rejects the limit ${given}`, async () => {
       const payload = `{"operation":"admin_data_list","entity":"contacts","limit":${given}}`;
       const { errors } = expectProblem((await askText(payload)).response, 400);
       expect(errors.map(({ field }) => field).join()).to.include('limit');
@@ -112,7 +112,7 @@ describe('the console bridge: admin_data_list', () => {
     '#',
     'x'.repeat(2_000),
   ]) {
-    it(`hands the cursor ${JSON.stringify(cursor.slice(0, 12))} through both ways`, async () => {
+    it(`forwards the cursor ${JSON.stringify(cursor.slice(0, 12))} both ways`, async () => {
       setup.provider.answer({ body: JSON.stringify({ records: [], next_cursor: cursor }) });
       const answer = await ask({ cursor });
       expect(answer.data).to.deep.equal({ data: [], nextCursor: cursor });
@@ -122,7 +122,7 @@ describe('the console bridge: admin_data_list', () => {
     });
   }
 
-  it('calls list_path with GET, and says who asks', async () => {
+  it('calls list_path with GET and names the actor', async () => {
     await ask();
     const { method, target, headers, body } = setup.provider.only();
     expect(method).to.equal('GET');
@@ -184,7 +184,7 @@ describe('the console bridge: admin_data_list', () => {
     });
   }
 
-  it('tells the status of the provider with a 502', async () => {
+  it('names the status of the provider in a 502', async () => {
     setup.provider.answer({ status: 503, body: '{"detail":"of the inside"}' });
     const answer = await ask();
     const { errors } = expectProblem(answer.response, 502);

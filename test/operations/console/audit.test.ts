@@ -69,7 +69,7 @@ describe('the console bridge: audit', () => {
     return lines.map((line) => JSON.parse(line) as AuditRow);
   }
 
-  /** The rows that this leaves. */
+  /** The rows that this adds. */
   async function readNewRows(work: () => Promise<unknown>): Promise<AuditRow[]> {
     const before = await readRows();
     await work();
@@ -92,7 +92,7 @@ describe('the console bridge: audit', () => {
     expect(await readRows()).to.deep.equal([]);
   });
 
-  it('keeps a row of an action, with who, what, where and which request', async () => {
+  it('keeps a row of an action, with actor, operation, module and request', async () => {
     const row = await readNewRow(invoke('sync', { name: 'all' }), 200, 'req-1');
     expect(row).to.have.all.keys(...MEMBERS);
     const { at, value_digest, prev, hash, ...rest } = row;
@@ -121,7 +121,7 @@ describe('the console bridge: audit', () => {
     expect(row.value_digest).to.equal(`sha256:${sha256('25')}`);
   });
 
-  it('keeps no value, and of a sensitive one no digest that could be guessed', async () => {
+  it('keeps no value, and no guessable digest of a sensitive one', async () => {
     const secret = 'a secret of 4 words';
     const row = await readNewRow(write('api_key', secret), 200);
     expect(row.value_digest)
@@ -132,13 +132,13 @@ describe('the console bridge: audit', () => {
     expect(setup.host.output()).to.not.include(secret);
   });
 
-  it('keeps a failed row of an action that the provider refuses', async () => {
+  it('keeps a failed row of an action that the provider rejects', async () => {
     setup.provider.answer({ status: 500 });
     const row = await readNewRow(invoke('ping'), 502);
     expect(row).to.deep.include({ outcome: 'failed', target: 'ping' });
   });
 
-  it('keeps a failed row of an action whose provider gives no answer', async () => {
+  it('keeps a failed row of an action whose provider does not respond', async () => {
     setup.provider.answer({ raw: [], finally: 'reset' });
     expect((await readNewRow(invoke('ping'), 502)).outcome).to.equal('failed');
   });
@@ -154,9 +154,9 @@ describe('the console bridge: audit', () => {
     expect(row).to.deep.include({ outcome: 'failed', target: 'crm/page_size' });
   });
 
-  it('keeps no row of what did not pass authorisation', async () => {
+  it('keeps no row without authorization', async () => {
     const rows = await readNewRows(async () => {
-      const refused: BridgeCall[] = [
+      const rejected: BridgeCall[] = [
         { ...invoke('ping'), token: null },
         { ...invoke('ping'), token: 'dev-service:tester' },
         { ...invoke('ping'), body: { surplus: 1 } },
@@ -168,14 +168,14 @@ describe('the console bridge: audit', () => {
         write('nothing', 5),
         write('fixed', 'x'),
       ];
-      for (const call of refused) {
+      for (const call of rejected) {
         expect((await ask(call)).status).to.be.oneOf([400, 401, 403, 404]);
       }
     });
     expect(rows).to.deep.equal([]);
   });
 
-  it('keeps no row of what only reads', async () => {
+  it('keeps no row for reads', async () => {
     setup.provider.answer({ body: '{"records":[],"next_cursor":null}' });
     const rows = await readNewRows(async () => {
       for (const [permission, payload] of [
@@ -190,7 +190,7 @@ describe('the console bridge: audit', () => {
     expect(rows).to.deep.equal([]);
   });
 
-  it('keeps one row each of calls at a time', async () => {
+  it('keeps one row for each concurrent call', async () => {
     const calls = Array.from({ length: 20 }, (_, index) =>
       index % 2 === 0 ? invoke('ping', { index }) : write('page_size', index),
     );
@@ -219,7 +219,7 @@ describe('the console bridge: audit', () => {
     expect(JSON.parse(stdout)).to.deep.include({ rows: (await readRows()).length });
   });
 
-  it('shows the rows of one module alone when asked', async () => {
+  it('shows the rows of one module only on request', async () => {
     const rows = await readRows('--module', 'second');
     expect(rows).to.have.length(20);
     expect(new Set(rows.map(({ module }) => module))).to.deep.equal(new Set(['second']));

@@ -32,12 +32,11 @@ interface HeaderVector {
   readonly status: number;
 }
 
-// What a caller is told of at most.
+// The most errors that a response lists.
 const MAX_ERRORS = 100;
-// As long as a body can hold; each of them used to cost its time.
+// As many as a body can hold.
 const CROWD = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`m${index}`, 1]));
 
-// Contract 4.
 const MAX_BODY_BYTES = 1_048_576;
 const MAX_NESTING = 1_000;
 
@@ -45,7 +44,7 @@ const CALL = { permission: READ };
 const METADATA = { operation: 'modules_metadata' };
 const BODY = JSON.stringify(bridgeBody({ ...CALL, payload: METADATA }));
 
-/** A valid body that holds this JSON as a context. */
+/** A valid body with this JSON as its context. */
 function bodyAround(context: string): string {
   const payload = { operation: 'contributions_resolve', target: 'x', context: 'CONTEXT' };
   return JSON.stringify(bridgeBody({ ...CALL, payload })).replace('"CONTEXT"', () => context);
@@ -68,35 +67,35 @@ describe('the console bridge: bodies', () => {
   const send = (body: string | Uint8Array | null, headers?: readonly RawHeader[]) =>
     sendBridge(setup.host, { ...CALL, ...(headers === undefined ? {} : { headers }) }, body);
 
-  const expectRefused = async (body: string | Uint8Array | null, headers?: readonly RawHeader[]) =>
+  const expectRejected = async (body: string | Uint8Array | null, headers?: readonly RawHeader[]) =>
     expectProblem((await send(body, headers)).response, 400);
 
-  it('passes the body that the others are made from', async () => {
+  it('accepts the body that the others are made from', async () => {
     const { status, text } = await send(BODY);
     expect(status, text).to.equal(200);
   });
 
   for (const { title, body } of readCorpus<BodyVector[]>('bodies-refused')) {
-    it(`refuses ${title}`, async () => {
-      await expectRefused(toBytes(body));
+    it(`rejects ${title}`, async () => {
+      await expectRejected(toBytes(body));
     });
   }
 
   for (const body of ['null', '0', '""', '[]', 'true', '{}', `[${BODY}]`]) {
-    it(`refuses the body ${body.slice(0, 20)}, which is JSON and no request`, async () => {
-      await expectRefused(body);
+    it(`rejects the body ${body.slice(0, 20)}, which is JSON but not a request`, async () => {
+      await expectRejected(body);
     });
   }
 
-  it('refuses a byte-order mark before a valid body', async () => {
-    await expectRefused(`\ufeff${BODY}`);
+  it('rejects a byte-order mark before a valid body', async () => {
+    await expectRejected(`\ufeff${BODY}`);
   });
 
-  it('refuses bytes that are no UTF-8 within a valid body', async () => {
-    await expectRefused(Buffer.from(bodyAround('"caf\u00e9"'), 'latin1'));
+  it('rejects invalid UTF-8 within a valid body', async () => {
+    await expectRejected(Buffer.from(bodyAround('"caf\u00e9"'), 'latin1'));
   });
 
-  it('passes text beyond ASCII', async () => {
+  it('accepts text beyond ASCII', async () => {
     expect((await send(bodyAround('"café \\ud83d\\ude00 😀"'))).status).to.equal(200);
   });
 
@@ -107,12 +106,12 @@ describe('the console bridge: bodies', () => {
     });
   }
   for (const type of types.refused) {
-    it(`refuses content-type ${JSON.stringify(type)}`, async () => {
-      await expectRefused(BODY, [['content-type', type]]);
+    it(`rejects content-type ${JSON.stringify(type)}`, async () => {
+      await expectRejected(BODY, [['content-type', type]]);
     });
   }
 
-  // What `connection` names matters to what is forwarded, and nothing is here.
+  // `connection` matters for forwarded requests only.
   const isAboutBody = ({ method, body, headers }: HeaderVector) =>
     method === 'POST' &&
     body !== undefined &&
@@ -126,22 +125,22 @@ describe('the console bridge: bodies', () => {
     });
   }
 
-  it('refuses a request without a body', async () => {
-    await expectRefused(null);
+  it('rejects a request without a body', async () => {
+    await expectRejected(null);
   });
 
-  it('refuses a body that is compressed, and one that only says so', async () => {
+  it('rejects a compressed body, and one that claims to be', async () => {
     const headers: RawHeader[] = [
       ['content-type', 'application/json'],
       ['content-encoding', 'gzip'],
     ];
-    await expectRefused(gzipSync(BODY), headers);
-    await expectRefused(BODY, headers);
-    await expectRefused(gzipSync(BODY));
+    await expectRejected(gzipSync(BODY), headers);
+    await expectRejected(BODY, headers);
+    await expectRejected(gzipSync(BODY));
   });
 
   for (const framing of ['length', 'chunked'] as const) {
-    it(`passes 1 MiB and refuses one byte more (${framing})`, async () => {
+    it(`accepts 1 MiB and rejects one byte more (${framing})`, async () => {
       const room = MAX_BODY_BYTES - Buffer.byteLength(bodyAround('""'));
       const statuses: number[] = [];
       for (const length of [room - 1, room, room + 1]) {
@@ -163,7 +162,7 @@ describe('the console bridge: bodies', () => {
     });
   }
 
-  it('goes on with a connection on which a body was too long', async () => {
+  it('keeps the connection after a body that was too long', async () => {
     const connection = await RawConnection.open(setup.host.port);
     const headers: RawHeader[] = [
       ['host', 'localhost'],
@@ -188,7 +187,7 @@ describe('the console bridge: bodies', () => {
   });
 
   for (const length of [MAX_BODY_BYTES + 1, 2 ** 32 + 1]) {
-    it(`does not ask for a body that is announced to have ${length} bytes`, async () => {
+    it(`sends no 100 Continue for a body of ${length} bytes`, async () => {
       const connection = await RawConnection.open(setup.host.port);
       const headers: RawHeader[] = [
         ['host', 'localhost'],
@@ -207,7 +206,7 @@ describe('the console bridge: bodies', () => {
     });
   }
 
-  it('refuses a crowd of unknown fields at once, and names few of them', async () => {
+  it('rejects many unknown fields quickly and names few of them', async () => {
     const payload = { operation: 'modules_metadata', ...CROWD };
     const crowded = [
       JSON.stringify(bridgeBody({ ...CALL, payload })),
@@ -215,7 +214,7 @@ describe('the console bridge: bodies', () => {
     ];
     for (const body of crowded) {
       const startedAt = performance.now();
-      const { errors } = await expectRefused(body);
+      const { errors } = await expectRejected(body);
       expect(errors.length).to.be.within(1, MAX_ERRORS);
       expect(performance.now() - startedAt).to.be.lessThan(2_000);
     }
@@ -228,28 +227,28 @@ describe('the console bridge: bodies', () => {
     expect(answer.text.length).to.be.lessThan(1_000);
   });
 
-  it('refuses white space past 1 MiB', async () => {
-    await expectRefused(BODY + ' '.repeat(MAX_BODY_BYTES + 1 - BODY.length));
+  it('rejects white space past 1 MiB', async () => {
+    await expectRejected(BODY + ' '.repeat(MAX_BODY_BYTES + 1 - BODY.length));
   });
 
   for (const [kind, nest] of [
     ['arrays', nestArrays],
     ['objects', nestObjects],
   ] as const) {
-    it(`passes ${MAX_NESTING} levels of ${kind} and refuses one more`, async () => {
+    it(`accepts ${MAX_NESTING} levels of ${kind} and rejects one more`, async () => {
       const passed = await send(bodyAround(nest(MAX_NESTING - LEVELS_AROUND)));
       expect(passed.status, passed.text).to.equal(200);
-      await expectRefused(bodyAround(nest(MAX_NESTING - LEVELS_AROUND + 1)));
-      await expectRefused(bodyAround(nest(100_000)));
+      await expectRejected(bodyAround(nest(MAX_NESTING - LEVELS_AROUND + 1)));
+      await expectRejected(bodyAround(nest(100_000)));
     });
   }
 
-  it('does not take brackets in texts for levels', async () => {
+  it('does not count brackets in strings as levels', async () => {
     expect((await send(bodyAround(`"${'['.repeat(5_000)}\\"{"`))).status).to.equal(200);
   });
 
   for (const vector of readBridgeCorpus<PayloadVector[]>('payloads-refused')) {
-    it(`refuses as payload ${vector.title}, and names the field`, async () => {
+    it(`rejects as payload ${vector.title}, and names the field`, async () => {
       const answer = await askBridge(setup.host, { ...CALL, payload: vector.payload });
       const { errors } = expectProblem(answer.response, 400);
       expect(errors.map(({ field }) => field).join()).to.include(vector.field);
@@ -260,23 +259,23 @@ describe('the console bridge: bodies', () => {
   for (const payload of readBridgeCorpus<{ operation: string }[]>('unknown-fields')) {
     const members = Object.keys(payload).join(', ');
     for (const field of ['surplus', '__proto__', 'constructor', 'Operation', '']) {
-      it(`refuses the unknown field ${JSON.stringify(field)} beside ${members} (${payload.operation})`, async () => {
+      it(`rejects the unknown field ${JSON.stringify(field)} beside ${members} (${payload.operation})`, async () => {
         const entries = JSON.stringify(payload).slice(1, -1);
         const text = `{${entries},${JSON.stringify(field)}:1}`;
         const body = JSON.stringify(bridgeBody({ ...CALL, payload: 'PAYLOAD' }));
-        await expectRefused(body.replace('"PAYLOAD"', () => text));
+        await expectRejected(body.replace('"PAYLOAD"', () => text));
       });
     }
   }
 
   for (const field of ['surplus', '__proto__', 'toString', 'module', 'Payload']) {
-    it(`refuses the unknown field ${field} beside the payload`, async () => {
-      await expectRefused(`${BODY.slice(0, -1)},"${field}":1}`);
+    it(`rejects the unknown field ${field} beside the payload`, async () => {
+      await expectRejected(`${BODY.slice(0, -1)},"${field}":1}`);
     });
   }
 
   for (const field of ['permission', 'payload', 'moduleReleaseDigest', 'uiArtifactDigest']) {
-    it(`refuses a body whose ${field} is missing, null or a number`, async () => {
+    it(`rejects a body whose ${field} is missing, null or a number`, async () => {
       for (const value of [undefined, null, 5]) {
         const call = { ...CALL, payload: METADATA, body: { [field]: value } };
         const { errors } = expectProblem((await askBridge(setup.host, call)).response, 400);
@@ -285,7 +284,7 @@ describe('the console bridge: bodies', () => {
     });
   }
 
-  it('prints no value of a body that it refuses', async () => {
+  it('prints no value of a rejected body', async () => {
     const value = 'a-value-of-the-caller';
     const payload = { operation: value, entity: value };
     const answer = await askBridge(setup.host, { ...CALL, payload });

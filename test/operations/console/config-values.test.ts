@@ -95,7 +95,7 @@ describe('config_values', () => {
     expect((await askValues(setup.host)).text).to.not.include('secret');
   });
 
-  it('tells of a restart that is due, until the value is the old one again', async () => {
+  it('reports a restart that is due, until the value is the old one again', async () => {
     await writeValue(setup.host, 'threads', 8);
     await writeValue(setup.host, 'zeal', false);
     const written = await readValues(setup.host);

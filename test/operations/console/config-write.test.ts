@@ -63,7 +63,7 @@ const ACCEPTED: readonly (readonly [string, unknown])[] = [
   ['any', 'text'],
 ];
 
-const REFUSED: readonly (readonly [string, unknown, RegExp])[] = [
+const INVALID_VALUES: readonly (readonly [string, unknown, RegExp])[] = [
   ['flag', 'true', /true or false/],
   ['flag', null, /true or false/],
   ['flag', 1, /true or false/],
@@ -97,8 +97,8 @@ describe('config_write', () => {
     });
   }
 
-  for (const [key, value, expected] of REFUSED) {
-    it(`refuses ${JSON.stringify(value)} as ${key}, and audits it`, async () => {
+  for (const [key, value, expected] of INVALID_VALUES) {
+    it(`rejects ${JSON.stringify(value)} as ${key}, and audits it`, async () => {
       const before = await readAudit();
       const stored = (await readValues(setup.host))[key];
       const answer = await askWrite(setup.host, key, value);
@@ -121,7 +121,7 @@ describe('config_write', () => {
     ['any', '1e400'],
     ['any', '{"a":[-1e400]}'],
   ] as const) {
-    it(`refuses ${json} as ${key}, which would not come back as it is`, async () => {
+    it(`rejects ${json} as ${key}, which would not come back as it is`, async () => {
       const stored = (await readValues(setup.host))[key];
       const payload = { operation: 'config_write', service: 'conf', key, value: 'VALUE' };
       const body = JSON.stringify(bridgeBody({ permission: CONFIG, payload }));
@@ -166,8 +166,8 @@ describe('config_write', () => {
   it('lets no secret out: not in an answer, a log, a file or the audit', async () => {
     const answer = await askWrite(setup.host, 'secret', SECRET);
     expect(answer.data).to.deep.equal({ service: 'conf', key: 'secret', value: null });
-    const refused = await askWrite(setup.host, 'pin', 271);
-    expect(refused.text).to.not.include('271');
+    const rejected = await askWrite(setup.host, 'pin', 271);
+    expect(rejected.text).to.not.include('271');
     expect((await askValues(setup.host)).text).to.not.include(SECRET);
     const rows = (await readAudit()).slice(-2);
     for (const row of rows) expect(row.value_digest).to.match(/^hmac-sha256:/);
@@ -192,7 +192,7 @@ describe('config_write without a store', () => {
     { env: { MODGATE_STORE: URL } },
   );
 
-  it('is 503, and so are config_values and a value that is refused', async () => {
+  it('is 503, and so are config_values and a value that is rejected', async () => {
     for (const answer of [
       await askWrite(setup.host, 'count', 3),
       await askWrite(setup.host, 'count', 300),

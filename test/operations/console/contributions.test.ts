@@ -52,7 +52,7 @@ function contribute(
   return { target, label, icon: 'spark', action, ...members };
 }
 
-/** A module that consoles may ask, and whose action the contributions name. */
+/** A module with the action that the contributions name. */
 function contributor(
   name: string,
   moduleId: string,
@@ -151,7 +151,7 @@ describe('the console bridge: contributions_resolve', () => {
   const resolveLabels = async (...args: Parameters<typeof resolve>) =>
     (await resolve(...args)).map(({ label }) => label);
 
-  it('answers each with all that a console needs', async () => {
+  it('returns each with all fields', async () => {
     const [only, ...rest] = await resolve('other');
     expect(rest).to.deep.equal([]);
     expect(only).to.deep.equal({
@@ -166,7 +166,7 @@ describe('the console bridge: contributions_resolve', () => {
     });
   });
 
-  it('answers the same fields where the manifest leaves them out', async () => {
+  it('returns the same fields if the manifest omits them', async () => {
     const [only] = await resolve('plain');
     expect(only).to.have.all.keys(
       ...['kind', 'key', 'label', 'moduleName', 'actionName', 'input', 'icon'],
@@ -176,7 +176,7 @@ describe('the console bridge: contributions_resolve', () => {
     expect(only?.requiredCapabilities).to.deep.equal([]);
   });
 
-  it('comes by module name, then in the order of the manifest', async () => {
+  it('sorts by module name, then in the order of the manifest', async () => {
     expect(await resolveLabels('ordered')).to.deep.equal(['a only', 'b second', 'b first']);
   });
 
@@ -185,33 +185,33 @@ describe('the console bridge: contributions_resolve', () => {
     expect(first?.key).to.equal('acme/a:ordered:act');
   });
 
-  it('answers an empty list for a target of nobody', async () => {
+  it('returns an empty list for an unknown target', async () => {
     for (const target of ['nobody', '', '__proto__']) {
       expect(await resolve(target)).to.deep.equal([]);
     }
   });
 
-  it('names the module of the action, which may be another', async () => {
+  it('names the module of the action, even if it is another one', async () => {
     const [only] = await resolve('across');
     expect(only?.actionName).to.equal('act');
     expect(only?.moduleName).to.equal('b-module');
   });
 
-  it('leaves out one whose action no live module has', async () => {
+  it('omits one whose action no live module has', async () => {
     expect(await resolveLabels('unresolved')).to.deep.equal(['own']);
   });
 
-  it('leaves out one whose version is not that of a live slot', async () => {
+  it('omits one whose version differs from every live slot', async () => {
     const labels = await resolveLabels('c-module.slot');
     const kept = ['slot, no version', 'slot, its version', 'slot, the version of s'];
     expect(labels).to.deep.equal(kept);
   });
 
-  it('keeps one with a version where no live module has the slot', async () => {
+  it('keeps one with a version if no live module has the slot', async () => {
     expect(await resolveLabels('versions')).to.deep.equal(['no version', 'no slot, a version']);
   });
 
-  it('answers those whose required capabilities the actor holds', async () => {
+  it('returns those whose required capabilities the actor holds', async () => {
     const ask = (token: string) => resolveLabels('guarded', {}, token);
     const all = ['needs nothing', 'needs one', 'needs two'];
     expect(await ask(serviceToken(USE))).to.deep.equal(['needs nothing']);
@@ -233,7 +233,7 @@ describe('the console bridge: contributions_resolve', () => {
     });
   });
 
-  it('binds nothing of a context that is absent, or no object', async () => {
+  it('binds nothing from a context that is absent or not an object', async () => {
     for (const members of [
       {},
       { context: null },
@@ -246,7 +246,7 @@ describe('the console bridge: contributions_resolve', () => {
     }
   });
 
-  it('reads an own __proto__ of a context as nothing but a member', async () => {
+  it('reads an own __proto__ of a context as a plain member', async () => {
     const body = JSON.stringify(
       bridgeBody({
         permission: USE,
@@ -261,14 +261,14 @@ describe('the console bridge: contributions_resolve', () => {
     expect(Object.values(only?.input ?? {})).to.not.include('inherited');
   });
 
-  it('writes inputs named like members of objects as they are named', async () => {
+  it('keeps inputs that are named like members of Object', async () => {
     const [only] = await resolve('hostile', { context: { evil: { polluted: true } } });
     const names = Object.getOwnPropertyNames(only?.input);
     expect(names).to.have.members(['__proto__', 'constructor']);
     expect((await resolve('other'))[0]).to.not.have.property('polluted');
   });
 
-  it('shows nothing of modules that are refused or disabled', async () => {
+  it('omits modules that are rejected or disabled', async () => {
     const labels = await resolveLabels('ordered', {}, 'dev-system:root');
     expect(labels).to.not.include.members(['refused']);
     expect(labels).to.not.include.members(['disabled']);

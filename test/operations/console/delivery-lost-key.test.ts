@@ -57,7 +57,7 @@ describe('delivery with a lost key of the store', () => {
       await writeValue(second, 'size', 60);
       await waitFor(2);
       expect(readDeliveries(provider).at(-1)?.values).to.deep.equal({ 'conf/size': 60 });
-      // Lines leave some milliseconds later than what they tell of.
+      // Lines are written some milliseconds later.
       await waitUntil('the lost values to be named', () => namesOfUnusable(second).length > 0);
       expect(namesOfUnusable(second)).to.have.members(['conf/token', 'conf/made']);
       expect(second.output()).to.not.include(SECRET);

@@ -16,7 +16,7 @@ const FIELDS: readonly ConfigField[] = [
   { service: 'conf', key: 'made', type: { kind: 'string' }, generated: { bytes: 16 } },
 ];
 
-/** Contract 4 leaves no more between a write on one host and its arrival through another. */
+/** The longest time from a write on one host to its delivery through another. */
 const ARRIVAL_MS = 3_000;
 
 describe('delivery with two hosts on one PostgreSQL', () => {
@@ -48,7 +48,7 @@ describe('delivery with two hosts on one PostgreSQL', () => {
     expect(two).to.deep.equal(one);
   });
 
-  it(`brings what is written on one to the module of the other within ${ARRIVAL_MS} ms`, async () => {
+  it(`delivers a write on one host to the module of the other within ${ARRIVAL_MS} ms`, async () => {
     const [first, second] = hosts as readonly [RunningHost, RunningHost];
     for (const [revision, host, size] of [
       [1, first, 60],

@@ -34,7 +34,7 @@ const FIELDS: readonly ConfigField[] = [
 const DEFAULTS = { 'conf/size': 50, 'conf/threads': 4 };
 const SECRET = 'a secret that no log holds';
 
-describe('delivery of the config', () => {
+describe('config delivery', () => {
   const running: { stop(): Promise<unknown> }[] = [];
   let provider: EchoProvider;
 
@@ -87,7 +87,7 @@ describe('delivery of the config', () => {
     expect(readDeliveries(provider).at(-1)?.values).to.deep.equal(values);
   });
 
-  it('carries what a restart-only field was when the module was opened', async () => {
+  it('sends restart-only fields as they were when the module opened', async () => {
     const host = await startConfigured();
     await waitFor(0);
     await writeValue(host, 'threads', 8);
@@ -98,13 +98,13 @@ describe('delivery of the config', () => {
       configDescriptor(provider.url, FIELDS, { limits: { timeout_ms: 4000 } }),
     );
     const opened = { ...DEFAULTS, 'conf/threads': 8 };
-    await waitUntil('the new version to be told', () => {
+    await waitUntil('the delivery to the new version', () => {
       return readDeliveries(provider).at(-1)?.values['conf/threads'] === 8;
     });
     expect(readDeliveries(provider).at(-1)).to.deep.equal({ revision: 1, values: opened });
   });
 
-  it('is repeated until it is accepted, by then with the latest values', async () => {
+  it('is retried until it is accepted, with the latest values', async () => {
     provider.answer({ status: 500 });
     const host = await startConfigured();
     await waitUntil('two attempts', () => readDeliveries(provider).length >= 2);
@@ -116,10 +116,10 @@ describe('delivery of the config', () => {
     expect(readDeliveries(provider).at(-1)).to.deep.equal({ revision: 2, values });
   });
 
-  it('does not let a new value wait for the end of a pause', async () => {
+  it('sends a new value without waiting for the backoff', async () => {
     provider.answer({ status: 500 });
     const host = await startConfigured();
-    // After the fifth the pause is 1.6 s at least.
+    // After the fifth attempt the backoff is at least 1.6 s.
     await waitUntil('five attempts', () => readDeliveries(provider).length === 5, 20_000);
     provider.reset();
     const writtenAt = performance.now();
@@ -128,7 +128,7 @@ describe('delivery of the config', () => {
     expect(performance.now() - writtenAt).to.be.below(1_000);
   });
 
-  it('comes to every endpoint, whether or not another one answers', async () => {
+  it('reaches every endpoint, even if another one fails', async () => {
     const second = await startEchoProvider();
     running.push({ stop: () => second.close() });
     const endpoints = ['http://127.0.0.1:1', provider.url, second.url];
@@ -140,7 +140,7 @@ describe('delivery of the config', () => {
     await waitFor(1, second);
   });
 
-  it('is no call of the module: it counts nowhere and opens no breaker', async () => {
+  it('does not count as a call and opens no circuit breaker', async () => {
     provider.answer({ status: 500 });
     const host = await startConfigured({ breaker: { failures: 1 } });
     await waitUntil('three attempts', () => readDeliveries(provider).length >= 3);
@@ -152,7 +152,7 @@ describe('delivery of the config', () => {
     expect(endpoint).to.include({ state: 'up', calls: 0, failures: 0 });
   });
 
-  it('is told of once a reason, without a value', async () => {
+  it('logs each failure reason once, without values', async () => {
     provider.answer({ status: 500, body: JSON.stringify({ error: SECRET }) });
     const host = await startConfigured();
     await writeValue(host, 'token', SECRET);
@@ -171,7 +171,7 @@ describe('delivery of the config', () => {
     expect(host.output()).to.not.include(SECRET);
   });
 
-  it('asks nothing of a module without delivery_path, and says nothing of it', async () => {
+  it('ignores modules without delivery_path', async () => {
     const inline = configManifest(FIELDS, { config: { fields: FIELDS } });
     const host = await startConfigured({ manifest: { inline } });
     await writeValue(host, 'size', 60);
@@ -188,7 +188,7 @@ describe('delivery of the config', () => {
       const manifest = createManifest('bare', { capabilities: [CONFIG] });
       const files = { 'bare.json': createDescriptor('bare', manifest, [CONFIG]) };
       const host = await start(files, { args: ['--state', state] });
-      // A store that was being opened is open, or was on disk, by the end.
+      // A store would be on disk by the end.
       await host.stop();
       expect(readdirSync(state).filter((name) => name.startsWith('modgate.db'))).to.deep.equal([]);
     } finally {
@@ -196,7 +196,7 @@ describe('delivery of the config', () => {
     }
   });
 
-  it('makes a generated secret once, and brings it', async () => {
+  it('generates a secret once and delivers it', async () => {
     const state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
     const made: ConfigField = {
       service: 'conf',

@@ -87,13 +87,13 @@ describe('the console bridge: grants', () => {
     expect((await ask({ module: 'other' })).status).to.equal(403);
   });
 
-  it('holds for nobody where the descriptor gives none', async () => {
+  it('denies every caller without grants in the descriptor', async () => {
     for (const module of ['bare', 'no-ui']) {
       expect((await ask({ module })).status, module).to.equal(403);
     }
   });
 
-  it('holds for nobody by being a system or an administrator', async () => {
+  it('denies systems and administrators without a grant', async () => {
     for (const token of ['dev-system:root', 'dev-user:ada:console.admin']) {
       expect((await ask({ token, module: 'other' })).status).to.equal(403);
     }

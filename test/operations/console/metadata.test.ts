@@ -103,7 +103,7 @@ describe('the console bridge: modules_metadata', () => {
     expect(JSON.stringify(modules)).to.not.include(SECRET);
   });
 
-  it('shows the same to everybody who may ask', async () => {
+  it('shows the same to every allowed caller', async () => {
     const all = await readModules(setup.host);
     for (const token of [`dev-service:a:${USE}`, 'dev-user:ada:console.admin']) {
       expect(await readModules(setup.host, token)).to.deep.equal(all);

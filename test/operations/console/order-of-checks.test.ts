@@ -26,12 +26,12 @@ const VALID: BridgeCall = {
 interface Fault {
   readonly title: string;
   readonly status: number;
-  /** What `errors` or `detail` of the Problem name. */
+  /** Named by `errors` or `detail` of the Problem. */
   readonly named: RegExp;
   readonly apply: (call: BridgeCall) => BridgeCall;
 }
 
-/** In the order of contract 4. */
+/** In the order of the checks. */
 const FAULTS: readonly Fault[] = [
   {
     title: 'no actor',
@@ -97,13 +97,13 @@ describe('the console bridge: order of checks', () => {
 
   const ask = (call: BridgeCall) => askBridge(setup.host, call);
 
-  function expectRefusal(answer: BridgeAnswer, fault: Fault): void {
+  function expectRejection(answer: BridgeAnswer, fault: Fault): void {
     const { detail, errors } = expectProblem(answer.response, fault.status);
     expect(`${detail} ${JSON.stringify(errors)}`).to.match(fault.named);
     expect(setup.provider.requests).to.deep.equal([]);
   }
 
-  it('passes the call that the others are made from', async () => {
+  it('accepts the call that the others are made from', async () => {
     const answer = await ask(VALID);
     expect(answer.text).to.equal('{"data":{"ok":true}}');
     expect(answer.status).to.equal(200);
@@ -113,7 +113,7 @@ describe('the console bridge: order of checks', () => {
 
   for (const fault of FAULTS) {
     it(`answers ${fault.status} to ${fault.title}`, async () => {
-      expectRefusal(await ask(fault.apply(VALID)), fault);
+      expectRejection(await ask(fault.apply(VALID)), fault);
     });
   }
 
@@ -121,21 +121,21 @@ describe('the console bridge: order of checks', () => {
     const [next, ...later] = FAULTS.slice(index + 1);
     if (next === undefined) return;
 
-    it(`tells of ${first.title} before ${next.title}`, async () => {
+    it(`reports ${first.title} before ${next.title}`, async () => {
       const alone = await ask(first.apply(VALID));
       const both = await ask(first.apply(next.apply(VALID)));
-      expectRefusal(both, first);
+      expectRejection(both, first);
       expect(both.problem.detail).to.equal(alone.problem.detail);
     });
 
     for (const last of later) {
-      it(`tells of ${first.title} before ${last.title}`, async () => {
-        expectRefusal(await ask(first.apply(last.apply(VALID))), first);
+      it(`reports ${first.title} before ${last.title}`, async () => {
+        expectRejection(await ask(first.apply(last.apply(VALID))), first);
       });
     }
   });
 
-  it('tells of what a body lacks before what its permission and digests are', async () => {
+  it('reports missing members before checking permission and digests', async () => {
     for (const missing of ['moduleReleaseDigest', 'uiArtifactDigest', 'permission', 'payload']) {
       const body = { permission: 'crm.other', moduleReleaseDigest: 'none', [missing]: undefined };
       const answer = await ask({ ...VALID, body });
@@ -144,7 +144,7 @@ describe('the console bridge: order of checks', () => {
     }
   });
 
-  it('tells of a limit that is none before any grant is looked at', async () => {
+  it('reports an invalid limit before checking grants', async () => {
     const payload = { operation: 'admin_data_list', entity: 'nothing', limit: 'many' };
     const answer = await ask({
       permission: READ,
@@ -167,7 +167,7 @@ describe('the console bridge: order of checks', () => {
       'of another hash': RELEASE.replace('sha256', 'sha512'),
       empty: '',
     })) {
-      it(`refuses a ${field} ${title}`, async () => {
+      it(`rejects a ${field} ${title}`, async () => {
         const answer = await ask({ ...VALID, body: { [field]: digest } });
         expect(answer.status, answer.text).to.equal(400);
         expect(JSON.stringify(answer.problem.errors)).to.include(field);
@@ -175,14 +175,14 @@ describe('the console bridge: order of checks', () => {
     }
 
     for (const value of [null, 5, {}, []]) {
-      it(`refuses ${JSON.stringify(value)} as ${field}`, async () => {
+      it(`rejects ${JSON.stringify(value)} as ${field}`, async () => {
         const answer = await ask({ ...VALID, body: { [field]: value } });
         expect(answer.status, answer.text).to.equal(400);
       });
     }
   }
 
-  it('lets a system pass without scopes', async () => {
+  it('allows a system without scopes', async () => {
     expect((await ask({ ...VALID, token: 'dev-system:tester' })).status).to.equal(200);
   });
 
@@ -194,7 +194,7 @@ describe('the console bridge: order of checks', () => {
     expect((await ask({ ...VALID, token: 'dev-user:ada:console.admin' })).status).to.equal(200);
   });
 
-  it('refuses a user with neither', async () => {
+  it('rejects a user with neither', async () => {
     const answer = await ask({ ...VALID, token: `dev-user:ada:${READ}` });
     expect(answer.status).to.equal(403);
   });
@@ -210,7 +210,7 @@ describe('the console bridge: order of checks', () => {
     });
   }
 
-  it('refuses what a token does not stand for', async () => {
+  it('rejects what a token does not stand for', async () => {
     const answer = await ask({ ...VALID, token: 'nobody' });
     expect(answer.status).to.equal(401);
   });
@@ -281,7 +281,7 @@ describe('the console bridge: order of checks', () => {
       ],
     ];
     for (const [title, permission, payload] of cases) {
-      it(`refuses ${title}`, async () => {
+      it(`rejects ${title}`, async () => {
         const answer = await ask({ permission, payload });
         expect(answer.status, answer.text).to.equal(403);
         expect(answer.problem.code).to.equal('forbidden');

@@ -20,7 +20,7 @@ describe('the console bridge: provider_errors', () => {
     'crm.json': crmDescriptor(url, { ...members, provider_errors: 'passthrough' }),
     'plain.json': crmDescriptor(url, { ...members, module: 'plain' }),
   }));
-  const refuse = (status: number) =>
+  const rejectWith = (status: number) =>
     setup.provider.answer({
       status,
       headers: [
@@ -34,9 +34,9 @@ describe('the console bridge: provider_errors', () => {
   for (const call of [LIST, INVOKE]) {
     const { operation } = call.payload as { operation: string };
 
-    it(`${operation}: passthrough hands the provider's refusal to the console`, async () => {
+    it(`${operation}: passthrough returns the provider's error to the console`, async () => {
       for (const status of PASSED_ON) {
-        refuse(status);
+        rejectWith(status);
         const { problem, response } = await askBridge(setup.host, call);
         expect(problem).to.include({
           status,
@@ -55,15 +55,15 @@ describe('the console bridge: provider_errors', () => {
 
     it(`${operation}: any other status is a 502`, async () => {
       for (const status of [401, 403, 418, 500, 503]) {
-        refuse(status);
+        rejectWith(status);
         const { problem } = await askBridge(setup.host, call);
         expect(problem).to.include({ status: 502, code: 'external_dependency_failure' });
         expect(problem.detail).to.not.include('locked');
       }
     });
 
-    it(`${operation}: without passthrough every refusal is a 502`, async () => {
-      refuse(409);
+    it(`${operation}: without passthrough every error is a 502`, async () => {
+      rejectWith(409);
       const { problem } = await askBridge(setup.host, { ...call, module: 'plain' });
       expect(problem).to.include({ status: 502, code: 'external_dependency_failure' });
       expect(problem.errors).to.deep.include({ field: 'provider_status', reason: '409' });

@@ -45,7 +45,7 @@ describe('dev tokens', () => {
   const tokens = readCorpus<Tokens>('dev-tokens');
 
   for (const { title, authorization, actor } of tokens.accepted) {
-    it(`know ${title}`, async () => {
+    it(`accept ${title}`, async () => {
       const headers: RawHeader[] = [['authorization', authorization]];
       const response = await call(setup.host, { target: TARGET, as: null, headers });
       expect(response.status, response.body.toString()).to.equal(200);
@@ -61,25 +61,25 @@ describe('dev tokens', () => {
     });
   }
 
-  it('admit an id of 128 characters and no more', async () => {
+  it('accept an id of at most 128 characters', async () => {
     const longest = await call(setup.host, { target: TARGET, as: `dev-system:${LONGEST_ID}` });
     expect(longest.status).to.equal(200);
     expectProblem(await call(setup.host, { target: TARGET, as: `dev-system:${LONGEST_ID}i` }), 401);
   });
 
-  it('admit a colon in a scope, which is visible ASCII', async () => {
+  it('accept a colon in a scope', async () => {
     const as = 'dev-service:probe:crm:read';
     const response = await call(setup.host, { target: '/modules/crm/http/odd', as });
     expect(response.status).to.equal(200);
   });
 
-  it('take no token from the query', async () => {
+  it('are ignored in the query', async () => {
     const target = `${TARGET}?access_token=dev-system:root&authorization=Bearer%20dev-system:root`;
     expectProblem(await call(setup.host, { target, as: null }), 401);
   });
 
   for (const name of LOOPBACK_HOSTS) {
-    it(`admit the Host ${name}`, async () => {
+    it(`accept the Host ${name}`, async () => {
       for (const host of [name, `${name}:${setup.host.port}`]) {
         const headers: RawHeader[] = [['host', host]];
         expect((await call(setup.host, { target: TARGET, headers })).status, host).to.equal(200);
@@ -99,7 +99,7 @@ describe('dev tokens', () => {
     });
   }
 
-  it('do not serve a page that names another host in its target', async () => {
+  it('reject a target with another host', async () => {
     for (const target of ['/modules', '/livez', TARGET]) {
       const response = await call(setup.host, { target: `http://evil.example${target}` });
       expect(response.status, target).to.be.oneOf([400, 403, 404]);
@@ -109,7 +109,7 @@ describe('dev tokens', () => {
 });
 
 describe('--allow-dev-auth-anywhere', () => {
-  it('listens on all addresses and admits any Host', async () => {
+  it('listens on all addresses and accepts any Host', async () => {
     const host = await startHost({ args: ['--host', '0.0.0.0', '--allow-dev-auth-anywhere'] });
     try {
       const headers: RawHeader[] = [['host', 'example.com']];

@@ -60,7 +60,7 @@ describe('body policy', () => {
 
   readCorpus<BodyVector[]>('bodies-refused').forEach((vector, index) => {
     const method = BODY_METHODS[index % BODY_METHODS.length] ?? 'POST';
-    it(`refuses ${vector.title}`, async () => {
+    it(`rejects ${vector.title}`, async () => {
       const body = toBytes(vector.body);
       for (const framing of FRAMINGS) {
         const given = { method, target: TARGET, headers: [JSON_TYPE], body, framing };
@@ -88,7 +88,7 @@ describe('body policy', () => {
   }
 
   for (const type of types.refused) {
-    it(`refuses content-type ${JSON.stringify(type)}`, async () => {
+    it(`rejects content-type ${JSON.stringify(type)}`, async () => {
       expectProblem(await post(type), 400);
       expect(setup.provider.requests, 'calls of the provider').to.have.length(0);
     });
@@ -137,7 +137,7 @@ describe('body policy', () => {
     );
   });
 
-  it('leaves a body of GET and the next request on the connection apart', async () => {
+  it('separates the body of a GET from the next request', async () => {
     const head = { target: TARGET, headers: keepAlive(setup.host.port) };
     const smuggled = buildRequest({ ...head, target: '/modules/wide/http/smuggled' });
     const connection = await RawConnection.open(setup.host.port);
@@ -153,7 +153,7 @@ describe('body policy', () => {
     expect(targets).to.deep.equal(['/a', '/second']);
   });
 
-  it('answers 400 to a declared length past the limit before any of it has come', async () => {
+  it('answers 400 to a content-length over the limit before the body arrives', async () => {
     const connection = await RawConnection.open(setup.host.port);
     try {
       connection.write(openPost(setup.host.port, 'content-length: 10000000000'));
@@ -163,7 +163,7 @@ describe('body policy', () => {
     }
   });
 
-  it('answers 400 to a chunked body past the limit that never ends', async () => {
+  it('answers 400 to an endless chunked body over the limit', async () => {
     const connection = await RawConnection.open(setup.host.port);
     try {
       connection.write(openPost(setup.host.port, 'transfer-encoding: chunked'));
@@ -175,7 +175,7 @@ describe('body policy', () => {
     }
   });
 
-  it('does not forward a body that the caller cut short', async () => {
+  it('does not forward an incomplete body', async () => {
     const connection = await RawConnection.open(setup.host.port);
     try {
       connection.write(`${openPost(setup.host.port, 'content-length: 20')}{"a":1}`);
@@ -190,7 +190,7 @@ describe('body policy', () => {
     expect(setup.provider.requests).to.have.length(0);
   });
 
-  it('lets a slow body come without taking its time from the provider', async () => {
+  it('does not count the time of a slow body against the provider', async () => {
     const connection = await RawConnection.open(setup.host.port);
     try {
       const head = openPost(setup.host.port, 'content-length: 8').replace('/wide/', '/quick/');

@@ -5,7 +5,7 @@ import { describeWideModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
-describe('a caller who has gone', () => {
+describe('a client that disconnects', () => {
   const setup = useHost((provider) => ({ 'wide.json': describeWideModule('wide', provider.url) }));
   const send = async (id: string) => {
     const connection = await RawConnection.open(setup.host.port);
@@ -26,7 +26,7 @@ describe('a caller who has gone', () => {
     expect(findLine('gone-1')).to.include({ status: 499, failure: 'cancelled' });
   });
 
-  it('does not hold up those who stay', async () => {
+  it('does not delay other clients', async () => {
     setup.provider.answer({ raw: [], finally: 'hang' });
     (await send('gone-2')).destroy();
     setup.provider.reset();

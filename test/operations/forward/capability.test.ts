@@ -44,7 +44,7 @@ describe('capabilities', () => {
   }));
 
   for (const as of PASSES) {
-    it(`lets ${as} pass`, async () => {
+    it(`allows ${as}`, async () => {
       const response = await call(setup.host, { target: '/modules/crm/http/items', as });
       expect(response.status).to.equal(200);
       expect(parseJson(response)['capability']).to.equal('crm.read');
@@ -53,7 +53,7 @@ describe('capabilities', () => {
   }
 
   for (const as of LACKS) {
-    it(`refuses ${as}`, async () => {
+    it(`denies ${as}`, async () => {
       const response = await call(setup.host, { target: '/modules/crm/http/items', as });
       const problem = expectProblem(response, 403);
       expect(problem.next_actions?.join('\n') ?? '').to.include('crm.read');
@@ -66,7 +66,7 @@ describe('capabilities', () => {
     'dev-service:probe:crm.read,crm.write,undefined,null',
     'dev-user:ann:console.admin,crm.read',
   ]) {
-    it(`refuses ${as} on a route without a capability`, async () => {
+    it(`denies ${as} on a route without a capability`, async () => {
       for (const method of ['GET', 'HEAD', 'DELETE']) {
         const response = await call(setup.host, {
           method,

@@ -52,12 +52,12 @@ describe('methods of forwarded routes', () => {
   }
 
   for (const method of OTHER_METHODS) {
-    it(`answers 404 to ${method} of a caller who is known`, async () => {
+    it(`answers 404 to ${method} of an authenticated caller`, async () => {
       expectProblem(await send(method, '/modules/wide/http/a'), 404);
       expect(setup.provider.requests).to.have.length(0);
     });
 
-    it(`answers 401 to ${method} of a caller who is not`, async () => {
+    it(`answers 401 to ${method} without credentials`, async () => {
       expectProblem(await send(method, '/modules/wide/http/a', null), 401);
     });
   }
@@ -79,7 +79,7 @@ describe('methods of forwarded routes', () => {
     expect(head.body).to.have.length(0);
   });
 
-  it('refuses HEAD as it would refuse GET', async () => {
+  it('rejects HEAD as GET', async () => {
     const statuses: number[] = [];
     for (const [target, as] of [
       ['/modules/wide/http/a', null],
@@ -92,12 +92,12 @@ describe('methods of forwarded routes', () => {
     expect(statuses).to.deep.equal([401, 403, 404, 403]);
   });
 
-  it('answers 404 to HEAD where the route is not one of GET', async () => {
+  it('answers 404 to HEAD without a GET route', async () => {
     expect((await send('HEAD', '/modules/narrow/http/only-post')).status).to.equal(404);
     expect(setup.provider.requests).to.have.length(0);
   });
 
-  it('answers 404, not 405, to a method that the path has no route for', async () => {
+  it('answers 404, not 405, to a method without a route', async () => {
     const response = await send('GET', '/modules/narrow/http/only-post');
     expectProblem(response, 404);
     expect(headerValue(response.headers, 'allow')).to.equal(undefined);

@@ -25,13 +25,13 @@ const ROUTES: readonly RouteOptions[] = [
   { method: 'GET', path: '/closed' },
   { method: 'POST', path: '/closed' },
 ];
-// Discard (RFC 863): nothing listens there on a machine of today.
-const NOBODY = 'http://127.0.0.1:9';
+// Discard (RFC 863): nothing listens there.
+const UNUSED = 'http://127.0.0.1:9';
 
 describe('order of checks', () => {
   const setup = useHost((provider) => ({
     'crm.json': describeModule('crm', provider.url, ROUTES),
-    'down.json': describeModule('down', NOBODY, ROUTES),
+    'down.json': describeModule('down', UNUSED, ROUTES),
   }));
 
   for (const vector of readCorpus<Vector[]>('order-of-checks')) {

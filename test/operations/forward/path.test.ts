@@ -5,19 +5,19 @@ import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeWideModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 
-interface Refused {
+interface Rejected {
   readonly title: string;
   readonly target: string;
-  /** Default 404; 400 too where the parser may be the one that refuses. */
+  /** Default 404; 400 too if the parser may reject it. */
   readonly status?: readonly number[];
 }
 
-interface Forwarded extends Refused {
+interface Forwarded extends Rejected {
   readonly rest: string;
 }
 
 const PREFIX = '/modules/wide/http';
-// 63 characters, the longest part of a name (contract 1.2).
+// 63 characters: the longest part of a name.
 const LONG = `a${'b'.repeat(62)}`;
 const SENT_AS: readonly (readonly [name: string, segment: string])[] = [
   ['acme/crm', 'acme%2Fcrm'],
@@ -40,7 +40,7 @@ describe('paths of forwarded routes', () => {
     'digit.json': describeWideModule('0', provider.url),
   }));
 
-  for (const { title, target, status = [404] } of readCorpus<Refused[]>('targets-refused')) {
+  for (const { title, target, status = [404] } of readCorpus<Rejected[]>('targets-refused')) {
     it(`answers ${status.join(' or ')} to ${title}: ${JSON.stringify(target)}`, async () => {
       const response = await call(setup.host, { target });
       expect(response.status).to.be.oneOf(status);
@@ -69,8 +69,8 @@ describe('paths of forwarded routes', () => {
     });
   }
 
-  for (const { title, target } of readCorpus<Refused[]>('targets-either')) {
-    it(`refuses ${title} or forwards it unchanged, but never rewrites it`, async () => {
+  for (const { title, target } of readCorpus<Rejected[]>('targets-either')) {
+    it(`never rewrites ${title}`, async () => {
       const response = await call(setup.host, { target: PREFIX + target });
       if (response.status !== 200) {
         expect(response.status).to.be.oneOf([400, 404]);
@@ -89,8 +89,8 @@ describe('paths of forwarded routes', () => {
     });
   }
 
-  it('judges a long target to its last segment', async () => {
-    // 10,000 bytes are within the 16 KiB that the parser admits.
+  it('checks a long target up to its last segment', async () => {
+    // 10,000 bytes are within the 16 KiB that the parser accepts.
     const path = '/a'.repeat(5_000);
     expect((await call(setup.host, { target: PREFIX + path })).status).to.equal(200);
     expect(setup.provider.only().target).to.equal(path);

@@ -29,7 +29,7 @@ describe('provider_errors: passthrough', () => {
   const get = (target = TARGET) => call(setup.host, { target });
 
   for (const status of PASSED) {
-    it(`hands a provider's ${status} through`, async () => {
+    it(`forwards a provider's ${status}`, async () => {
       setup.provider.answer({ status, body: `{"detail":"it is ${status}"}` });
       const problem = expectProblem(await get(), status, 'provider_error');
       expect(problem.detail).to.equal(`it is ${status}`);
@@ -39,7 +39,7 @@ describe('provider_errors: passthrough', () => {
 
   for (const status of NOT_PASSED) {
     it(`answers 502 to a provider's ${status}`, async () => {
-      // A good answer in between, lest a breaker opens.
+      // A valid response in between keeps the circuit breaker closed.
       expect((await get()).status).to.equal(200);
       setup.provider.answer({ status, headers: [JSON_TYPE, ['retry-after', '7']], body: '{}' });
       const response = await get();
@@ -55,7 +55,7 @@ describe('provider_errors: passthrough', () => {
     expect(reasonOf(expectProblem(await get(), 502), 'failure')).to.equal('protocol');
   });
 
-  it('answers 502 to each of these statuses where the option is problem', async () => {
+  it('answers 502 to each of these statuses with the option problem', async () => {
     for (const status of PASSED) {
       setup.provider.answer({ status, headers: [['retry-after', '7']], body: '{"detail":"x"}' });
       const response = await get('/modules/plain/http/items');
@@ -74,7 +74,7 @@ describe('provider_errors: passthrough', () => {
   }
 
   for (const vector of readCorpus<DetailVector[]>('passthrough-generic')) {
-    it(`has a detail of its own for ${vector.title}`, async () => {
+    it(`uses its own detail for ${vector.title}`, async () => {
       const headers: RawHeader[] = [['content-type', vector.contentType ?? 'application/json']];
       setup.provider.answer({ status: 422, headers, body: vector.body });
       const problem = expectProblem(await get(), 422, 'provider_error');
@@ -94,7 +94,7 @@ describe('provider_errors: passthrough', () => {
     expect(expectProblem(await get(), 400, 'provider_error').detail).to.equal(detail);
   });
 
-  it('never cuts a character in two', async () => {
+  it('never splits a character', async () => {
     for (const lead of [MOST_CHARACTERS - 1, MOST_CHARACTERS - 2]) {
       const detail = `${'x'.repeat(lead)}😀😀`;
       setup.provider.answer({ status: 400, body: JSON.stringify({ detail }) });
@@ -104,7 +104,7 @@ describe('provider_errors: passthrough', () => {
     }
   });
 
-  it('hands no control character through', async () => {
+  it('forwards no control character', async () => {
     const detail = 'a\u0000b\u0007c\r\nd\u001b[31me\u007ff\u0085g\u009fh\ti';
     setup.provider.answer({ status: 400, body: JSON.stringify({ detail }) });
     const got = expectProblem(await get(), 400, 'provider_error').detail;
@@ -112,13 +112,13 @@ describe('provider_errors: passthrough', () => {
     for (const letter of 'abcdefghi') expect(got).to.include(letter);
   });
 
-  it('has a detail of its own where nothing but control characters came', async () => {
+  it('uses its own detail for one that has only control characters', async () => {
     setup.provider.answer({ status: 400, body: '{"detail":"\\u0000\\u0001"}' });
     expectProblem(await get(), 400, 'provider_error');
   });
 
   for (const value of ['0', '7', '120', 'Wed, 21 Oct 2026 07:28:00 GMT']) {
-    it(`hands the retry-after ${value} through`, async () => {
+    it(`forwards the retry-after ${value}`, async () => {
       for (const status of [429, 409]) {
         setup.provider.answer({ status, headers: [JSON_TYPE, ['retry-after', value]] });
         expect(headerValue((await get()).headers, 'retry-after')).to.equal(value);
@@ -135,7 +135,7 @@ describe('provider_errors: passthrough', () => {
     });
   }
 
-  it('hands no other header through', async () => {
+  it('forwards no other header', async () => {
     setup.provider.answer({
       status: 404,
       headers: [JSON_TYPE, ['set-cookie', 'a=evil'], ['etag', '"evil"'], ['x-request-id', 'evil']],

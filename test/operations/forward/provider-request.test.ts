@@ -6,7 +6,7 @@ import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule, describeWideModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 
-// Contract 1.6, and what HTTP/1.1 itself needs between the host and the provider.
+// The forwarded headers, and those that HTTP/1.1 needs between the host and the provider.
 const ALLOWED = [
   'accept',
   'accept-encoding',
@@ -110,7 +110,7 @@ const VALID_TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a
 const TIMEOUT_MS = 1_500;
 const ROUTE_TIMEOUT_MS = 700;
 
-describe('what the provider gets', () => {
+describe('provider request', () => {
   const setup = useHost(
     (provider) => ({
       'wide.json': describeWideModule('wide', provider.url),
@@ -153,14 +153,14 @@ describe('what the provider gets', () => {
   const got = (name: string) => headerValue(setup.provider.only().headers, name);
   const names = () => setup.provider.only().headers.map(([name]) => name.toLowerCase());
 
-  it('gets nothing that is not on the list, on GET', async () => {
+  it('has only listed headers on GET', async () => {
     expect((await get(EVERYTHING)).status).to.equal(200);
     expect(ALLOWED).to.include.members(names());
     expect(names()).to.include.members(ALWAYS);
     expect(new Set(names()).size, 'each once').to.equal(names().length);
   });
 
-  it('gets nothing that is not on the list, on POST', async () => {
+  it('has only listed headers on POST', async () => {
     const response = await call(setup.host, {
       method: 'POST',
       target: '/modules/wide/http/a',
@@ -174,7 +174,7 @@ describe('what the provider gets', () => {
     expect(got('content-length')).to.equal('2');
   });
 
-  it('gets the values that the host chooses, whatever the caller sent', async () => {
+  it('has the values of the host, whatever the client sent', async () => {
     await get(EVERYTHING);
     expect(got('accept')).to.equal('application/json');
     expect(got('accept-encoding')).to.equal('identity');
@@ -182,7 +182,7 @@ describe('what the provider gets', () => {
     expect(got('host')).to.equal(`127.0.0.1:${setup.provider.port}`);
   });
 
-  it('gets the values of the caller where the list takes them over', async () => {
+  it("has the client's values of forwarded headers", async () => {
     await get(EVERYTHING);
     expect(got('accept-language')).to.equal('de-DE, de;q=0.9');
     expect(got('idempotency-key')).to.equal('key-1');
@@ -190,7 +190,7 @@ describe('what the provider gets', () => {
     expect(got('prefer')).to.equal('return=minimal');
   });
 
-  it('gets no framing of a body with GET, also where the caller sent one', async () => {
+  it('has no body on GET, even if the client sent one', async () => {
     const body = Buffer.from('{"a":1}');
     await call(setup.host, { target: '/modules/wide/http/a', headers: [JSON_TYPE], body });
     expect(names()).not.to.include('content-length');
@@ -198,7 +198,7 @@ describe('what the provider gets', () => {
     expect(setup.provider.only().body).to.have.length(0);
   });
 
-  it('gets the ids of the request', async () => {
+  it('has the ids of the request', async () => {
     const response = await get([
       ['x-request-id', 'r-1'],
       ['x-correlation-id', 'c:1'],
@@ -208,14 +208,14 @@ describe('what the provider gets', () => {
     expect(headerValue(response.headers, 'x-request-id')).to.equal('r-1');
   });
 
-  it('gets the ids that the host made where the caller sent none, or bad ones', async () => {
+  it('has new ids if the client sent none or malformed ones', async () => {
     const response = await get([['x-request-id', 'a b']]);
     expect(got('x-request-id')).to.match(/^req_/);
     expect(got('x-correlation-id')).to.match(/^corr_/);
     expect(headerValue(response.headers, 'x-request-id')).to.equal(got('x-request-id'));
   });
 
-  it('gets a new modgate-call-id with each call, whatever the ids of the request', async () => {
+  it('has a new modgate-call-id for each call', async () => {
     await get([['x-request-id', 'r-1']]);
     await get([['x-request-id', 'r-1']]);
     const ids = setup.provider.requests.map(({ headers }) =>
@@ -230,14 +230,14 @@ describe('what the provider gets', () => {
     ['dev-user:ann@example.com:console.admin,wide.use', 'user:ann@example.com'],
     ['dev-system:root', 'system:root'],
   ] as const) {
-    it(`gets ${actor} as modgate-actor of ${as}`, async () => {
+    it(`has ${actor} as modgate-actor for ${as}`, async () => {
       await call(setup.host, { target: '/modules/wide/http/a', as });
       expect(got('modgate-actor')).to.equal(actor);
     });
   }
 
   for (const name of SPOOFED) {
-    it(`gets nothing of a ${name} that the caller sent`, async () => {
+    it(`drops the client's ${name}`, async () => {
       const headers: RawHeader[] = [[name, 'system:evil']];
       const as = 'dev-service:probe:wide.use';
       const response = await call(setup.host, { target: '/modules/wide/http/a', as, headers });
@@ -253,7 +253,7 @@ describe('what the provider gets', () => {
     });
   }
 
-  it('gets what forward_headers names, in any case', async () => {
+  it('has the headers of forward_headers, in any case', async () => {
     await get(
       [
         ['X-TENANT', 't1'],
@@ -265,12 +265,12 @@ describe('what the provider gets', () => {
     expect(got('x-mixed-case')).to.equal('m1');
   });
 
-  it('gets the bytes of a header as they came', async () => {
+  it('has the bytes of a header unchanged', async () => {
     await get([['x-tenant', 'caf\u00e9 "x"; y=\\']], 'tenant');
     expect(got('x-tenant')).to.equal('caf\u00e9 "x"; y=\\');
   });
 
-  it('gets no header that forward_headers of another module names', async () => {
+  it('has no header from forward_headers of another module', async () => {
     await get([['x-tenant', 't1']], 'wide');
     expect(got('x-tenant')).to.equal(undefined);
   });
@@ -283,7 +283,7 @@ describe('what the provider gets', () => {
     'keep-alive ,\tx-TENANT , te',
     ',,x-tenant,',
   ]) {
-    it(`gets no header that connection names: ${JSON.stringify(connection)}`, async () => {
+    it(`drops the headers that connection names: ${JSON.stringify(connection)}`, async () => {
       const headers: RawHeader[] = [
         ['connection', connection],
         ['x-tenant', 't1'],
@@ -293,7 +293,7 @@ describe('what the provider gets', () => {
     });
   }
 
-  it('gets no header that a second connection header names', async () => {
+  it('drops the headers that a second connection header names', async () => {
     await get(
       [
         ['connection', 'close'],
@@ -305,7 +305,7 @@ describe('what the provider gets', () => {
     expect(got('x-tenant')).to.equal(undefined);
   });
 
-  it('gets no header of the list either when connection names it', async () => {
+  it('drops a listed header that connection names', async () => {
     const headers: RawHeader[] = [
       ['connection', 'Accept-Language, prefer, IF-MATCH, idempotency-key'],
     ];
@@ -315,7 +315,7 @@ describe('what the provider gets', () => {
     }
   });
 
-  it('gets the headers of the host also when connection names them', async () => {
+  it("keeps the host's headers that connection names", async () => {
     const connection =
       'close, modgate-actor, modgate-call-id, modgate-deadline-ms, accept, accept-encoding';
     expect((await get([['connection', connection]])).status).to.equal(200);
@@ -323,12 +323,12 @@ describe('what the provider gets', () => {
     expect(got('modgate-actor')).to.equal('system:root');
   });
 
-  it('gets its own credentials also when connection names them', async () => {
+  it('keeps its credentials if connection names them', async () => {
     await get([['connection', 'close, authorization']], 'own');
     expect(got('authorization')).to.equal('Bearer own-secret');
   });
 
-  it('serves a request to upgrade as the request that it is', async () => {
+  it('is sent for a request to upgrade as for any other', async () => {
     const response = await get([
       ['connection', 'upgrade'],
       ['upgrade', 'websocket'],
@@ -338,28 +338,28 @@ describe('what the provider gets', () => {
     expect(ALLOWED).to.include.members(names());
   });
 
-  it('gets no authorization or cookie of the caller', async () => {
+  it('has no authorization or cookie of the client', async () => {
     await get([['cookie', 'a=b']]);
     expect(names()).not.to.include('authorization');
     expect(names()).not.to.include('cookie');
   });
 
-  it('gets its own credentials from the environment, once', async () => {
+  it('has credentials from the environment, once', async () => {
     await get([], 'own');
     expect(got('authorization')).to.equal('Bearer own-secret');
   });
 
-  it('gets its own credentials from a file', async () => {
+  it('has credentials from a file', async () => {
     await get([], 'own-file');
     expect(got('authorization')).to.equal('Bearer own-secret-of-a-file');
   });
 
-  it('is not called when its credentials cannot be resolved', async () => {
+  it('is not sent if its credentials cannot be resolved', async () => {
     expectProblem(await get([], 'no-variable'), 404);
     expect(setup.provider.requests).to.have.length(0);
   });
 
-  it('gets a child of the traceparent of the caller, and its tracestate', async () => {
+  it("has a child of the client's traceparent, and its tracestate", async () => {
     await get([
       ['traceparent', `00-${TRACE_ID}-${PARENT_ID}-01`],
       ['tracestate', 'vendor=1,other=x'],
@@ -372,7 +372,7 @@ describe('what the provider gets', () => {
     expect(got('tracestate')).to.equal('vendor=1,other=x');
   });
 
-  it('gets another child with each call', async () => {
+  it('has another child with each call', async () => {
     const headers: RawHeader[] = [['traceparent', `00-${TRACE_ID}-${PARENT_ID}-00`]];
     await get(headers);
     await get(headers);
@@ -381,7 +381,7 @@ describe('what the provider gets', () => {
   });
 
   for (const traceparent of BAD_TRACEPARENTS) {
-    it(`gets no tracestate with the traceparent ${JSON.stringify(traceparent)}`, async () => {
+    it(`has no tracestate with the traceparent ${JSON.stringify(traceparent)}`, async () => {
       await get([
         ['traceparent', traceparent],
         ['tracestate', 'vendor=1'],
@@ -394,12 +394,12 @@ describe('what the provider gets', () => {
     });
   }
 
-  it('gets no tracestate without a traceparent', async () => {
+  it('has no tracestate without a traceparent', async () => {
     await get([['tracestate', 'vendor=1']]);
     expect(got('tracestate')).to.equal(undefined);
   });
 
-  it('gets no tracestate with two traceparents', async () => {
+  it('has no tracestate with two traceparents', async () => {
     await get([
       ['traceparent', `00-${TRACE_ID}-${PARENT_ID}-01`],
       ['traceparent', `00-${TRACE_ID}-${PARENT_ID}-01`],
@@ -413,16 +413,16 @@ describe('what the provider gets', () => {
     ['tenant', TIMEOUT_MS],
     ['quick', ROUTE_TIMEOUT_MS],
   ] as const) {
-    it(`gets the milliseconds that are left, at most ${most}, from ${module}`, async () => {
+    it(`has the remaining milliseconds, at most ${most}, from ${module}`, async () => {
       await get([['modgate-deadline-ms', '999999']], module);
       expect(got('modgate-deadline-ms')).to.match(/^[1-9][0-9]*$/);
-      // More than half has to be left when the call leaves at once.
+      // More than half is left if the call is sent at once.
       expect(Number(got('modgate-deadline-ms'))).to.be.within(most / 2, most);
     });
   }
 });
 
-describe('names refused in forward_headers', () => {
+describe('forward_headers', () => {
   const refused = readCorpus<string[]>('forward-headers-refused');
   const setup = useHost((provider) => {
     const files: Record<string, object> = {
@@ -436,13 +436,13 @@ describe('names refused in forward_headers', () => {
   });
 
   refused.forEach((name, index) => {
-    it(`refuses the descriptor for ${name}`, async () => {
+    it(`rejects the descriptor for ${name}`, async () => {
       const target = `/modules/bad-${index}/http/a`;
       expectProblem(await call(setup.host, { target }), 404);
     });
   });
 
-  it('keeps a descriptor that names none of them', async () => {
+  it('accepts a descriptor without denied names', async () => {
     const response = await call(setup.host, { target: '/modules/good/http/a' });
     expect(response.status).to.equal(200);
   });

@@ -13,12 +13,12 @@ interface DataVector {
   readonly parts?: readonly (readonly [text: string, times: number])[];
 }
 
-interface RefusedVector {
+interface RejectedVector {
   readonly title: string;
   /** Default `crm`. */
   readonly module?: string;
   readonly answer: Answer;
-  /** `null` where the contract leaves it open. */
+  /** `null` if any is allowed. */
   readonly failure: string | null;
   readonly providerStatus: string | null;
 }
@@ -41,9 +41,9 @@ const ROUTES = [
   { method: 'POST', path: '/items/{id}', capability: 'crm.write' },
 ];
 const TARGET = '/modules/crm/http/items/a%20b?x=1';
-const NOBODY = 'http://127.0.0.1:9';
+const UNUSED = 'http://127.0.0.1:9';
 
-describe('what the caller gets', () => {
+describe('forwarded response', () => {
   const setup = useHost((provider) => ({
     'crm.json': describeModule('crm', provider.url, ROUTES),
     'quick.json': describeModule('quick', provider.url, ROUTES, {
@@ -52,13 +52,13 @@ describe('what the caller gets', () => {
     'small.json': describeModule('small', provider.url, ROUTES, {
       limits: { response_bytes: SMALL_BYTES },
     }),
-    'down.json': describeModule('down', NOBODY, ROUTES),
+    'down.json': describeModule('down', UNUSED, ROUTES),
     'unknown.json': describeModule('unknown', 'http://modgate-test.invalid', ROUTES),
   }));
   const get = (module = 'crm') =>
     call(setup.host, { target: TARGET.replace('/crm/', `/${module}/`) });
 
-  it('gets the eight fields and no other', async () => {
+  it('has exactly the eight fields', async () => {
     const response = await get();
     expect(response.status).to.equal(200);
     expect(headerValues(response.headers, 'content-type').join()).to.match(
@@ -78,12 +78,12 @@ describe('what the caller gets', () => {
     });
   });
 
-  it('gets path_params as an empty object where the template has none', async () => {
+  it('has empty path_params for a template without parameters', async () => {
     const response = await call(setup.host, { target: '/modules/crm/http/plain' });
     expect(parseJson(response)['path_params']).to.deep.equal({});
   });
 
-  it('gets JSON also where it prefers Problems, or nothing that the host has', async () => {
+  it('is JSON whatever the client accepts', async () => {
     for (const accept of ['application/problem+json', 'text/html']) {
       const response = await call(setup.host, { target: TARGET, headers: [['accept', accept]] });
       expect(response.status).to.equal(200);
@@ -92,7 +92,7 @@ describe('what the caller gets', () => {
   });
 
   for (const { title, data, parts } of readCorpus<DataVector[]>('provider-data')) {
-    it(`gets ${title} byte for byte`, async () => {
+    it(`has ${title} byte for byte`, async () => {
       const bytes = toBytes(data ?? { parts: parts ?? [] });
       setup.provider.answer({ body: bytes });
       const response = await get();
@@ -102,7 +102,7 @@ describe('what the caller gets', () => {
     });
   }
 
-  it('gets data in white space as the same value', async () => {
+  it('keeps the value of data in white space', async () => {
     setup.provider.answer({ body: ' \r\n{"a": 1.10}\n\t' });
     const response = await get();
     expect(response.body.toString()).to.include('{"a": 1.10}');
@@ -110,7 +110,7 @@ describe('what the caller gets', () => {
   });
 
   for (const status of [200, 201, 202, 203, 206, 207, 299]) {
-    it(`gets 200 for a provider's ${status}`, async () => {
+    it(`is 200 for a provider's ${status}`, async () => {
       setup.provider.answer({ status });
       const response = await get();
       expect(response.status).to.equal(200);
@@ -127,7 +127,7 @@ describe('what the caller gets', () => {
     ['200 of no chunks', { raw: [chunkedHead('application/json'), '0\r\n\r\n'] }],
     ['200 until the close, without a byte', { raw: ['HTTP/1.1 200 OK\r\n\r\n'] }],
   ] as const) {
-    it(`gets data: null for ${title}`, async () => {
+    it(`has data: null for ${title}`, async () => {
       setup.provider.answer(answer);
       const response = await get();
       expect(response.status, response.body.toString()).to.equal(200);
@@ -142,7 +142,7 @@ describe('what the caller gets', () => {
     'application/vnd.api+json; x="a;b"',
     'application/json; charset=latin1',
   ]) {
-    it(`gets data of the content-type ${type}`, async () => {
+    it(`accepts the content-type ${type}`, async () => {
       setup.provider.answer({ headers: [['content-type', type]], body: '"café"' });
       const response = await get();
       expect(response.status).to.equal(200);
@@ -150,7 +150,7 @@ describe('what the caller gets', () => {
     });
   }
 
-  it('gets a body that comes in chunks, with trailers, and inside of characters', async () => {
+  it('accepts a chunked body with trailers and split characters', async () => {
     setup.provider.answer({
       raw: [
         chunkedHead('application/json'),
@@ -163,7 +163,7 @@ describe('what the caller gets', () => {
   });
 
   for (const status of ['200 OK', '299 Fine']) {
-    it(`gets 502 for the body of a ${status} that ends with the connection`, async () => {
+    it(`is 502 for the body of a ${status} that ends with the connection`, async () => {
       const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\n`;
       for (const framing of ['', 'transfer-encoding: identity\r\n']) {
         setup.provider.answer({ raw: [`${head}${framing}\r\n`, 10, '[1,2]'] });
@@ -173,7 +173,7 @@ describe('what the caller gets', () => {
     });
   }
 
-  it('gets 502 for a body without a length that is reset, whole or not', async () => {
+  it('is 502 for a body without a length that is reset, complete or not', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n';
     for (const body of ['[1,2]', '1']) {
       setup.provider.answer({ raw: [head, 10, body, 10], finally: 'reset' });
@@ -182,7 +182,7 @@ describe('what the caller gets', () => {
     }
   });
 
-  it('gets the answer behind interim ones', async () => {
+  it('skips interim responses', async () => {
     setup.provider.answer({
       raw: [
         'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n',
@@ -192,24 +192,24 @@ describe('what the caller gets', () => {
     expect((await get()).status).to.equal(200);
   });
 
-  it('gets exactly response_bytes', async () => {
+  it('accepts exactly response_bytes', async () => {
     setup.provider.answer({ body: `"${'x'.repeat(SMALL_BYTES - 2)}"` });
     expect((await get('small')).status).to.equal(200);
   });
 
-  it('gets no header of the provider', async () => {
+  it('has no header of the provider', async () => {
     setup.provider.answer({ headers: PROVIDER_HEADERS });
     expectNoneOf(PROVIDER_HEADERS, (await get()).headers);
   });
 
-  it('gets no header of a provider that failed either', async () => {
+  it('has no header of a failed provider', async () => {
     setup.provider.answer({ status: 503, headers: PROVIDER_HEADERS });
     expectNoneOf(PROVIDER_HEADERS, (await get()).headers);
   });
 
-  for (const vector of readCorpus<RefusedVector[]>('provider-answers-refused')) {
-    it(`gets 502 for ${vector.title}`, async () => {
-      // Between failures the module answers once, lest a breaker opens.
+  for (const vector of readCorpus<RejectedVector[]>('provider-answers-refused')) {
+    it(`is 502 for ${vector.title}`, async () => {
+      // A valid response in between keeps the circuit breaker closed.
       const module = vector.module ?? 'crm';
       expect((await get(module)).status, 'a good answer before').to.equal(200);
       setup.provider.reset();
@@ -231,7 +231,7 @@ describe('what the caller gets', () => {
     });
   }
 
-  it('gets 502 within the time-out of a provider that drips', async () => {
+  it('is 502 within the timeout for a provider that sends slowly', async () => {
     const drip = Array.from({ length: 200 }, () => [20, ' ']).flat();
     setup.provider.answer({ raw: [chunkless(1_000), ...drip], finally: 'hang' });
     const begun = performance.now();
@@ -239,13 +239,13 @@ describe('what the caller gets', () => {
     expect(performance.now() - begun).to.be.within(QUICK_MS / 2, QUICK_MS * 4);
   });
 
-  it('gets 502 for one byte more than the default of response_bytes', async () => {
+  it('is 502 for one byte more than the default of response_bytes', async () => {
     setup.provider.answer({ body: `"${'x'.repeat(4_194_303)}"` });
     expect(reasonOf(expectProblem(await get(), 502), 'failure')).to.equal('protocol');
   });
 
   for (const module of ['down', 'unknown']) {
-    it(`gets 502 unavailable where no connection is to be had (${module})`, async () => {
+    it(`is 502 unavailable without a connection (${module})`, async () => {
       const problem = expectProblem(await get(module), 502);
       expect(reasonOf(problem, 'module')).to.equal(module);
       expect(reasonOf(problem, 'failure')).to.equal('unavailable');
@@ -254,7 +254,7 @@ describe('what the caller gets', () => {
     });
   }
 
-  it('gets the method in errors as it was forwarded', async () => {
+  it('names the forwarded method in errors', async () => {
     setup.provider.answer({ status: 500 });
     const response = await call(setup.host, {
       method: 'POST',
@@ -267,7 +267,7 @@ describe('what the caller gets', () => {
     expect(setup.provider.requests, 'a status is an answer').to.have.length(1);
   });
 
-  it('gets a good answer after all these', async () => {
+  it('is 200 again after all failures', async () => {
     for (const module of ['crm', 'quick', 'small']) {
       expect((await get(module)).status, module).to.equal(200);
     }
@@ -307,7 +307,7 @@ function expectNoneOf(given: readonly RawHeader[], got: readonly RawHeader[]): v
   expect(JSON.stringify(got)).not.to.match(/evil/);
 }
 
-/** What stands behind the first `"data":`. A `"data":` inside another value has escaped quotes. */
+/** The text after the first `"data":`. A `"data":` inside another value has escaped quotes. */
 function readData(body: Buffer): Buffer {
   const key = '"data":';
   const at = body.indexOf(key);

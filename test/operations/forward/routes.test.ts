@@ -39,7 +39,7 @@ describe('precedence of routes', () => {
     }
   }
 
-  it('hands a parameter named __proto__ through as a field of its own', async () => {
+  it('returns a parameter named __proto__ as an own field', async () => {
     const response = await call(setup.host, { target: '/modules/shapes/http/odd/a/b' });
     const params = parseJson(response)['path_params'] as object;
     expect(Object.entries(params)).to.have.deep.members([
@@ -57,13 +57,13 @@ describe('precedence of routes', () => {
   });
 });
 
-interface RefusedManifest {
+interface RejectedManifest {
   readonly title: string;
   readonly routes: readonly string[];
 }
 
-describe('manifests whose routes cannot stand', () => {
-  const refused = readCorpus<RefusedManifest[]>('manifests-refused');
+describe('conflicting routes', () => {
+  const refused = readCorpus<RejectedManifest[]>('manifests-refused');
   const setup = useHost((provider) => {
     const files: Record<string, object> = {};
     refused.forEach(({ routes }, index) => {
@@ -90,7 +90,7 @@ describe('manifests whose routes cannot stand', () => {
   };
 
   refused.forEach(({ title }, index) => {
-    it(`refuses ${title}, and says why`, async () => {
+    it(`rejects ${title} with the reason`, async () => {
       const entry = await readState(`bad-${index}.json`);
       expect(entry?.['state']).to.equal('refused');
       expect(entry?.['reason']).to.be.a('string').and.not.equal('');
@@ -99,11 +99,11 @@ describe('manifests whose routes cannot stand', () => {
     });
   });
 
-  it('refuses a route that names a capability the manifest does not have', async () => {
+  it('rejects a route that names a capability the manifest does not have', async () => {
     expect((await readState('unknown-capability.json'))?.['state']).to.equal('refused');
   });
 
-  it('takes different shapes and different methods for no conflict', async () => {
+  it('accepts different shapes and different methods', async () => {
     expect((await readState('good.json'))?.['state']).to.equal('live');
     const response = await call(setup.host, { target: '/modules/good/http/x/1', as: ROOT });
     expect(parseJson(response)['declared_path']).to.equal('/x/{a}');

@@ -18,7 +18,7 @@ const host = {
   refusedActors: () => 0,
   reloads: { success: 0, failure: 0, lastAt: new Date() },
 };
-const { observe, metrics, calls } = createObservability(host, null);
+const { observe, metrics, calls } = createObservability(host);
 const counter = new Counter({
   name: 'requests_total',
   help: 'For comparison.',

@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+import { HostError } from '../../errors.js';
+import { isLoopbackHostHeader } from '../../lib/loopback.js';
+import type { CallerHeaders } from './headers.js';
+
+export interface ProtocolLimits {
+  /** Header lines of a request. */
+  readonly maxHeaders: number;
+  /** Rejects other host names: with development tokens on, a page that rebinds its name must not get in. */
+  readonly loopbackOnly: boolean;
+}
+
+interface ReceivedRequest {
+  readonly req: IncomingMessage;
+  readonly headers: CallerHeaders;
+}
+
+// A host and a port (RFC 9110 7.2): no list, no user, no path.
+const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%-]+)(?::\d{0,5})?$/;
+
+/** @throws HostError 400, 403, 417, 431 or 501 for a head that must not be handled. */
+export function assertProtocol({ req, headers }: ReceivedRequest, limits: ProtocolLimits): void {
+  assertFraming(req, headers);
+  assertHeaderCount(req, limits.maxHeaders);
+  if (limits.loopbackOnly) assertLoopbackHost(headers);
+  assertExpectation(headers);
+}
+
+/** The authority of an absolute-form target would outrank the host header, which was checked (RFC 9112 3.2.2). */
+export function assertOriginForm(target: string): void {
+  if (target.startsWith('/')) return;
+  throw new HostError('not_found', 'the host has no such path', {
+    nextActions: ['send the path alone as the target of the request'],
+  });
+}
+
+/** What Node's parser accepts and HTTP does not (RFC 9112 2.3, 3.2, 6.1). */
+function assertFraming({ httpVersion }: IncomingMessage, headers: CallerHeaders): void {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    throw createHeadError('version', 'expected HTTP/1.1 or HTTP/1.0');
+  }
+  if (headers.count('host') > 1) throw createHeadError('host', 'repeated');
+  const host = headers.get('host');
+  if (host === undefined && httpVersion === '1.1') throw createHeadError('host', 'missing');
+  if (host !== undefined && !HOST.test(host))
+    throw createHeadError('host', 'not a host and a port');
+  const coding = headers.get('transfer-encoding');
+  if (coding === undefined) return;
+  // HTTP/1.0 has no chunks: a proxy that forwarded this has read the body in another way.
+  if (httpVersion === '1.0') {
+    throw createHeadError('transfer-encoding', 'expected none in HTTP/1.0');
+  }
+  if (coding.trim().toLowerCase() !== 'chunked') {
+    throw new HostError('validation_failed', 'the only transfer coding understood is chunked', {
+      status: 501,
+      errors: [{ field: 'transfer-encoding', reason: 'not chunked' }],
+      headers: { connection: 'close' },
+    });
+  }
+}
+
+/** The parser limits the size of a head; this limits the number of its lines. */
+function assertHeaderCount({ rawHeaders }: IncomingMessage, maxHeaders: number): void {
+  if (rawHeaders.length / 2 <= maxHeaders) return;
+  throw new HostError('validation_failed', 'the head of the request has too many headers', {
+    status: 431,
+    errors: [{ field: 'headers', reason: `more than ${maxHeaders}` }],
+    headers: { connection: 'close' },
+  });
+}
+
+function assertLoopbackHost(headers: CallerHeaders): void {
+  if (isLoopbackHostHeader(headers.get('host'))) return;
+  throw new HostError('forbidden', 'with development tokens on, only loopback hosts are served', {
+    errors: [{ field: 'host', reason: 'not a loopback name' }],
+    nextActions: ['call the host as localhost'],
+  });
+}
+
+function assertExpectation(headers: CallerHeaders): void {
+  const expect = headers.get('expect');
+  if (expect === undefined || expect.toLowerCase() === '100-continue') return;
+  throw new HostError('validation_failed', 'the only expectation understood is 100-continue', {
+    status: 417,
+    errors: [{ field: 'expect', reason: 'not 100-continue' }],
+    headers: { connection: 'close' },
+  });
+}
+
+function createHeadError(field: string, reason: string): HostError {
+  return new HostError('validation_failed', 'the head of the request is not valid HTTP', {
+    errors: [{ field, reason }],
+    headers: { connection: 'close' },
+  });
+}
