@@ -43,7 +43,6 @@ export class ModuleRegistry implements GenerationSource {
   #generation: Generation = new Map();
   /** No request is served before the start ends, so only the last generation of the start is built. */
   #isStarting = true;
-  readonly #modulesDir: string;
   #ignored: DirectoryListing['ignored'] = [];
   #reloads = { success: 0, failure: 0, lastAt: new Date() };
   #isDirectoryLost = false;
@@ -54,7 +53,6 @@ export class ModuleRegistry implements GenerationSource {
     this.#modulesDir = modulesDir;
     this.#statusSink = statusSink;
     this.#holders = options.holders ?? new Map();
-    this.#modulesDir = modulesDir;
     this.#scanner = new DirectoryScanner(modulesDir);
     this.#watcher = new Watcher({
       check: (hints) => this.#check(hints),

@@ -26,7 +26,7 @@ describe('docs/reference', () => {
   it('lists every route of the host', () => {
     const text = readFileSync('docs/reference/routes.md', 'utf8');
     const source = readFileSync('core/http/routes/host-routes.ts', 'utf8');
-    const routes = [...source.matchAll(/router\.get\('([^']+)'/g)].map(([, path = '']) =>
+    const routes = [...source.matchAll(/\bget\('(\/[^']+)'/g)].map(([, path = '']) =>
       path.replace(/:(\w+)/g, '{$1}'),
     );
     const listed = [...text.matchAll(/^\| `GET (\/[^?`]*)/gm)].map(([, path]) => path);

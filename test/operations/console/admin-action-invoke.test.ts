@@ -154,7 +154,7 @@ describe('the console bridge: admin_action_invoke', () => {
   }
 
   for (const second of ['"count"', '"c\\u006funt"']) {
-    it(`rejects a field that is there twice, whichever of them is good (${second})`, async () => {
+    it(`rejects a repeated field, whichever of them is good (${second})`, async () => {
       const head = '{"operation":"admin_action_invoke","action":"sync"';
       for (const [one, other] of [
         ['1', '2'],
@@ -170,7 +170,7 @@ describe('the console bridge: admin_action_invoke', () => {
     });
   }
 
-  it('leaves names alone that are there twice further down, or where there is no schema', async () => {
+  it('ignores names that are repeated further down, or where there is no schema', async () => {
     const head = '{"operation":"admin_action_invoke"';
     for (const [action, input] of [
       ['sync', '{"name":"all","extra":{"a":1,"a":2}}'],
