@@ -156,8 +156,7 @@ export class Introspection {
     try {
       const verified = await this.#semaphore.run(
         () => introspect(token, this.#config, this.#secret, signal),
-        signal,
-        share,
+        { signal, share },
       );
       const cacheSeconds = this.#config.cache_seconds ?? ISSUER_DEFAULTS.cache_seconds;
       this.#accepted.set(digest, verified, cacheSeconds * MS_PER_SECOND);

@@ -1,6 +1,17 @@
-/** The queue is full, or the signal was aborted first. */
+import type { Cancellation } from '../contract/index.js';
+
+/** The queue is full, or there was no turn in time. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull';
+}
+
+export interface AcquireOptions {
+  /** Ends the wait. */
+  readonly signal: Cancellation;
+  /** Longest wait in milliseconds. Default: until the signal is aborted. */
+  readonly timeoutMs?: number;
+  /** Waiting tasks of different shares take turns. Default: one share. */
+  readonly share?: string;
 }
 
 interface Waiter {
@@ -10,8 +21,8 @@ interface Waiter {
 
 /**
  * Runs a bounded number of tasks at a time; a bounded number waits. Waiting tasks are grouped into shares,
- * which take turns. In a full queue the largest share gives up its newest task, so that no share can keep
- * out the others.
+ * which take turns; within a share the order is FIFO. In a full queue the largest share gives up its newest
+ * task, so that no share can keep out the others.
  */
 export class Semaphore {
   readonly #maxRunning: number;
@@ -26,23 +37,42 @@ export class Semaphore {
     this.#maxWaiting = maxWaiting;
   }
 
+  get running(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
   /** @throws QueueFull when too many tasks wait, or the signal is aborted before the task has started. */
-  async run<T>(task: () => Promise<T>, signal: AbortSignal, share = ''): Promise<T> {
-    if (this.#running >= this.#maxRunning) await this.#wait(signal, share);
-    else this.#running += 1;
+  async run<T>(task: () => Promise<T>, options: AcquireOptions): Promise<T> {
+    if (!this.tryAcquire()) await this.acquire(options);
     try {
       return await task();
     } finally {
-      this.#startNext();
+      this.release();
     }
   }
 
-  #wait(signal: AbortSignal, share: string): Promise<void> {
+  /** Takes a free place, which `release` returns. @returns whether there was one. */
+  tryAcquire(): boolean {
+    if (this.#running >= this.#maxRunning) return false;
+    this.#running += 1;
+    return true;
+  }
+
+  /**
+   * Waits for a place, which `release` returns; call `tryAcquire` first.
+   * @throws QueueFull when too many tasks wait, the signal is aborted, or the time is over.
+   */
+  async acquire({ signal, timeoutMs, share = '' }: AcquireOptions): Promise<void> {
     if (signal.aborted) throw new QueueFull('no turn in time');
     if (this.#waiting >= this.#maxWaiting) this.#makeRoom(share);
     return new Promise((resolve, reject) => {
       const leave = () => {
-        signal.removeEventListener('abort', onAbort);
+        clearTimeout(timer);
+        signal.removeEventListener('abort', listener);
         this.#remove(share, waiter);
       };
       const waiter: Waiter = {
@@ -55,10 +85,18 @@ export class Semaphore {
           reject(new QueueFull(reason));
         },
       };
-      const onAbort = () => waiter.reject('no turn in time');
-      signal.addEventListener('abort', onAbort);
+      const expire = () => waiter.reject('no turn in time');
+      const listener = { handleEvent: expire };
+      const timer = timeoutMs === undefined ? undefined : setTimeout(expire, timeoutMs);
+      signal.addEventListener('abort', listener);
       this.#add(share, waiter);
     });
+  }
+
+  /** Passes the place to the next waiting task. */
+  release(): void {
+    if (this.#waiting === 0) this.#running -= 1;
+    else this.#startNext();
   }
 
   #makeRoom(share: string): void {
@@ -86,13 +124,10 @@ export class Semaphore {
 
   #startNext(): void {
     const [next] = this.#shares;
-    const [waiter] = next?.[1] ?? [];
-    if (next === undefined || waiter === undefined) {
-      this.#running -= 1;
-      return;
-    }
+    if (next === undefined) return;
     const [share, waiters] = next;
-    waiter.start();
+    const [waiter] = waiters;
+    waiter?.start();
     // The share goes to the end of the line.
     if (this.#shares.delete(share)) this.#shares.set(share, waiters);
   }

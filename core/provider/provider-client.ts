@@ -3,7 +3,7 @@ import type { Descriptor } from '../descriptor/descriptor.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
-import { Bulkhead } from './bulkhead.js';
+import { QueueFull, Semaphore } from '../lib/semaphore.js';
 import { Deadline } from './deadline.js';
 import { Dispatcher, nameRoute } from './dispatcher.js';
 import { Endpoint, type EndpointStatus } from './endpoint.js';
@@ -13,7 +13,7 @@ import type { LoadShedder } from './load-shedding.js';
 import { isPassedOn } from './outcome.js';
 import type { ParseResponse, ProviderAnswer, ProviderCall } from './provider-call.js';
 import { RateLimits } from './rate-limits.js';
-import { createOpenBreaker } from './rejected-call.js';
+import { createOpenBreaker, createOverload } from './rejected-call.js';
 
 export type { ProviderAnswer, ProviderCall } from './provider-call.js';
 
@@ -58,7 +58,8 @@ export class ProviderClient {
   readonly #loadShedder: LoadShedder | null;
   readonly #owner: ErrorOwner | null;
   readonly #endpoints: EndpointPool;
-  readonly #bulkhead: Bulkhead;
+  /** Limits the concurrent calls, so that a hanging module cannot fill the host. */
+  readonly #bulkhead: Semaphore;
   readonly #dispatcher: Dispatcher;
   /** Of the calls in progress. */
   readonly #deadlines = new Set<Deadline>();
@@ -84,7 +85,8 @@ export class ProviderClient {
     this.#owner = owner ?? null;
     this.#endpoints = new EndpointPool(createEndpoints(provider, descriptor, log), strategy);
     this.rates = new RateLimits(descriptor.rate);
-    this.#bulkhead = new Bulkhead(descriptor.limits);
+    const { concurrency, queue, queueMs } = descriptor.limits;
+    this.#bulkhead = new Semaphore(concurrency, queueMs === 0 ? 0 : queue);
     this.#dispatcher = new Dispatcher({
       provider,
       endpoints: this.#endpoints,
@@ -107,8 +109,8 @@ export class ProviderClient {
       ended: this.#ended,
       failed: this.#failed,
       retries: this.#dispatcher.retries,
-      inFlight: this.#bulkhead.inFlight,
-      queued: this.#bulkhead.queued,
+      inFlight: this.#bulkhead.running,
+      queued: this.#bulkhead.waiting,
     };
   }
 
@@ -159,11 +161,11 @@ export class ProviderClient {
     this.#deadlines.add(deadline);
     let isFailed = false;
     try {
-      if (!this.#bulkhead.tryEnter()) await this.#waitForTurn(call, deadline);
+      if (!this.#bulkhead.tryAcquire()) await this.#waitForTurn(call, deadline);
       try {
         return await this.#dispatcher.send(call, parse, deadline);
       } finally {
-        this.#bulkhead.leave();
+        this.#bulkhead.release();
       }
     } catch (error) {
       isFailed = !isPassedOn(error, this.#descriptor) && !isCancelled(error);
@@ -180,7 +182,15 @@ export class ProviderClient {
     const route = nameRoute(call);
     // Waiting is pointless while every breaker is open.
     if (!this.#endpoints.isAdmitting(route)) throw createOpenBreaker(this.#endpoints.waitMs(route));
-    await this.#bulkhead.wait(deadline);
+    deadline.throwIfAborted();
+    try {
+      const timeoutMs = this.#descriptor.limits.queueMs;
+      await this.#bulkhead.acquire({ signal: deadline, timeoutMs });
+    } catch (error) {
+      deadline.throwIfAborted();
+      if (!(error instanceof QueueFull)) throw error;
+      throw createOverload('limits.concurrency', `module concurrency limit: ${error.message}`);
+    }
   }
 
   #countEnd(isFailed: boolean): void {

@@ -61,7 +61,7 @@ export class Replica {
   /** The pool for one call; it is replaced when the name of the endpoint has new addresses. */
   get pool(): Dispatcher {
     this.#watch?.touch();
-    return this.#openPool();
+    return this.#pool ?? this.#openPool();
   }
 
   /** Later calls get a closed pool, even if there was none. */

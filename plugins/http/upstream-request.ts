@@ -184,10 +184,6 @@ function joinRepeated(
 /** White space after a value is not part of it (RFC 9110, 5.5); the parser removes only leading space. */
 function trimEnd(value: string): string {
   let end = value.length;
-  while (end > 0 && isWhiteSpace(value.charCodeAt(end - 1))) end -= 1;
+  while (end > 0 && (value[end - 1] === ' ' || value[end - 1] === '\t')) end -= 1;
   return end === value.length ? value : value.slice(0, end);
-}
-
-function isWhiteSpace(code: number): boolean {
-  return code === 0x20 || code === 0x09;
 }

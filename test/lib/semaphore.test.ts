@@ -14,8 +14,7 @@ function createTasks(semaphore: Semaphore, signal = NEVER) {
           started.push(name);
           return new Promise<string>((resolve) => releases.push(() => resolve(name)));
         },
-        signal,
-        share,
+        { signal, share },
       )
       .catch((error: unknown) => error);
   const release = async () => {
@@ -59,6 +58,54 @@ describe('semaphore', () => {
     expect(await Promise.all([running, waiting])).to.deep.equal(['a', 'c']);
   });
 
+  it('gives out its places one by one', () => {
+    const semaphore = new Semaphore(2, 3);
+    const acquired = [1, 2, 3].map(() => semaphore.tryAcquire());
+    expect(acquired).to.deep.equal([true, true, false]);
+    semaphore.release();
+    expect(semaphore.running).to.equal(1);
+    expect(semaphore.tryAcquire()).to.equal(true);
+  });
+
+  it('passes a place to a waiting task before a new one', async () => {
+    const semaphore = new Semaphore(1, 3);
+    semaphore.tryAcquire();
+    const order: number[] = [];
+    const waiting = [1, 2, 3].map(async (task) => {
+      await semaphore.acquire({ signal: NEVER, timeoutMs: 5000 });
+      order.push(task);
+      semaphore.release();
+    });
+    expect(semaphore.waiting).to.equal(3);
+    semaphore.release();
+    expect(semaphore.tryAcquire()).to.equal(false);
+    await Promise.all(waiting);
+    expect(order).to.deep.equal([1, 2, 3]);
+    expect(semaphore).to.include({ running: 0, waiting: 0 });
+  });
+
+  it('rejects a task that waits too long, and keeps the place for the next', async () => {
+    const semaphore = new Semaphore(1, 3);
+    semaphore.tryAcquire();
+    const from = performance.now();
+    const error = await semaphore
+      .acquire({ signal: NEVER, timeoutMs: 20 })
+      .catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(QueueFull);
+    expect(performance.now() - from).to.be.at.least(18);
+    expect(semaphore).to.include({ running: 1, waiting: 0 });
+    semaphore.release();
+    expect(semaphore.tryAcquire()).to.equal(true);
+  });
+
+  it('does not queue a task whose signal is aborted', async () => {
+    const semaphore = new Semaphore(1, 3);
+    semaphore.tryAcquire();
+    const acquiring = semaphore.acquire({ signal: AbortSignal.abort() });
+    expect(await acquiring.catch((reason: unknown) => reason)).to.be.instanceOf(QueueFull);
+    expect(semaphore.waiting).to.equal(0);
+  });
+
   it('lets shares take turns', async () => {
     const { run, release, started } = createTasks(new Semaphore(1, 10));
     const tasks = [run('first')];
@@ -82,8 +129,8 @@ describe('semaphore', () => {
 
   it('starts tasks again after a task has failed', async () => {
     const semaphore = new Semaphore(1, 0);
-    const failing = semaphore.run(() => Promise.reject(new Error('failed')), NEVER);
+    const failing = semaphore.run(() => Promise.reject(new Error('failed')), { signal: NEVER });
     expect(await failing.catch((error: Error) => error.message)).to.equal('failed');
-    expect(await semaphore.run(async () => 'done', NEVER)).to.equal('done');
+    expect(await semaphore.run(async () => 'done', { signal: NEVER })).to.equal('done');
   });
 });

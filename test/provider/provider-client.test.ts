@@ -470,6 +470,64 @@ describe('provider client', () => {
     });
   });
 
+  describe('limits concurrent calls', () => {
+    const LIMITS = { concurrency: 1, queue: 1, queueMs: 5000 };
+    const overload = { failure: 'overloaded', retryAfterSeconds: 1 };
+    const evidence = { field: 'limit', reason: 'limits.concurrency' };
+
+    it('and rejects a call at once when the queue is full', async () => {
+      const module = createFakeModule({ limits: LIMITS, invoke: hang });
+      const calls = [1, 2].map(() => failureOf(module.call({ timeoutMs: 50 })));
+      const rejection = await failureOf(module.call());
+      expect(rejection).to.include(overload);
+      expect(rejection).to.have.deep.property('evidence', evidence);
+      await Promise.all(calls);
+    });
+
+    it('and rejects a call that waits too long', async () => {
+      const module = createFakeModule({ limits: { ...LIMITS, queueMs: 20 }, invoke: hang });
+      const first = failureOf(module.call({ timeoutMs: 100 }));
+      const from = performance.now();
+      expect(await failureOf(module.call())).to.include(overload);
+      expect(performance.now() - from).to.be.at.least(20 - EARLY_MS);
+      expect(module.client.counts()).to.include({ inFlight: 1, queued: 0 });
+      await first;
+    });
+
+    it('and lets no call wait without a queue or time', async () => {
+      for (const none of [{ queue: 0 }, { queueMs: 0 }]) {
+        const module = createFakeModule({ limits: { ...LIMITS, ...none }, invoke: hang });
+        const first = failureOf(module.call({ timeoutMs: 50 }));
+        const rejected = failureOf(module.call());
+        expect(module.client.counts()).to.include({ queued: 0 });
+        expect(await rejected).to.include(overload);
+        await first;
+      }
+    });
+
+    it('and removes a call from the queue when its client disconnects', async () => {
+      const module = createFakeModule({ limits: { ...LIMITS, queue: 2 } });
+      const release: (() => void)[] = [];
+      module.answer(async () => {
+        await new Promise<void>((resolve) => release.push(resolve));
+        return ok();
+      });
+      const running = module.call();
+      const client = new AbortController();
+      const gone = failureOf(module.call({ signal: client.signal }));
+      const waiting = module.call();
+      client.abort();
+      expect((await gone).failure).to.equal('cancelled');
+      release.shift()?.();
+      await running;
+      await waitUntil('the waiting call', () => release.length === 1);
+      expect(module.client.counts()).to.include({ inFlight: 1, queued: 0 });
+      release.shift()?.();
+      await waiting;
+      expect(module.invocations).to.have.length(2);
+    });
+  });
+
   describe('drains', () => {
     it('at once when nothing is in flight any more', async () => {
       const module = createFakeModule();
