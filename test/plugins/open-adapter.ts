@@ -90,7 +90,7 @@ const CONTEXT: CallContext = {
   correlationId: 'corr_1',
 };
 
-/** A GET of `/contacts` unless told otherwise. */
+/** A GET of `/contacts` by default. */
 export function createInvocation(
   operation: Partial<Extract<ProviderOperation, { kind: 'http_route' }>> | ProviderOperation = {},
   others: Partial<Omit<Invocation, 'operation'>> = {},

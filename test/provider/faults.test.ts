@@ -148,14 +148,14 @@ describe('a way to the provider that', () => {
     });
   }
 
-  it('is slow, but not too slow, is none to worry about', async () => {
+  it('is slow, but within the time-out, serves calls', async () => {
     await proxy.set({ kind: 'latency', ms: TIMEOUT_MS / 4 });
     expect((await callItems(host, 'm')).status).to.equal(200);
     await proxy.set({ kind: 'trickle', bytes: 200, everyMs: 10 });
     expect((await callItems(host, 'm')).status).to.equal(200);
   });
 
-  it('flaps gives each caller an answer, and leaves nothing behind', async () => {
+  it('flaps gives each client a response, and leaves nothing behind', async () => {
     proxy.flap({ kind: 'refuse' }, 30);
     const statuses = new Map<number, number>();
     const end = performance.now() + 1_500;

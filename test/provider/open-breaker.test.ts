@@ -9,11 +9,11 @@ import { type ScriptedProvider, startProvider } from '../support/provider.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const OPEN_MS = 300;
-/** Contract 9. */
+/** Without a call of the provider. */
 const AT_ONCE_MS = 5;
 const BREAKER = { failures: 3, open_ms: OPEN_MS, max_open_ms: 4 * OPEN_MS };
 
-describe('an open breaker', () => {
+describe('circuit breaker of a host', () => {
   let provider: ScriptedProvider;
   let proxy: FaultProxy;
   let host: RunningHost;
@@ -46,7 +46,7 @@ describe('an open breaker', () => {
     for (let count = 0; count < BREAKER.failures; count += 1) await callPost(module);
   };
 
-  it('is shown with its time', async () => {
+  it('is listed with its time', async () => {
     expect((await readModule(host, 'm')).endpoints).to.deep.equal([
       {
         endpoint: proxy.url,
@@ -67,7 +67,7 @@ describe('an open breaker', () => {
     expect(until.getTime()).to.be.within(from, Date.now() + OPEN_MS);
   });
 
-  it('answers 502 at once, says so, and asks nobody', async () => {
+  it('responds with 502 at once while open, without a call', async () => {
     await open('long');
     await proxy.set({ kind: 'none' });
     const took: number[] = [];
@@ -97,7 +97,7 @@ describe('an open breaker', () => {
     expect((await callPost()).status).to.equal(200);
   });
 
-  it('lets one probe at a time through to a provider that hangs', async () => {
+  it('admits one probe at a time to a provider that hangs', async () => {
     await open();
     await proxy.set({ kind: 'blackhole' });
     await waitUntil('half open', async () => (await stateOf()) === 'half_open');
@@ -114,7 +114,7 @@ describe('an open breaker', () => {
     await probe;
   });
 
-  it('stays open twice as long after a probe that fails', async () => {
+  it('stays open twice as long after a failed probe', async () => {
     await open();
     await waitUntil('half open', async () => (await stateOf()) === 'half_open');
     const from = Date.now();
@@ -188,7 +188,7 @@ describe('an open breaker', () => {
     expect(await routes()).to.deep.equal([]);
   });
 
-  it('stays open when the descriptor is written anew with the same content', async () => {
+  it('stays open when the descriptor is rewritten with the same content', async () => {
     await open('long');
     const before = await readModule(host, 'long');
     host.drop('long.json', JSON.stringify(describeLong(), null, 4));
@@ -202,14 +202,14 @@ describe('an open breaker', () => {
     expect(after).to.deep.equal({ ...before, file_digest: null });
   });
 
-  it('is forgotten when the descriptor says something else', async () => {
+  it('is reset when the descriptor changes', async () => {
     await open('long');
     await proxy.set({ kind: 'none' });
     host.drop('long.json', describeItems('long', { endpoints: [proxy.url] }));
     await waitUntil('a good answer', async () => (await callPost('long')).status === 200);
   });
 
-  it('of one module is none of another with the same provider', async () => {
+  it('belongs to one module, not to its provider', async () => {
     host.drop('twin.json', describeItems('twin', { endpoints: [proxy.url] }));
     await waitUntil('the twin', async () => (await callItems(host, 'twin')).status === 200);
     await open();

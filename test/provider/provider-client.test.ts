@@ -31,8 +31,8 @@ const createNth = (index: number): HttpRouteOperation => ({
 });
 
 describe('provider client', () => {
-  describe('keeps one deadline', () => {
-    it('and tells the provider how much of it is left', async () => {
+  describe('deadline', () => {
+    it('sends the remaining time to the provider', async () => {
       const module = createFakeModule();
       await module.call({ timeoutMs: 800 });
       const [invocation = expect.fail()] = module.invocations;
@@ -40,13 +40,13 @@ describe('provider client', () => {
       expect(deadlineOf(invocation)).to.be.within(700, 800);
     });
 
-    it('and never says less than 1, or a fraction', async () => {
+    it('sends at least 1, and whole milliseconds', async () => {
       const module = createFakeModule();
       await module.call({ timeoutMs: 1 }).catch(() => {});
       expect(module.invocations[0]?.headers['modgate-deadline-ms']).to.equal('1');
     });
 
-    it('for an adapter that heeds the signal, and for one that does not', async () => {
+    it('ends a call whether or not the adapter handles the signal', async () => {
       for (const invoke of [hang, () => new Promise<never>(() => {})]) {
         const module = createFakeModule({ invoke });
         const from = performance.now();
@@ -56,7 +56,7 @@ describe('provider client', () => {
       }
     });
 
-    it('over the wait for a turn', async () => {
+    it('includes the wait in the queue', async () => {
       const module = createFakeModule({
         limits: { concurrency: 1, queueMs: 5000 },
         invoke: hang,
@@ -68,7 +68,7 @@ describe('provider client', () => {
       expect((await first).failure).to.equal('timeout');
     });
 
-    it('and has less of it left after the wait for a turn', async () => {
+    it('sends less time after a wait in the queue', async () => {
       const module = createFakeModule({ limits: { concurrency: 1 }, invoke: hang });
       const from = performance.now();
       const first = failureOf(module.call({ timeoutMs: 100 }));
@@ -81,7 +81,7 @@ describe('provider client', () => {
       expect(leftMs).to.be.within(1, 100 + laterMs + EARLY_MS);
     });
 
-    it('over all attempts', async () => {
+    it('includes all attempts', async () => {
       const module = createFakeModule({ endpoints: ['a', 'b'] });
       module.answer(() => (module.invocations.length === 1 ? fail() : hangLast()));
       const hangLast = () => hang(module.invocations.at(-1) ?? expect.fail());
@@ -93,7 +93,7 @@ describe('provider client', () => {
         .and.below(first ?? 0);
     });
 
-    it('and gives adapters a signal, also in a copy that one hands on', async () => {
+    it('gives adapters a signal, also in a copy of the invocation', async () => {
       const copies: Invocation[] = [];
       const module = createFakeModule({
         invoke: (invocation) => {
@@ -109,7 +109,7 @@ describe('provider client', () => {
       expect(copy).not.to.have.property('cancellation');
     });
 
-    it('and takes the call back when the caller has gone', async () => {
+    it('aborts the call when the client disconnects', async () => {
       const module = createFakeModule({ invoke: hang });
       const caller = new AbortController();
       const call = failureOf(module.call({ signal: caller.signal, isRepeatable: true }));
@@ -119,7 +119,7 @@ describe('provider client', () => {
       expect(module.client.counts()).to.include({ failed: 0, ended: 1 });
     });
 
-    it('and asks nobody for a caller who had gone before', async () => {
+    it('sends nothing for a client that has disconnected', async () => {
       const module = createFakeModule();
       const failure = await failureOf(module.call({ signal: AbortSignal.abort() }));
       expect(failure.failure).to.equal('cancelled');
@@ -127,8 +127,8 @@ describe('provider client', () => {
     });
   });
 
-  describe('repeats a call', () => {
-    it('that may be repeated, on another endpoint, until it succeeds', async () => {
+  describe('retries', () => {
+    it('repeat a repeatable call on other endpoints until it succeeds', async () => {
       const module = createFakeModule({ endpoints: ['a', 'b', 'c'] });
       module.answer(async ({ endpoint }) => (endpoint === 'c' ? ok() : fail()));
       const answer = await module.call({ isRepeatable: true });
@@ -137,13 +137,13 @@ describe('provider client', () => {
       expect(module.client.counts()).to.include({ calls: 1, failed: 0, retries: 2 });
     });
 
-    it('on the same endpoint when there is no other', async () => {
+    it('use the same endpoint when there is no other', async () => {
       const module = createFakeModule();
       module.answer(async () => (module.invocations.length === 1 ? fail() : ok()));
       expect(await module.call({ isRepeatable: true })).to.have.property('attempts', 2);
     });
 
-    it('as often as `retry.attempts` says, and no more', async () => {
+    it('are limited by `retry.attempts`', async () => {
       for (const attempts of [0, 1, 2, 4]) {
         const module = createFakeModule({ retry: { attempts }, invoke: () => fail() });
         expect((await failureOf(module.call({ isRepeatable: true }))).failure).to.equal(
@@ -153,7 +153,7 @@ describe('provider client', () => {
       }
     });
 
-    it('under one id, with a new span and less time for each attempt', async () => {
+    it('keep the call id, with a new span and less time for each attempt', async () => {
       const module = createFakeModule({ invoke: () => fail() });
       await failureOf(module.call({ isRepeatable: true }));
       const headers = module.invocations.map((invocation) => invocation.headers);
@@ -166,7 +166,7 @@ describe('provider client', () => {
       expect(module.invocations.at(-1)?.id).not.to.equal(module.invocations[0]?.id);
     });
 
-    it('and says how often and where it tried, also when it fails', async () => {
+    it('are recorded with their number and endpoint, also for a failed call', async () => {
       const module = createFakeModule({ endpoints: ['a', 'b'], invoke: () => fail() });
       const trace: CallTrace = { attempts: 0, endpoint: null };
       await failureOf(module.call({ isRepeatable: true, trace, headers: {} }));
@@ -174,7 +174,7 @@ describe('provider client', () => {
       expect(trace.endpoint).to.be.oneOf(['a', 'b']);
     });
 
-    it('only inside the budget of the module', async () => {
+    it('are limited by the budget of the module', async () => {
       const module = createFakeModule({ retry: { budget: 0.2 }, invoke: () => fail() });
       for (let call = 0; call < 50; call += 1) {
         await failureOf(module.call({ isRepeatable: true }));
@@ -183,14 +183,14 @@ describe('provider client', () => {
       expect(module.client.counts()).to.include({ calls: 50, retries: 19 });
     });
 
-    it('not when there is no time left for it', async () => {
+    it('do not start without time left', async () => {
       const module = createFakeModule({ invoke: () => fail() });
       const failure = await failureOf(module.call({ isRepeatable: true, timeoutMs: 5 }));
       expect(failure.failure).to.equal('unavailable');
       expect(module.invocations).to.have.length(1);
     });
 
-    it('not when the caller goes in between', async () => {
+    it('do not start after the client has disconnected', async () => {
       const module = createFakeModule({ invoke: () => fail() });
       const caller = new AbortController();
       module.answer(async () => {
@@ -203,14 +203,14 @@ describe('provider client', () => {
     });
 
     for (const failure of ['timeout', 'protocol', 'refused', 'overloaded'] as const) {
-      it(`not after the failure ${failure}`, async () => {
+      it(`do not follow the failure ${failure}`, async () => {
         const module = createFakeModule({ invoke: () => fail(failure) });
         expect((await failureOf(module.call({ isRepeatable: true }))).failure).to.equal(failure);
         expect(module.invocations).to.have.length(1);
       });
     }
 
-    it('not after a status: that is an answer', async () => {
+    it('do not follow a status line', async () => {
       const module = createFakeModule({ invoke: () => answerStatus(503) });
       const error = await module.call({ isRepeatable: true }).catch((reason: unknown) => reason);
       expect(error).to.be.instanceOf(ProviderStatus);
@@ -219,14 +219,14 @@ describe('provider client', () => {
       expect(module.invocations).to.have.length(2);
     });
 
-    it('not when that might do harm', async () => {
+    it('do not apply to a call that is not repeatable', async () => {
       const module = createFakeModule({ invoke: () => fail() });
       await failureOf(module.call());
       expect(module.invocations).to.have.length(1);
     });
   });
 
-  describe('breaks the circuit', () => {
+  describe('circuit breaker', () => {
     const breaker = { failures: 3, openMs: 50, maxOpenMs: 100 };
     const other = createCall().operation as HttpRouteOperation;
     const otherRoute = { operation: { ...other, method: 'POST' } } as const;
@@ -244,7 +244,7 @@ describe('provider client', () => {
       ['unavailable', () => fail()],
       ['a timeout while connecting', () => Promise.reject(connecting)],
     ] as const) {
-      it(`of the endpoint after ${title}`, async () => {
+      it(`opens for the endpoint after ${title}`, async () => {
         const module = createFakeModule({ breaker, invoke });
         for (let call = 0; call < 3; call += 1) await failureOf(module.call());
         await expectRejected(module.call());
@@ -260,7 +260,7 @@ describe('provider client', () => {
       ['a response that is cut short', () => fail('protocol', 200)],
       ...[500, 502, 503, 599].map((status) => [`${status}`, () => answerStatus(status)] as const),
     ] as const) {
-      it(`of the route alone after ${title}`, async () => {
+      it(`opens for the route alone after ${title}`, async () => {
         const module = createFakeModule({ breaker, invoke });
         for (let call = 0; call < 3; call += 1) await module.call().catch(() => {});
         await expectRejected(module.call());
@@ -276,7 +276,7 @@ describe('provider client', () => {
       });
     }
 
-    it('of a route, and closes it with one probe', async () => {
+    it('closes for a route with one probe', async () => {
       const module = createFakeModule({ breaker, invoke: () => answerStatus(500) });
       for (let call = 0; call < 3; call += 1) await module.call().catch(() => {});
       const stateOf = () => module.client.endpoints()[0]?.routes[0]?.state;
@@ -286,7 +286,7 @@ describe('provider client', () => {
       expect(module.client.endpoints()[0]?.routes).to.deep.equal([]);
     });
 
-    it('not of the endpoint when a status line comes between failures to connect', async () => {
+    it('counts every status line as a success of the endpoint', async () => {
       const module = createFakeModule({ breaker });
       for (let call = 0; call < 4; call += 1) {
         module.answer(() => answerStatus(500));
@@ -299,7 +299,7 @@ describe('provider client', () => {
       expect(module.client.endpoints()[0]).to.include({ state: 'open' });
     });
 
-    it('not after responses that cannot be used, which do not dilute failures either', async () => {
+    it('ignores unusable responses, also in the ratio', async () => {
       const unusable = new ProviderFailure('protocol', 'large', { status: 200, phase: 'answered' });
       const module = createFakeModule({ breaker, invoke: () => Promise.reject(unusable) });
       for (let call = 0; call < 9; call += 1) await failureOf(module.call());
@@ -310,7 +310,7 @@ describe('provider client', () => {
     });
 
     for (const status of [400, 404, 429, 499]) {
-      it(`not after answers with ${status}`, async () => {
+      it(`stays closed after responses with ${status}`, async () => {
         const module = createFakeModule({ breaker, invoke: () => answerStatus(status) });
         for (let call = 0; call < 9; call += 1) await module.call().catch(() => {});
         expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0, calls: 9 });
@@ -318,14 +318,14 @@ describe('provider client', () => {
     }
 
     for (const failure of ['refused', 'overloaded'] as const) {
-      it(`not after failures of the kind ${failure}`, async () => {
+      it(`stays closed after the failure ${failure}`, async () => {
         const module = createFakeModule({ breaker, invoke: () => fail(failure) });
         for (let call = 0; call < 9; call += 1) await failureOf(module.call());
         expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0 });
       });
     }
 
-    it('not for callers who go', async () => {
+    it('stays closed when clients disconnect', async () => {
       const module = createFakeModule({ breaker, invoke: hang });
       for (let call = 0; call < 9; call += 1) {
         const caller = new AbortController();
@@ -336,7 +336,7 @@ describe('provider client', () => {
       expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0, inFlight: 0 });
     });
 
-    it('of one endpoint, and goes on with the others', async () => {
+    it('leaves the other endpoints in use', async () => {
       const module = createFakeModule({
         breaker,
         endpoints: ['bad', 'good'],
@@ -348,7 +348,7 @@ describe('provider client', () => {
       expect(module.client.endpoints().map(({ state }) => state)).to.deep.equal(['open', 'up']);
     });
 
-    it('and mends it with one probe', async () => {
+    it('closes with one probe', async () => {
       const module = createFakeModule({ breaker, invoke: () => fail() });
       for (let call = 0; call < 3; call += 1) await failureOf(module.call());
       const [open] = module.client.endpoints();
@@ -369,7 +369,7 @@ describe('provider client', () => {
       expect(module.client.endpoints()[0]).to.include({ state: 'up', until: null });
     });
 
-    it('and says for how long, in whole seconds', async () => {
+    it('reports the remaining time in whole seconds', async () => {
       const module = createFakeModule({
         breaker: { failures: 1, openMs: 2500, maxOpenMs: 2500 },
         endpoints: ['a', 'b'],
@@ -381,7 +381,7 @@ describe('provider client', () => {
       expect(refusal.retryAfterSeconds).to.equal(3);
     });
 
-    it('without making anybody wait for a turn', async () => {
+    it('does not queue calls while open', async () => {
       const module = createFakeModule({
         breaker: { failures: 1, openMs: 20, maxOpenMs: 20 },
         limits: { concurrency: 2, queueMs: 5000 },
@@ -402,7 +402,7 @@ describe('provider client', () => {
       await Promise.all([old, probe]);
     });
 
-    it('and leaves the failure that opened it what it is', async () => {
+    it('keeps the original failure of a call that opened it', async () => {
       const module = createFakeModule({
         breaker: { failures: 2, openMs: 10_000, maxOpenMs: 10_000 },
         invoke: () => fail(),
@@ -418,7 +418,7 @@ describe('provider client', () => {
       expect(module.invocations).to.have.length(2);
     });
 
-    it('and does not wait for a retry that cannot be', async () => {
+    it('does not delay a failure when no retry is possible', async () => {
       const took: number[] = [];
       for (let round = 0; round < 5; round += 1) {
         const module = createFakeModule({ breaker: { failures: 1 }, invoke: () => fail() });
@@ -432,7 +432,7 @@ describe('provider client', () => {
   });
 
   describe('counts', () => {
-    it('the endpoint of a provider that names none by its kind, and does not name it', async () => {
+    it('calls of a provider without endpoints under its kind', async () => {
       const module = createFakeModule();
       await module.call();
       expect(module.invocations[0]).not.to.have.property('endpoint');
@@ -449,7 +449,7 @@ describe('provider client', () => {
       ]);
     });
 
-    it('what is in flight and what waits', async () => {
+    it('calls in flight and in the queue', async () => {
       const module = createFakeModule({ limits: { concurrency: 2 }, invoke: hang });
       const calls = [1, 2, 3].map(() => failureOf(module.call({ timeoutMs: 50 })));
       expect(module.client.counts()).to.include({ calls: 3, inFlight: 2, queued: 1, ended: 0 });
@@ -458,7 +458,7 @@ describe('provider client', () => {
       expect(module.client.counts()).to.include({ calls: 3, inFlight: 0, queued: 0, ended: 3 });
     });
 
-    it('a status that is passed on as no failure', async () => {
+    it('a forwarded status as a success', async () => {
       const module = createFakeModule({
         providerErrors: 'passthrough',
         invoke: () => answerStatus(404),
@@ -470,12 +470,12 @@ describe('provider client', () => {
     });
   });
 
-  describe('limits concurrent calls', () => {
+  describe('bulkhead', () => {
     const LIMITS = { concurrency: 1, queue: 1, queueMs: 5000 };
     const overload = { failure: 'overloaded', retryAfterSeconds: 1 };
     const evidence = { field: 'limit', reason: 'limits.concurrency' };
 
-    it('and rejects a call at once when the queue is full', async () => {
+    it('rejects a call at once when the queue is full', async () => {
       const module = createFakeModule({ limits: LIMITS, invoke: hang });
       const calls = [1, 2].map(() => failureOf(module.call({ timeoutMs: 50 })));
       const rejection = await failureOf(module.call());
@@ -484,7 +484,7 @@ describe('provider client', () => {
       await Promise.all(calls);
     });
 
-    it('and rejects a call that waits too long', async () => {
+    it('rejects a call that waits too long', async () => {
       const module = createFakeModule({ limits: { ...LIMITS, queueMs: 20 }, invoke: hang });
       const first = failureOf(module.call({ timeoutMs: 100 }));
       const from = performance.now();
@@ -494,7 +494,7 @@ describe('provider client', () => {
       await first;
     });
 
-    it('and lets no call wait without a queue or time', async () => {
+    it('queues no call without a queue or time', async () => {
       for (const none of [{ queue: 0 }, { queueMs: 0 }]) {
         const module = createFakeModule({ limits: { ...LIMITS, ...none }, invoke: hang });
         const first = failureOf(module.call({ timeoutMs: 50 }));
@@ -505,7 +505,7 @@ describe('provider client', () => {
       }
     });
 
-    it('and removes a call from the queue when its client disconnects', async () => {
+    it('removes a call from the queue when its client disconnects', async () => {
       const module = createFakeModule({ limits: { ...LIMITS, queue: 2 } });
       const release: (() => void)[] = [];
       module.answer(async () => {
@@ -529,7 +529,7 @@ describe('provider client', () => {
   });
 
   describe('drains', () => {
-    it('at once when nothing is in flight any more', async () => {
+    it('at once when nothing is in flight', async () => {
       const module = createFakeModule();
       await module.call();
       const from = performance.now();
@@ -537,7 +537,7 @@ describe('provider client', () => {
       expect(performance.now() - from).to.be.below(1000);
     });
 
-    it('when the last call has ended, those that wait for a turn too', async () => {
+    it('after the last call, including queued ones', async () => {
       const module = createFakeModule({ limits: { concurrency: 1 } });
       const release: (() => void)[] = [];
       module.answer(async () => {
@@ -558,7 +558,7 @@ describe('provider client', () => {
       expect(await calls[1]).to.have.property('value', '"fine"');
     });
 
-    it('by cutting what takes too long, without a retry', async () => {
+    it('by cutting long calls, without a retry', async () => {
       const module = createFakeModule({ invoke: hang });
       const call = failureOf(module.call({ isRepeatable: true }));
       await module.client.drain(20);

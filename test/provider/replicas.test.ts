@@ -7,7 +7,7 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 const HEALTH = { path: '/health', interval_ms: 100, failures: 2, successes: 1 };
 const TENANTS = Array.from({ length: 60 }, (_, index) => `tenant-${index}`);
 
-describe('the replicas of a provider', () => {
+describe('replicas of a provider', () => {
   const providers: ScriptedProvider[] = [];
   /** Replicas whose health check fails. */
   const ill = new Set<number>();
@@ -98,7 +98,7 @@ describe('the replicas of a provider', () => {
     expect(new Set(await replicasOf('hash', 3))).to.have.property('size', 3);
   });
 
-  it('are left out while their checks fail, and come back', async () => {
+  it('get no calls while their checks fail, and then again', async () => {
     await waitForStates('checked', 'up', 'up', 'up');
     ill.add(1);
     await waitForStates('checked', 'up', 'down', 'up');
@@ -108,7 +108,7 @@ describe('the replicas of a provider', () => {
     expect(await replicasOf('checked', 3)).to.include(1);
   });
 
-  it('leave the tenants of others in place when one is down, and get their own back', async () => {
+  it('keep the tenants of other replicas when one is down, and regain their own', async () => {
     const before = await placeTenants('checked-hash');
     ill.add(0);
     await waitForStates('checked-hash', 'down', 'up', 'up');
@@ -128,7 +128,7 @@ describe('the replicas of a provider', () => {
     expect(new Set(await replicasOf('checked', 3))).to.have.property('size', 3);
   });
 
-  it('are checked as long as their module lives, and no longer', async () => {
+  it('are checked until their module closes', async () => {
     const checksOf = (path: string) =>
       providers[0]?.requests.filter(({ target }) => target === path).length ?? 0;
     host.drop(

@@ -90,7 +90,7 @@ describe('retries', () => {
     });
   }
 
-  it('are none where the descriptor allows none', async () => {
+  it('do not happen with retry.attempts 0', async () => {
     const answers = [await callItems(host, 'never'), await callItems(host, 'never')];
     expect(answers.map(({ status }) => status)).to.have.members([200, 502]);
   });
@@ -119,7 +119,7 @@ describe('retries', () => {
     expect(left[1]).to.be.below(left[0] ?? 0);
   });
 
-  it('say in the log how many attempts there were', async () => {
+  it('are counted in the log', async () => {
     const ids: string[] = [];
     for (let round = 0; round < 2; round += 1) {
       const requestId = `retry-${round}`;

@@ -10,7 +10,7 @@ const deposit = (budget: RetryBudget, calls: number) => {
   for (let call = 0; call < calls; call += 1) budget.deposit();
 };
 
-describe('the retry budget', () => {
+describe('retry budget', () => {
   it('starts with 10 retries, and holds no more', () => {
     expect(withdrawAll(new RetryBudget(0))).to.equal(10);
     const budget = new RetryBudget(0.2);
@@ -19,7 +19,7 @@ describe('the retry budget', () => {
   });
 
   for (const share of [0.1, 0.2, 0.5, 1]) {
-    it(`allows exactly ${share} of a retry a call once it is empty`, () => {
+    it(`allows exactly ${share} of a retry per call once it is empty`, () => {
       const budget = new RetryBudget(share);
       withdrawAll(budget);
       let retries = 0;

@@ -9,7 +9,7 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 
 const QUEUE_MS = 400;
 
-describe('pressure', () => {
+describe('limits of concurrency', () => {
   let provider: ScriptedProvider;
   let host: RunningHost;
   const held: ServerResponse[] = [];
@@ -52,7 +52,7 @@ describe('pressure', () => {
     return problem;
   };
 
-  it('of a module that is full is told to the caller at once, and not to the provider', async () => {
+  it('rejects a call of a full module at once, without calling the provider', async () => {
     await start({ concurrency: 2, queue: 0 });
     const calls = [callItems(host, 'm'), callItems(host, 'm')];
     await waitUntil('two calls', () => held.length === 2);
@@ -67,7 +67,7 @@ describe('pressure', () => {
     expect((await readModule(host, 'm')).endpoints[0]).to.include({ state: 'up', failures: 0 });
   });
 
-  it('is shared with a queue that is served in turn', async () => {
+  it('serves queued calls in turn', async () => {
     await start({ concurrency: 1, queue: 2, queue_ms: 5_000 });
     const order: number[] = [];
     const calls = [];
@@ -91,7 +91,7 @@ describe('pressure', () => {
     expect((await readModule(host, 'm')).counts).to.include({ in_flight: 0, queued: 0, failed: 1 });
   });
 
-  it('ends for who has waited for queue_ms', async () => {
+  it('rejects a call that has waited for queue_ms', async () => {
     await start({ concurrency: 1, queue: 8, queue_ms: QUEUE_MS });
     const first = callItems(host, 'm');
     await waitUntil('the first call', () => held.length === 1);
@@ -102,7 +102,7 @@ describe('pressure', () => {
     expect((await first).status).to.equal(200);
   });
 
-  it('of the whole host holds back every module', async () => {
+  it('rejects calls of every module at the limit of the host', async () => {
     await start({}, ['--max-in-flight', '2']);
     const calls = [callItems(host, 'm'), callItems(host, 'other')];
     await waitUntil('two calls', () => held.length === 2);
@@ -113,7 +113,7 @@ describe('pressure', () => {
     for (const call of calls) expect((await call).status).to.equal(200);
   });
 
-  it('on the event loop sheds calls, and takes them again when it has passed', async () => {
+  it('rejects calls while the event loop is late, and accepts them afterwards', async () => {
     await start({}, ['--shed-delay-ms', '20']);
     isHolding = false;
     const calm = await callItems(host, 'm');

@@ -14,7 +14,7 @@ import { createInvocation, failureOf, type OpenedProvider, openAdapter } from '.
 
 const NEVER = new AbortController().signal;
 
-describe('the http adapter: admin, config, manifest and check', () => {
+describe('http adapter: admin, config, manifest and check', () => {
   const running: (RunningProvider | OpenedProvider)[] = [];
 
   afterEach(async () => {
@@ -38,7 +38,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     return [method, target, body.toString(), headers['content-type']];
   };
 
-  it('lists with limit and an encoded cursor, and answers the bytes as they came', async () => {
+  it('lists with limit and an encoded cursor, and returns the bytes unchanged', async () => {
     const page = { records: [{ id: 1 }], next_cursor: 'b' };
     const upstream = await startProvider(answerJson(page));
     const provider = await openOn([upstream]);
@@ -84,7 +84,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     ]);
   });
 
-  it('sends nothing where the manifest names no path', async () => {
+  it('sends nothing when the manifest names no path', async () => {
     const upstream = await startProvider();
     const provider = await openOn([upstream]);
     const calls = [
@@ -106,7 +106,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     expect(upstream.accepted()).to.equal(0);
   });
 
-  it('reads the manifest from the well-known path, or from that of the config', async () => {
+  it('reads the manifest from the well-known or configured path', async () => {
     const manifest = { protocol: 'modgate.manifest.v1' };
     const upstream = await startProvider(answerJson(manifest));
     const auth = { bearer: 'env:TOKEN' };
@@ -149,7 +149,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     });
   }
 
-  it('takes a manifest request back with its signal', async () => {
+  it('aborts a manifest request with its signal', async () => {
     const provider = await openOn([await startRawProvider(() => {})]);
     const controller = new AbortController();
     const reading = provider.manifest(controller.signal);
@@ -157,7 +157,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     expect((await failureOf(reading)).failure).to.equal('timeout');
   });
 
-  it('checks the health path: 2xx is up, all else is not', async () => {
+  it('checks the health path: only 2xx is up', async () => {
     let status = 204;
     const upstream = await startProvider((_request, response) => {
       response.writeHead(status).end();
@@ -171,7 +171,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     }
   });
 
-  it('gives a health check up after its own time', async () => {
+  it('limits the time of a health check', async () => {
     const health = { path: '/health', timeout_ms: 30 };
     const provider = await openOn([await startRawProvider(() => {})], { health });
     const failure = await failureOf(provider.check(NEVER));
@@ -181,7 +181,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     ]);
   });
 
-  it('connects where there is no health path, and hangs up', async () => {
+  it('only connects without a health path', async () => {
     const upstream = await startRawProvider((socket) => socket.resume());
     const provider = await openOn([upstream]);
     await provider.check(NEVER);
@@ -191,7 +191,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     expect((await taken).failure).to.equal('cancelled');
   });
 
-  it('checks the endpoint that it is told, and any when it is told none', async () => {
+  it('checks the given endpoint, or else any', async () => {
     const down = await startProvider();
     await down.stop();
     const upstream = await startProvider();

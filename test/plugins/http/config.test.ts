@@ -11,7 +11,7 @@ function messagesOf(config: unknown, struct: Parameters<typeof validateStruct>[1
   return validateStruct(config, struct).violations.map(({ message }) => message);
 }
 
-describe('the config of the http kinds', () => {
+describe('config of the http kinds', () => {
   const VALID: Readonly<Record<string, object>> = {
     'one endpoint': { endpoints: ['http://127.0.0.1:4100'] },
     'an IPv6 address, a prefix and a weight': {
@@ -38,7 +38,7 @@ describe('the config of the http kinds', () => {
     'TLS for a scheme in capitals': { endpoints: ['HTTPS://a'], tls: {} },
   };
   for (const [what, config] of Object.entries(VALID)) {
-    it(`takes ${what}`, () => {
+    it(`accepts ${what}`, () => {
       expect(messagesOf(config)).to.deep.equal([]);
     });
   }
@@ -63,7 +63,7 @@ describe('the config of the http kinds', () => {
     'http://a:99999',
   ];
   for (const url of BAD_URLS) {
-    it(`refuses the endpoint ${JSON.stringify(url)}`, () => {
+    it(`rejects the endpoint ${JSON.stringify(url)}`, () => {
       const expected =
         'must be an http or https URL without credentials, query, fragment or dot segment';
       expect(messagesOf({ endpoints: [url] })).to.deep.equal([`'endpoints[0]' ${expected}`]);
@@ -160,12 +160,12 @@ describe('the config of the http kinds', () => {
     [{ ...ONE, endpoint: 'x' }, "unknown key 'endpoint'"],
   ];
   for (const [config, ...messages] of REFUSED) {
-    it(`says: ${messages.join('; ')} (${JSON.stringify(config).slice(0, 60)})`, () => {
+    it(`reports: ${messages.join('; ')} (${JSON.stringify(config).slice(0, 60)})`, () => {
       expect(messagesOf(config)).to.deep.equal(messages);
     });
   }
 
-  it('takes a socket and what is common to both kinds, and nothing of the network', () => {
+  it('accepts a socket and the common keys for kind unix, but no network keys', () => {
     const auth = { bearer: 'env:T' };
     expect(messagesOf({ socket: './a.sock', auth, health: {} }, unixConfig)).to.deep.equal([]);
     expect(messagesOf({ socket: '' }, unixConfig)).to.deep.equal([
@@ -177,7 +177,7 @@ describe('the config of the http kinds', () => {
     ]);
   });
 
-  it('refuses secrets that cannot be in a header, without printing them', async () => {
+  it('rejects secrets that cannot be in a header, without printing them', async () => {
     const open = async (auth: object, value: string) => {
       try {
         await openAdapter(httpAdapter, { ...ONE, auth }, { secrets: { 'env:T': value } });

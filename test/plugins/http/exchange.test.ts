@@ -12,7 +12,7 @@ import {
 } from '../../support/provider.js';
 import { createInvocation, failureOf, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
-describe('the http adapter: one exchange', () => {
+describe('http adapter: one call', () => {
   const running: (RunningProvider | OpenedProvider)[] = [];
 
   afterEach(async () => {
@@ -87,7 +87,7 @@ describe('the http adapter: one exchange', () => {
     }
   });
 
-  it('puts the path prefix of the endpoint in front', async () => {
+  it('adds the path prefix of the endpoint', async () => {
     const upstream = await keep(startProvider());
     const provider = await openOn(`${upstream.url}/api/v1/`);
     await provider.invoke(createInvocation({ target: '/contacts?x=1' }));
@@ -114,7 +114,7 @@ describe('the http adapter: one exchange', () => {
     expect(upstream.requests[2]?.headers['x-api-key']).to.equal('token');
   });
 
-  it('answers status, lower-case headers and the bytes of the body', async () => {
+  it('returns status, lower-case headers and the bytes of the body', async () => {
     const body = Buffer.from('{"n": 12345678901234567890}\n');
     const outcome = await callRaw(
       `HTTP/1.1 418 Teapot\r\nContent-Type:  application/json \t\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
@@ -185,7 +185,7 @@ describe('the http adapter: one exchange', () => {
     expect(upstream.requests).to.have.length(1);
   });
 
-  it('answers 204, and 304 with the length of a body that is not there', async () => {
+  it('returns 204, and 304 with the length of an absent body', async () => {
     const none = await callRaw('HTTP/1.1 204 No Content\r\n\r\n');
     expect(none).to.deep.equal({ status: 204, headers: {}, body: null });
     const unmodified = await callRaw('HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n');
@@ -193,13 +193,13 @@ describe('the http adapter: one exchange', () => {
     expect(unmodified.body).to.equal(null);
   });
 
-  it('answers an empty body', async () => {
+  it('returns an empty body', async () => {
     const outcome = await callRaw('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
     expect(outcome.status).to.equal(200);
     expect(textOf(outcome)).to.equal('');
   });
 
-  it('ignores informational answers', async () => {
+  it('ignores informational responses', async () => {
     const outcome = await callRaw(
       'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
     );
@@ -210,12 +210,12 @@ describe('the http adapter: one exchange', () => {
     });
   });
 
-  it('takes no informational status for that of the answer', async () => {
+  it('does not use an informational status', async () => {
     const failure = await failureOf(callRaw('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'));
     expect([failure.failure, failure.status]).to.deep.equal(['protocol', null]);
   });
 
-  it('answers a body of exactly the limit and refuses one more byte', async () => {
+  it('returns a body of exactly the limit and rejects one more byte', async () => {
     const upstream = await keep(
       startProvider((request, response) => {
         const bytes = Buffer.alloc(request.url === '/fits' ? 1_000 : 1_001, 'x');
@@ -236,7 +236,7 @@ describe('the http adapter: one exchange', () => {
     }
   });
 
-  it('refuses a length over the limit without waiting for the body', async () => {
+  it('rejects a length over the limit without waiting for the body', async () => {
     const { url } = await keep(
       startAnsweringProvider('HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n'),
     );
@@ -297,7 +297,7 @@ describe('the http adapter: one exchange', () => {
     'a length that is no number': 'HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\n{}',
     'a status below 100': 'HTTP/1.1 099 Odd\r\nContent-Length: 2\r\n\r\n{}',
     'a status above 599': 'HTTP/1.1 600 Odd\r\nContent-Length: 2\r\n\r\n{}',
-    'an upgrade nobody asked for':
+    'an unrequested upgrade':
       'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
     'a head that is too large': `HTTP/1.1 200 OK\r\nx-large: ${'x'.repeat(20_000)}\r\n\r\n`,
     'a control character in a header': 'HTTP/1.1 200 OK\r\nx-a: a\u0001b\r\n\r\n',
@@ -310,7 +310,7 @@ describe('the http adapter: one exchange', () => {
     });
   }
 
-  it('hands out a whole answer with bytes after it, and gives those bytes to nobody', async () => {
+  it('returns a whole response and discards bytes after it', async () => {
     const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
     const upstream = await keep(
       startAnsweringProvider(`${answer}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"evil"`),
@@ -322,7 +322,7 @@ describe('the http adapter: one exchange', () => {
     expect(upstream.accepted()).to.equal(3);
   });
 
-  it('fails as unavailable when nobody listens', async () => {
+  it('fails as unavailable when the port is closed', async () => {
     const upstream = await startProvider();
     await upstream.stop();
     const failure = await failureOf((await openOn(upstream.url)).invoke(createInvocation()));
@@ -357,7 +357,7 @@ describe('the http adapter: one exchange', () => {
     });
   }
 
-  it('uses a connection again', async () => {
+  it('reuses a connection', async () => {
     const upstream = await keep(startProvider(answerJson({})));
     const provider = await openOn(upstream.url);
     for (let call = 0; call < 20; call += 1) {
@@ -383,7 +383,7 @@ describe('the http adapter: one exchange', () => {
     expect(outcomes.map(textOf)).to.deep.equal(targets.map((target) => JSON.stringify(target)));
   });
 
-  it('survives a provider that closes idle connections without a word', async () => {
+  it('handles a provider that closes idle connections', async () => {
     const upstream = await keep(startProvider(answerJson({})));
     const provider = await openOn(upstream.url);
     for (let call = 0; call < 20; call += 1) {
@@ -393,7 +393,7 @@ describe('the http adapter: one exchange', () => {
     }
   });
 
-  it('takes a header named as a property of every object for a header', async () => {
+  it('accepts a header with the name of an object property', async () => {
     const outcome = await callRaw(
       'HTTP/1.1 200 OK\r\n__proto__: a\r\nconstructor: b\r\nContent-Length: 2\r\n\r\n{}',
     );

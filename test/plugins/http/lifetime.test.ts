@@ -7,9 +7,9 @@ import { unixAdapter } from '../../../plugins/http/unix-adapter.js';
 import { startProvider, startRawProvider } from '../../support/provider.js';
 import { createInvocation, eventually, failureOf, openAdapter } from '../open-adapter.js';
 
-describe('the http adapter: lifetime and endpoints', () => {
+describe('http adapter: lifetime and endpoints', () => {
   for (const scheme of ['http', 'https']) {
-    it(`ends every ${scheme} connection with the scope, in use or still being made`, async () => {
+    it(`closes every ${scheme} connection with the scope, in use or connecting`, async () => {
       const upstream = await startRawProvider((socket) => socket.resume());
       const url = upstream.url.replace('http', scheme);
       const opened = await openAdapter(httpAdapter, { endpoints: [url] });
@@ -35,7 +35,7 @@ describe('the http adapter: lifetime and endpoints', () => {
     await upstream.stop();
   });
 
-  it('leaves no handle after 1,000 lives', async () => {
+  it('leaves no handle after 1,000 opens', async () => {
     const upstream = await startProvider();
     const before = process.getActiveResourcesInfo().length;
     for (let life = 0; life < 1_000; life += 1) {
@@ -49,7 +49,7 @@ describe('the http adapter: lifetime and endpoints', () => {
     await upstream.stop();
   });
 
-  it('leaves no listener at a signal that outlives its calls', async () => {
+  it('leaves no listener on the signal of a call', async () => {
     const upstream = await startProvider();
     const opened = await openAdapter(httpAdapter, { endpoints: [upstream.url] });
     const { signal } = new AbortController();
@@ -71,7 +71,7 @@ describe('the http adapter: lifetime and endpoints', () => {
     await upstream.stop();
   });
 
-  it('names its endpoints and sends to the one that the host picked', async () => {
+  it('lists its endpoints and calls the chosen one', async () => {
     const [one, two] = [await startProvider(), await startProvider()];
     const { provider, close } = await openAdapter(httpAdapter, {
       endpoints: [one.url, { url: `${two.url}/api/`, weight: 3 }],
@@ -90,7 +90,7 @@ describe('the http adapter: lifetime and endpoints', () => {
     await Promise.all([one.stop(), two.stop()]);
   });
 
-  it('tells the host how to choose among endpoints and how to check them', async () => {
+  it('returns load balancing and health checks to the host', async () => {
     const balancingOf = async (config: object) => {
       const opened = await openAdapter(httpAdapter, { endpoints: ['http://a'], ...config });
       await opened.close();
@@ -117,7 +117,7 @@ describe('the http adapter: lifetime and endpoints', () => {
     });
   });
 
-  it('speaks over a Unix socket', async () => {
+  it('works over a Unix socket', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'modgate-unix-'));
     const socketPath = join(folder, 'crm.sock');
     const upstream = await startProvider(undefined, { socketPath });
@@ -138,7 +138,7 @@ describe('the http adapter: lifetime and endpoints', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('refuses a socket path that no system takes', async () => {
+  it('rejects a socket path that is too long', async () => {
     const socket = `/${'x'.repeat(107)}`;
     let message = '';
     await openAdapter(unixAdapter, { socket }).catch((error: Error) => {

@@ -9,7 +9,7 @@ import { sendUpstream } from '../../../plugins/http/upstream-request.js';
 import { type ScriptedProvider, startProvider } from '../../support/provider.js';
 import { eventually } from '../open-adapter.js';
 
-describe('an endpoint with a name', () => {
+describe('endpoint with a host name', () => {
   let provider: ScriptedProvider;
   let replica: Replica;
   let held: ServerResponse[];
@@ -54,7 +54,7 @@ describe('an endpoint with a name', () => {
     return outcome;
   };
 
-  it('is connected anew when it has moved', async () => {
+  it('gets new connections when its addresses change', async () => {
     await send();
     await send();
     expect(provider.accepted()).to.equal(1);
@@ -65,7 +65,7 @@ describe('an endpoint with a name', () => {
     expect(provider.accepted()).to.equal(2);
   });
 
-  it('lets a call end that was in flight when it moved', async () => {
+  it('finishes a call in flight when its addresses change', async () => {
     await send();
     isHolding = true;
     const slow = send();
@@ -81,22 +81,22 @@ describe('an endpoint with a name', () => {
     await eventually(() => provider.sockets.size === 1);
   });
 
-  it('stays where it is while it has not moved, or is not known for a while', async () => {
+  it('keeps its connections while the addresses are the same or unknown', async () => {
     const before = replica.pool;
     for (let round = 0; round < 5; round += 1) await send();
-    answer = new Error('nobody knows');
+    answer = new Error('unknown name');
     await send();
     expect(replica.pool).to.equal(before);
     expect(provider.accepted()).to.equal(1);
   });
 
-  it('is not asked for again before its time is over', async () => {
+  it('is not resolved again before its time to live is over', async () => {
     answer = { addresses: ['127.0.0.1'], ttlMs: 60_000 };
     for (let round = 0; round < 5; round += 1) await send();
     expect(asked).to.deep.equal(['localhost']);
   });
 
-  it('is never asked for when it is an address', async () => {
+  it('is never resolved when it is an address', async () => {
     await replica.close();
     replica = open('127.0.0.1');
     await send();
@@ -104,7 +104,7 @@ describe('an endpoint with a name', () => {
   });
 });
 
-describe('resolving a name', () => {
+describe('resolveName', () => {
   const resolver = new Resolver();
   let server: Socket;
   let ttlSeconds = 0;
@@ -128,20 +128,20 @@ describe('resolving a name', () => {
     [7, 7_000],
     [86_400, 30_000],
   ] as const) {
-    it(`believes a record of ${seconds} s for ${ttlMs} ms`, async () => {
+    it(`uses a record of ${seconds} s for ${ttlMs} ms`, async () => {
       ttlSeconds = seconds;
       const addresses = ['10.1.2.3', '10.1.2.4'];
       expect(await resolveName('crm.test', resolver)).to.deep.equal({ addresses, ttlMs });
     });
   }
 
-  it('asks the system for a name that DNS does not know', async () => {
+  it('uses the system for a name that is not in DNS', async () => {
     const { addresses, ttlMs } = await resolveName('localhost', resolver);
     expect(addresses).to.include.oneOf(['127.0.0.1', '::1']);
     expect(ttlMs).to.equal(30_000);
   });
 
-  it('fails when nobody knows the name', async () => {
+  it('fails for an unknown name', async () => {
     const error: unknown = await resolveName('unknown.invalid', resolver).catch((reason) => reason);
     expect(error).to.be.instanceOf(Error);
   });

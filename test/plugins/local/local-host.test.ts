@@ -10,8 +10,8 @@ const DEADLY = `
 export default async ({ declaredPath }) => {
   switch (declaredPath) {
     case '/exit': process.exit(0);
-    case '/throw': setImmediate(() => { throw new Error('stray'); }); return new Promise(() => {});
-    case '/reject': void Promise.reject(new Error('stray')); return new Promise(() => {});
+    case '/throw': setImmediate(() => { throw new Error('uncaught'); }); return new Promise(() => {});
+    case '/reject': void Promise.reject(new Error('uncaught')); return new Promise(() => {});
     case '/loop': for (;;);
     case '/memory': { const all = []; for (;;) all.push({ a: [all.length] }); }
     default: console.log('asked'); return { status: 200, body: { env: Object.keys(process.env) } };
@@ -45,7 +45,7 @@ describe('local modules in a running host', () => {
     return { ...body, status: response.status };
   };
 
-  it('fails no call of another module while one dies in every way that it can', async () => {
+  it('does not affect other modules while one crashes in every way', async () => {
     let isOver = false;
     const statuses: number[] = [];
     const others = Array.from({ length: 4 }, async () => {
@@ -68,7 +68,7 @@ describe('local modules in a running host', () => {
     expect(statuses.filter((status) => status !== 200)).to.deep.equal([]);
   }).timeout(120_000);
 
-  it('keeps its variables from the module, and names the module where it prints', async () => {
+  it('hides its variables from the module, and logs output with its name', async () => {
     const { data } = await ask('deadly', 'fine');
     expect(data).to.deep.equal({ env: [] });
     await waitUntil('the line is in the log', () =>
@@ -76,7 +76,7 @@ describe('local modules in a running host', () => {
     );
   });
 
-  it('swaps changed code under load, lets the old answer what it has, and ends its thread', async () => {
+  it('replaces changed code under load, finishes calls on the old thread, and ends it', async () => {
     const write = (version: number) =>
       host.drop(
         'code/slow.mjs',

@@ -18,7 +18,7 @@ const FILE = './crm.mjs';
 const PATIENCE_MS = 15_000;
 const NEVER = new AbortController().signal;
 
-describe('the thread of a local module', () => {
+describe('thread of a local module', () => {
   let folder: string;
   const opened: OpenedProvider[] = [];
 
@@ -62,21 +62,18 @@ describe('the thread of a local module', () => {
 
   const ENDS: Readonly<Record<string, [code: string, reason: RegExp]>> = {
     'process.exit': ['process.exit(7)', /process\.exit\(7\)/],
-    'a throw that nobody catches': [
+    'an uncaught error': [
       'setImmediate(() => { throw new Error("mine") })',
       /uncaught error: mine/,
     ],
-    'a rejection that nobody handles': [
-      'void Promise.reject(new Error("mine"))',
-      /uncaught error: mine/,
-    ],
+    'an unhandled rejection': ['void Promise.reject(new Error("mine"))', /uncaught error: mine/],
     'the memory that it may have': [
       'setImmediate(() => { const all = []; for (;;) all.push({ a: [all.length] }) })',
       /more memory than memory_mb allows \(32 MiB\)/,
     ],
   };
   for (const [what, [code, reason]] of Object.entries(ENDS)) {
-    it(`is started again after ${what}, and its calls in flight are unavailable`, async () => {
+    it(`restarts after ${what}, and its calls in flight are unavailable`, async () => {
       const source = `let calls = 0; export default ({ declaredPath }) => {
         if (declaredPath === '/end') { ${code}; return new Promise(() => {}); }
         if (declaredPath === '/wait') return new Promise(() => {});
@@ -100,7 +97,7 @@ describe('the thread of a local module', () => {
     ['an endless chain of microtasks', 'for (;;) await null;'],
     ['an endless loop that logs', 'for (;;) log.info({}, "again");'],
   ] as const) {
-    it(`is ended and started again once the deadline of a call has passed in ${what}`, async () => {
+    it(`restarts after the deadline of a call in ${what}`, async () => {
       const source = `export default async ({ declaredPath }, { log }) => {
         if (declaredPath === '/loop') { ${loop} } return { status: 200, body: 'fine' }; };`;
       const one = await open(source);
@@ -114,7 +111,7 @@ describe('the thread of a local module', () => {
     });
   }
 
-  it('is left alone when only the caller has gone, or when it answers that it lives', async () => {
+  it('keeps running when the client disconnects, or when it is responsive', async () => {
     const one = await open(`let aborted = 0; export default ({ declaredPath }, { signal }) => {
       signal.addEventListener('abort', () => { aborted += 1; });
       return declaredPath === '/wait' ? new Promise(() => {}) : { status: 200, body: aborted }; };`);
@@ -131,7 +128,7 @@ describe('the thread of a local module', () => {
     expect(endOf(one)).to.deep.equal([]);
   });
 
-  it('waits longer before each start of a module that always dies, and says why it is down', async () => {
+  it('restarts a module that always exits with backoff, and reports the reason', async () => {
     const source = `import { existsSync } from 'node:fs';
       if (existsSync(${JSON.stringify('MARK')})) throw new Error('no database');
       export default () => process.exit(1);`;
@@ -151,7 +148,7 @@ describe('the thread of a local module', () => {
     await rm(mark);
   });
 
-  it('gives a new thread the configuration that the old one had', async () => {
+  it('gives the configuration of the old thread to the new one', async () => {
     const one = await open(`let seen = null;
       export default ({ declaredPath }) => declaredPath === '/end' ? process.exit() : { status: 200, body: seen };
       export const configure = (given) => { seen = given; };`);
@@ -162,7 +159,7 @@ describe('the thread of a local module', () => {
     expect(JSON.parse(await askUntilAnswered(one, '/'))).to.deep.equal({ revision: 3, values });
   });
 
-  it('has no variable of the host, no flag and no argument, but what the descriptor names', async () => {
+  it('has only the variables of the descriptor, and no flag or argument', async () => {
     process.env['MODGATE_TEST_SECRET'] = 'of the host';
     const one = await open(
       `export default () => ({ status: 200, body: { env: process.env, execArgv: process.execArgv, more: process.argv.slice(2) } });`,
@@ -178,7 +175,7 @@ describe('the thread of a local module', () => {
     });
   });
 
-  it('has its output in the log, line by line, bounded in length and number', async () => {
+  it('logs its output by line, bounded in length and number', async () => {
     const one = await open(`export default ({ declaredPath }) => {
       if (declaredPath === '/few') { console.log('one\\u001b[31m'); console.error('two'); process.stdout.write('x'.repeat(10000) + '\\nrest'); }
       else for (let n = 0; n < 2000; n += 1) console.log(n);
@@ -204,7 +201,7 @@ describe('the thread of a local module', () => {
     expect(dropped()).to.be.greaterThan(0);
   });
 
-  it('drops lines of context.log when it logs faster than the host writes, and says how many', async () => {
+  it('drops and counts lines of context.log when it logs faster than the host writes', async () => {
     const one = await open(`export default ({}, { log }) => {
       for (let n = 0; n < 5000; n += 1) log.info({ n, f: n === 0 ? () => {} : 0 }, 'line');
       return { status: 204 }; };`);
@@ -220,7 +217,7 @@ describe('the thread of a local module', () => {
   });
 
   for (const size of [10, 70_000, 1_048_576]) {
-    it(`carries ${size} bytes both ways and leaves those of host and handler to them`, async () => {
+    it(`copies ${size} bytes in both directions`, async () => {
       const one = await open(`const kept = new Uint8Array(${size}).fill(7);
         export default ({ rawBody }) => ({ status: 200, headers: { n: String(rawBody.length), last: String(rawBody.at(-1)) }, body: kept });`);
       // A view of a larger buffer, as Node's own bodies are.
@@ -238,7 +235,7 @@ describe('the thread of a local module', () => {
     });
   }
 
-  it('runs a hundred calls at once without mixing them up', async () => {
+  it('keeps a hundred concurrent calls apart', async () => {
     const one = await open(`export default async ({ query }) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
       return { status: 200, body: query.get('n') }; };`);
@@ -248,7 +245,7 @@ describe('the thread of a local module', () => {
     expect(await Promise.all(calls)).to.deep.equal(calls.map((_, n) => `"${n}"`));
   });
 
-  it('imports all of its code anew when it is opened again', async () => {
+  it('imports all of its code anew for each open', async () => {
     const source = `import { word } from './word.mjs'; export default () => ({ status: 200, body: word });`;
     for (const word of ['one', 'two']) {
       await writeFile(join(folder, 'word.mjs'), `export const word = '${word}';`);
@@ -256,7 +253,7 @@ describe('the thread of a local module', () => {
     }
   });
 
-  it('refuses a module that ends while it is imported, and leaves no thread', async () => {
+  it('rejects a module that exits during its import, and leaves no thread', async () => {
     const before = countThreads();
     for (const [code, reason] of [
       ['process.exit(3);', /cannot be imported: it called process\.exit\(3\)/],
@@ -271,7 +268,7 @@ describe('the thread of a local module', () => {
     await eventually(() => countThreads() <= before, PATIENCE_MS);
   });
 
-  it('says what its close threw, and ends one whose close never does', async () => {
+  it('reports the error of close, and ends a close that hangs', async () => {
     const throwing = await open(
       `export default () => {}; export const close = () => { throw new Error('mine'); };`,
     );
@@ -290,7 +287,7 @@ describe('the thread of a local module', () => {
     }
   });
 
-  it('leaves no thread, no handle and no memory behind after many lives', async () => {
+  it('leaves no thread, handle or memory after many opens', async () => {
     const source = `export const ballast = 'x'.repeat(5e6); export default () => ({ status: 200, body: 1 });`;
     const live = async () => {
       const one = await open(source);
@@ -307,7 +304,7 @@ describe('the thread of a local module', () => {
   });
 });
 
-/** Of this process; Linux alone tells. */
+/** Of this process; available on Linux only. */
 function countThreads(): number {
   try {
     return readdirSync('/proc/self/task').length;

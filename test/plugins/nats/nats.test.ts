@@ -17,7 +17,7 @@ import { type NatsAnswer, type NatsService, respond, startService } from './nats
 const PATIENCE_MS = 15_000;
 const NEVER = new AbortController().signal;
 
-describe('the nats adapter', () => {
+describe('nats adapter', () => {
   let subject: string;
   const opened: OpenedProvider[] = [];
   const services: NatsService[] = [];
@@ -54,7 +54,7 @@ describe('the nats adapter', () => {
   const headersOf = ({ headers }: Msg) =>
     Object.fromEntries([...(headers ?? [])].map(([name, values]) => [name, values.join(', ')]));
 
-  it('sends a route as its subject, headers and payload say', async () => {
+  it('sends a route as subject, headers and payload', async () => {
     const service = await serve(() => ({
       status: '201',
       headers: { 'Content-Type': 'application/json', 'x-a': '1' },
@@ -87,7 +87,7 @@ describe('the nats adapter', () => {
     expect(`${message?.string()}`).to.equal(body.toString());
   });
 
-  it('tells an empty query from none', async () => {
+  it('distinguishes an empty query from none', async () => {
     const service = await serve(() => ({ status: '204' }));
     const provider = await open();
     for (const target of ['/a', '/a?']) await provider.invoke(createInvocation({ target }));
@@ -95,7 +95,7 @@ describe('the nats adapter', () => {
     expect(queries).to.deep.equal([undefined, '']);
   });
 
-  it('sends the operations of the console and of the host', async () => {
+  it('sends the other operations', async () => {
     const service = await serve(() => ({ status: '200', body: '{}' }));
     const provider = await open();
     const inputJson = Buffer.from('{"n": 1.10}');
@@ -131,7 +131,7 @@ describe('the nats adapter', () => {
     await provider.check(NEVER);
   });
 
-  it('fails for a manifest and a check that are refused or malformed', async () => {
+  it('fails for a rejected or malformed manifest and check', async () => {
     let answer: NatsAnswer = { status: '500' };
     await serve(() => answer);
     const provider = await open();
@@ -167,7 +167,7 @@ describe('the nats adapter', () => {
     expect(await Promise.all(calls)).to.deep.equal(calls.map((_, n) => `/${n}`));
   });
 
-  it('is unavailable at once while nobody is subscribed', async () => {
+  it('is unavailable at once without a subscriber', async () => {
     const provider = await open();
     const failure = await failureOf(provider.invoke(createInvocation()));
     expect(failure.failure).to.equal('unavailable');
@@ -175,13 +175,13 @@ describe('the nats adapter', () => {
     expect((await failureOf(provider.check(NEVER))).failure).to.equal('unavailable');
   });
 
-  it('takes an error status for an answer, 503 too', async () => {
+  it('returns an error status, also 503', async () => {
     await serve(() => ({ status: '503' }));
     const outcome = await (await open()).invoke(createInvocation());
     expect(outcome).to.deep.equal({ status: 503, headers: {}, body: null });
   });
 
-  it('fails as timeout or cancelled when the call is taken back, and drops the late answer', async () => {
+  it('fails as timeout or cancelled when aborted, and drops the late reply', async () => {
     const asked: Msg[] = [];
     await serve((message) => {
       asked.push(message);
@@ -207,7 +207,7 @@ describe('the nats adapter', () => {
     expect(textOf(await next)).to.equal('/next');
   });
 
-  it('sends nothing for a call that was taken back before', async () => {
+  it('sends nothing for an aborted call', async () => {
     const service = await serve(() => ({ status: '204' }));
     const provider = await open();
     const call = provider.invoke(createInvocation({}, { signal: AbortSignal.abort() }));
@@ -224,7 +224,7 @@ describe('the nats adapter', () => {
     'too many bytes': { status: '200', body: 'x'.repeat(51) },
   };
   for (const [what, answer] of Object.entries(MALFORMED)) {
-    it(`fails as protocol for an answer with ${what}`, async () => {
+    it(`fails as protocol for a reply with ${what}`, async () => {
       await serve(() => answer);
       const provider = await open();
       const call = provider.invoke(createInvocation({}, { maxResponseBytes: 50 }));
@@ -232,7 +232,7 @@ describe('the nats adapter', () => {
     });
   }
 
-  it('fails as protocol for an answer without headers, and for headers that no client would send', async () => {
+  it('fails as protocol for a reply without headers, and for invalid headers', async () => {
     let respondRaw = (message: Msg) => void message.respond('{}');
     await serve((message) => {
       respondRaw(message);
@@ -248,7 +248,7 @@ describe('the nats adapter', () => {
     expect((await failureOf(provider.invoke(createInvocation()))).failure).to.equal('protocol');
   });
 
-  it('refuses a request that is larger than the server takes, and sends on after that', async () => {
+  it('rejects a request over the limit of the server, and still sends others', async () => {
     const service = await serve(() => ({ status: '204' }));
     const provider = await open();
     const limit = service.connection.info?.max_payload ?? 0;
@@ -259,7 +259,7 @@ describe('the nats adapter', () => {
     expect((await provider.invoke(createInvocation())).status).to.equal(204);
   });
 
-  it('tells the host of one endpoint, and of checks where the config asks for them', async () => {
+  it('has one endpoint, and the configured checks', async () => {
     const provider = await open({ health: { interval_ms: 1_000 } });
     expect(provider.endpoints?.()).to.deep.equal([{ id: `nats:${subject}`, weight: 1 }]);
     expect(provider.balancing?.().health).to.deep.equal({
@@ -270,7 +270,7 @@ describe('the nats adapter', () => {
     });
   });
 
-  it('leaves no connection and no listener behind after many lives', async () => {
+  it('leaves no connection and no listener after many opens', async () => {
     const service = await serve(() => ({ status: '204' }));
     const live = async () => {
       const provider = await open();
@@ -287,7 +287,7 @@ describe('the nats adapter', () => {
     await eventually(() => process.getActiveResourcesInfo().length <= handles, PATIENCE_MS);
   });
 
-  it('judges its config', () => {
+  it('validates its config', () => {
     const isValid = (config: object) =>
       natsAdapter.config.is({ servers: [NATS_URL], subject: 'modgate.crm', ...config });
     for (const good of [

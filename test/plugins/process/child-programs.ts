@@ -44,7 +44,7 @@ export function command(program: string, ...args: readonly string[]): string[] {
   return [process.execPath, '--input-type=module', '-e', program, '--', ...args];
 }
 
-/** A zombie is dead: whoever has to bury it is not the subject. */
+/** A zombie has exited. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -39,7 +39,7 @@ describe('processes of a running host', () => {
     return { ...((await response.json()) as Answer), status: response.status };
   };
 
-  it('fails no call while changed descriptors replace the process, and ends the old ones', async () => {
+  it('replaces the process of a changed descriptor without failed calls, and ends the old one', async () => {
     const host = await start({ 'child.json': describeChild(command(ECHO, 'v0')) });
     let isOver = false;
     const answers: Answer[] = [];
@@ -64,7 +64,7 @@ describe('processes of a running host', () => {
     await waitUntil('none is left', () => !pids.some(isAlive), PATIENCE_MS);
   }).timeout(60_000);
 
-  it('starts a file that the descriptor watches anew when it changes', async () => {
+  it('restarts the process when a watched file changes', async () => {
     const program = (word: string) => ECHO.replace('process.argv[1]', `'${word}'`);
     const argv = [process.execPath, './child.mjs'];
     const host = await start({
@@ -80,7 +80,7 @@ describe('processes of a running host', () => {
     );
   }).timeout(60_000);
 
-  it('shows a process that always ends as an endpoint that is down, and serves the others', async () => {
+  it('shows a process that always exits as an endpoint that is down', async () => {
     const host = await start({ 'child.json': describeChild(command('process.exit(5)')) });
     await waitUntil(
       'the endpoint is down',
@@ -103,7 +103,7 @@ describe('processes of a running host', () => {
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
   }).timeout(60_000);
 
-  it('loses its process when it is killed, since the stdin of that ends', async () => {
+  it('ends its process by the end of stdin when the host is killed', async () => {
     const host = await start({ 'child.json': describeChild(command(ECHO)) });
     const { data } = await ask(host);
     expect(isAlive(data.pid)).to.equal(true);
@@ -111,7 +111,7 @@ describe('processes of a running host', () => {
     await waitUntil('the process is gone', () => !isAlive(data.pid), PATIENCE_MS);
   }).timeout(60_000);
 
-  it('is not hindered by a process that outlived a killed host', async () => {
+  it('starts beside a process that outlived a killed host', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'modgate-stale-'));
     writeFileSync(join(directory, 'child.json'), JSON.stringify(describeChild(command(STUBBORN))));
     const args = ['serve', '--env', 'development', '--port', '0', '--modules', directory];

@@ -32,7 +32,7 @@ interface Seen {
   readonly argument: string;
 }
 
-describe('the process adapter', () => {
+describe('process adapter', () => {
   const opened: OpenedProvider[] = [];
 
   afterEach(async () => {
@@ -62,7 +62,7 @@ describe('the process adapter', () => {
   const endOf = ({ entries }: OpenedProvider) =>
     entries.filter(({ message }) => message === 'process exited');
 
-  it('carries a call over the socket that it hands to the command', async () => {
+  it('calls the command over its socket', async () => {
     const one = await open({});
     const body = Buffer.from('{"n": 1.10}');
     const seen = await ask(
@@ -79,7 +79,7 @@ describe('the process adapter', () => {
     await one.provider.check(NEVER);
   });
 
-  it('gives the command PATH, the variables of the descriptor and its own, and nothing else', async () => {
+  it('passes only PATH, the variables of the descriptor and its own', async () => {
     process.env['MODGATE_TEST_SECRET'] = 'of the host';
     const env = { TOKEN: 'env:CRM_TOKEN', MODE: 'fast' };
     const one = await open({ env }, { secrets: { 'env:CRM_TOKEN': 's3cret' } });
@@ -99,7 +99,7 @@ describe('the process adapter', () => {
     expect(() => statSync(dirname(socket))).to.throw(/ENOENT/);
   });
 
-  it('is started again when it ends; its calls in flight are unavailable, new ones wait', async () => {
+  it('restarts the process when it exits; calls in flight are unavailable, new ones wait', async () => {
     const one = await open({});
     const { pid } = await ask(one);
     const hanging = failureOf(one.provider.invoke(createInvocation({ target: '/hang' })));
@@ -117,7 +117,7 @@ describe('the process adapter', () => {
     });
   });
 
-  it('gives a new process the configuration that the old one had', async () => {
+  it('gives the configuration of the old process to the new one', async () => {
     const one = await open({});
     const operation = {
       kind: 'configure',
@@ -132,7 +132,7 @@ describe('the process adapter', () => {
     expect(seen.configured).to.deep.equal({ revision: 3, values: { 'crm/a': 1 } });
   });
 
-  it('waits longer before each start of a command that always ends, and says why it is down', async () => {
+  it('restarts a command that always exits with backoff, and reports the reason', async () => {
     const one = await open({ command: command('process.exit(5)') });
     await eventually(() => endOf(one).length >= 5, PATIENCE_MS);
     const pauses = endOf(one).map(({ fields }) => fields['restart_in_ms']);
@@ -146,7 +146,7 @@ describe('the process adapter', () => {
     expect((await failureOf(one.provider.check(NEVER))).failure).to.equal('unavailable');
   });
 
-  it('ends and starts again what does not listen in time; calls wait no longer than they may', async () => {
+  it('restarts a process that does not listen in time; calls still time out', async () => {
     const one = await open({
       command: command('setInterval(() => {}, 1000)'),
       start_timeout_ms: 500,
@@ -157,7 +157,7 @@ describe('the process adapter', () => {
     expect(endOf(one)[0]?.fields['reason']).to.equal('did not listen on its socket within 500 ms');
   });
 
-  it('sends nothing for a call that was taken back before', async () => {
+  it('sends nothing for an aborted call', async () => {
     const one = await open({
       command: command('setInterval(() => {}, 1000)'),
       start_timeout_ms: 100,
@@ -166,7 +166,7 @@ describe('the process adapter', () => {
     expect((await failureOf(call)).failure).to.equal('cancelled');
   });
 
-  it('refuses a command that is not there, in words without the command', async () => {
+  it('rejects a missing command, without printing it', async () => {
     for (const config of [
       { command: ['/nowhere/s3cret'] },
       { command: [process.execPath, '-e', ''], cwd: '/nowhere' },
@@ -181,13 +181,13 @@ describe('the process adapter', () => {
     }
   });
 
-  it('hands on its arguments as they are: there is no shell', async () => {
+  it('passes arguments unchanged, without a shell', async () => {
     const argument = '$HOME; exit 1 `id`';
     const one = await open({ command: command(ECHO, argument) });
     expect((await ask(one)).argument).to.equal(argument);
   });
 
-  it('ends the whole group: SIGTERM, and SIGKILL to what does not heed it', async () => {
+  it('ends the process group with SIGTERM, then SIGKILL', async () => {
     const one = await open({ command: command(STUBBORN) });
     const { pid, grandchild } = await ask(one);
     expect([isAlive(pid), isAlive(grandchild)]).to.deep.equal([true, true]);
@@ -196,7 +196,7 @@ describe('the process adapter', () => {
     expect(endOf(one)).to.deep.equal([]);
   });
 
-  it('writes its output into the log, with its pid', async () => {
+  it('logs its output with the pid', async () => {
     const one = await open({});
     const { pid } = await ask(one, { target: '/print' });
     const printed = () => one.entries.filter(({ message }) => message === 'printed');
@@ -207,7 +207,7 @@ describe('the process adapter', () => {
     ]);
   });
 
-  it('leaves no process and no handle behind after some lives', async () => {
+  it('leaves no process and no handle after many opens', async () => {
     const live = async () => {
       const one = await open({});
       opened.pop();
@@ -222,7 +222,7 @@ describe('the process adapter', () => {
     await eventually(() => process.getActiveResourcesInfo().length <= handles, PATIENCE_MS);
   });
 
-  it('takes a folder of a short path for its socket, and refuses when there is none', async () => {
+  it('uses a folder with a short path for its socket, or fails', async () => {
     const root = await mkdtemp(join(tmpdir(), 'modgate-long-'));
     const long = join(root, 'x'.repeat(100));
     await mkdir(long);
@@ -237,7 +237,7 @@ describe('the process adapter', () => {
     await rm(root, { recursive: true });
   });
 
-  it('judges its config', () => {
+  it('validates its config', () => {
     const isValid = (config: object) => processAdapter.config.is({ command: ['a'], ...config });
     for (const good of [
       {},

@@ -88,7 +88,7 @@ export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
   };
 }
 
-/** Two retries and breakers that never open, unless told otherwise. */
+/** Two retries and breakers that never open, by default. */
 function createDescriptor(options: FakeModuleOptions): Descriptor {
   return {
     module: 'fake',
