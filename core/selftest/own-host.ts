@@ -16,7 +16,7 @@ const UI = `sha256:${'1'.repeat(64)}`;
 const RELEASE = `sha256:${'2'.repeat(64)}`;
 /** A key that no certificate of the selftest has. */
 const OTHER_PIN = Buffer.alloc(32, 3).toString('base64');
-const CREDENTIAL_VARIABLE = 'MODGATE_SELFTEST_CREDENTIAL';
+const CREDENTIAL_VARIABLE = 'SELFTEST_CREDENTIAL';
 
 const SCOPES: Readonly<
   Record<OwnToken, { readonly kind: string; readonly scopes: readonly string[] }>

@@ -198,12 +198,12 @@ describe('authenticators of plugins', function () {
     ],
     'a name twice': [
       ['authenticators: [tokens, tokens]', 'tokens: tokens.json'],
-      /authenticators in .*:2:1 must be names of authenticators that differ/,
+      /authenticators in .*:2:1 must be distinct names of authenticators/,
     ],
-    'an empty chain': [['authenticators: []'], /must be names of authenticators that differ/],
+    'an empty chain': [['authenticators: []'], /must be distinct names of authenticators/],
     'an unknown key of a link': [
       ['authenticators: [{ name: acme-ldap, confg: {} }]'],
-      /must be names of authenticators/,
+      /must be distinct names of authenticators/,
     ],
   };
   for (const [what, [lines, message]] of Object.entries(REJECTED)) {

@@ -84,7 +84,7 @@ describe('modgate test-plugin', () => {
           "adapter 'local'",
           '  ok    adapter\\.brand: is created by defineAdapter for this contract version',
           '  skip  request\\.target: .+',
-          '        a handler gets .+',
+          '        a handler receives .+',
           '  skip  close\\.sockets: .+',
           '        this transport has no connections',
           '',
