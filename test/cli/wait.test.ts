@@ -179,8 +179,8 @@ describe('modgate wait', () => {
 describe('modgate wait with invalid arguments', () => {
   const REFUSED: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     [[], /^missing required argument 'module\|digest'$/],
-    [['CRM'], /^expected a module's name, such as crm or acme\/crm, or a digest/],
-    [['sha256:abc'], /^expected a module's name/],
+    [['CRM'], /^expected a module name, such as crm or acme\/crm, or a digest/],
+    [['sha256:abc'], /^expected a module name/],
     [['crm', '--timeout', '10'], /^--timeout must be a duration, such as 10s, 500ms or 2m$/],
     [['crm', '--timeout', '-1s'], /^--timeout must be a duration/],
     [['crm', '--timeout', 'soon'], /^--timeout must be a duration/],

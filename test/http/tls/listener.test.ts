@@ -150,7 +150,7 @@ describe('TLS listener', () => {
     }
     const untrusted = await runCommand(args);
     expect(untrusted.code).to.equal(1);
-    expect(untrusted.stderr).to.match(/no known authority.*--ca/);
+    expect(untrusted.stderr).to.match(/unknown authority.*--ca/);
     const wrong = await runCommand([...args, '--ca', join(host.folder, 'server.key')]);
     expect(wrong.code).to.equal(2);
     expect(wrong.stderr).to.match(/--ca must be a file with a certificate/);
