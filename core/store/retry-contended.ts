@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../lib/backoff.js';
 
-// Long enough for the writes of many workers on a busy machine, short enough for a waiting caller.
-const RETRY_TIMEOUT_MS = 5000;
+// Long enough for another worker's write and checkpoint, short enough for a waiting caller.
+const RETRY_TIMEOUT_MS = 2000;
 // A write takes about a millisecond (docs/benchmarks.md).
 const BACKOFF = { firstMs: 2, maxMs: 50 };
 
-/** Retries conflicts with other processes for five seconds, without blocking the event loop. */
+/** Retries conflicts with other hosts for two seconds, without blocking the event loop. */
 export async function retryContended<T>(
   work: () => Promise<T>,
   isContended: (error: unknown) => boolean,
