@@ -153,7 +153,7 @@ describe('TLS listener', () => {
     expect(untrusted.stderr).to.match(/unknown authority.*--ca/);
     const wrong = await runCommand([...args, '--ca', join(host.folder, 'server.key')]);
     expect(wrong.code).to.equal(2);
-    expect(wrong.stderr).to.match(/--ca must be a file with a certificate/);
+    expect(wrong.stderr).to.match(/--ca must be a file with a PEM certificate/);
   });
 });
 
