@@ -10,7 +10,7 @@ const GOOD = {
   actor: { kind: 'service' },
 };
 
-const ASKED = {
+const MINIMAL = {
   name: 'corp',
   url: 'https://issuer.example/introspect',
   client_id: 'modgate',
@@ -70,19 +70,19 @@ describe('issuers file', () => {
   });
 
   it('accepts secrets by reference only and never prints them', async () => {
-    const file = await parse({ introspection: [ASKED] });
+    const file = await parse({ introspection: [MINIMAL] });
     expect(file.secret('env:SECRET').reveal()).to.equal('a-canary');
     expect(JSON.stringify(file)).not.to.include('a-canary');
-    const written = { ...ASKED, client_secret: 'canary' };
+    const written = { ...MINIMAL, client_secret: 'canary' };
     expect(await refusalOf({ introspection: [written] }))
       .to.match(/secret reference/)
       .and.not.include('canary');
-    const missing = { ...ASKED, client_secret: 'env:NOT_THERE' };
+    const missing = { ...MINIMAL, client_secret: 'env:NOT_THERE' };
     expect(await refusalOf({ introspection: [missing] })).to.match(/NOT_THERE, which is not set/);
   });
 
   it('must not cache results for more than 60 s', async () => {
-    const long = { ...ASKED, cache_seconds: 61 };
+    const long = { ...MINIMAL, cache_seconds: 61 };
     expect(await refusalOf({ introspection: [long] })).to.match(/from 0 to 60/);
   });
 });

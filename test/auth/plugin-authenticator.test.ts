@@ -120,25 +120,25 @@ describe('authenticators of plugins', function () {
       expect(exit).to.deep.equal({ code: 0, signal: null });
     });
 
-    const ask = (token: string) =>
+    const send = (token: string) =>
       call(host, { target: '/modules/good/http/x', as: token, deadlineMs: 15_000 });
 
     it('accept the credentials of the plugin and of the host', async () => {
-      expect((await ask('good')).status).to.equal(200);
-      expect((await ask(TOKEN)).status).to.equal(200);
+      expect((await send('good')).status).to.equal(200);
+      expect((await send(TOKEN)).status).to.equal(200);
     });
 
     it('responds with 401 when no authenticator accepts the credentials', async () => {
-      expectProblem(await ask('unknown'), 401);
+      expectProblem(await send('unknown'), 401);
     });
 
     for (const token of ['throw', 'reject', 'undefined', 'kind', 'id', 'scopes', 'scope', 'hang']) {
       it(`responds with 503 when the plugin fails: ${token}`, async () => {
-        const response = await ask(token);
+        const response = await send(token);
         expectProblem(response, 503);
         expect(headerValue(response.headers, 'retry-after')).to.equal('1');
         expect(parseJson(response)['detail']).to.equal('the credentials cannot be verified now');
-        expect((await ask(TOKEN)).status).to.equal(200);
+        expect((await send(TOKEN)).status).to.equal(200);
       });
     }
 
@@ -150,12 +150,12 @@ describe('authenticators of plugins', function () {
     });
 
     it('survives an uncaught error of the plugin', async () => {
-      expectProblem(await ask('uncaught'), 401);
-      expect((await ask('good')).status).to.equal(200);
+      expectProblem(await send('uncaught'), 401);
+      expect((await send('good')).status).to.equal(200);
       const left = () =>
         host.logs().some(({ msg }) => msg === 'uncaught error in authenticator code');
       const deadline = Date.now() + 10_000;
-      while (!left() && Date.now() < deadline) await ask('good');
+      while (!left() && Date.now() < deadline) await send('good');
       expect(left()).to.equal(true);
     });
   });

@@ -210,7 +210,7 @@ describe('loadManifest', () => {
     });
 
     const JSON_TYPE = { 'content-type': 'application/json' };
-    const REFUSED: readonly [name: string, answer: RequestListener, message: string][] = [
+    const REJECTED: readonly [name: string, answer: RequestListener, message: string][] = [
       ['another status', send(404, JSON_TYPE, '{}'), 'answered with status 404 instead of 200'],
       ['an empty answer', send(204, {}, ''), 'answered with status 204 instead of 200'],
       [
@@ -252,11 +252,11 @@ describe('loadManifest', () => {
         'could not be reached, or broke off',
       ],
     ];
-    for (const [name, listener, message] of REFUSED) {
+    for (const [name, listener, message] of REJECTED) {
       it(`rejects ${name}`, async () => {
         answer = listener;
-        const told = await unavailability(read(`manifest: { url: "${url}/m.json?key=CANARY" }`));
-        expect(told).to.equal(`the manifest's URL ${message}`);
+        const reason = await unavailability(read(`manifest: { url: "${url}/m.json?key=CANARY" }`));
+        expect(reason).to.equal(`the manifest's URL ${message}`);
       });
     }
 
@@ -271,14 +271,14 @@ describe('loadManifest', () => {
     ] as const) {
       it(`gives up on a server that ${name}`, async () => {
         answer = listener;
-        const told = await unavailability(fetchManifestText(url, ignore, 100));
-        expect(told).to.equal("the manifest's URL did not answer in full within 100 ms");
+        const reason = await unavailability(fetchManifestText(url, ignore, 100));
+        expect(reason).to.equal("the manifest's URL did not answer in full within 100 ms");
       });
     }
 
     it('reports a port without a listener', async () => {
-      const told = await unavailability(fetchManifestText('http://127.0.0.1:1', ignore));
-      expect(told).to.equal("the manifest's URL could not be reached, or broke off");
+      const reason = await unavailability(fetchManifestText('http://127.0.0.1:1', ignore));
+      expect(reason).to.equal("the manifest's URL could not be reached, or broke off");
     });
 
     it('stops when it is no longer wanted', async () => {

@@ -18,7 +18,7 @@ export interface OpenedProvider {
   readonly log: readonly { readonly level: string; readonly message: string }[];
   /** The same with the fields of each line. */
   readonly entries: readonly LogEntry[];
-  /** Runs what the adapter has deferred, last in, first out. */
+  /** Runs the deferred functions of the adapter, last in, first out. */
   close(): Promise<void>;
 }
 
@@ -32,12 +32,12 @@ export interface OpenOptions {
   /** By reference: `env:TOKEN`. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** What `context.path` answers; default: the reference itself. */
+  /** What `context.path` returns; default: the reference itself. */
   readonly paths?: Readonly<Record<string, string>>;
   readonly stateDir?: string;
 }
 
-/** Opens a provider as the host does: the struct judges first. */
+/** Opens a provider as the host does: the struct validates the config first. */
 export async function openAdapter<Config>(
   adapter: ProviderAdapter<Config>,
   config: unknown,
@@ -90,7 +90,7 @@ const CONTEXT: CallContext = {
   correlationId: 'corr_1',
 };
 
-/** A GET of `/contacts` unless told otherwise. */
+/** By default a GET of `/contacts`. */
 export function createInvocation(
   operation: Partial<Extract<ProviderOperation, { kind: 'http_route' }>> | ProviderOperation = {},
   others: Partial<Omit<Invocation, 'operation'>> = {},
@@ -116,7 +116,7 @@ export function createInvocation(
   };
 }
 
-/** The failure of a call that must not have been answered. */
+/** The failure of a call that must not succeed. */
 export async function failureOf(call: Promise<Outcome | unknown>): Promise<ProviderFailure> {
   try {
     await call;
@@ -129,7 +129,7 @@ export async function failureOf(call: Promise<Outcome | unknown>): Promise<Provi
 
 const POLL_MS = 5;
 
-/** Polls until it holds. */
+/** Polls until the condition holds. */
 export async function eventually(holds: () => boolean, deadlineMs = 5_000): Promise<void> {
   const end = performance.now() + deadlineMs;
   while (!holds()) {

@@ -38,7 +38,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     return [method, target, body.toString(), headers['content-type']];
   };
 
-  it('lists with limit and an encoded cursor, and answers the bytes as they came', async () => {
+  it('lists with limit and an encoded cursor, and returns the bytes unchanged', async () => {
     const page = { records: [{ id: 1 }], next_cursor: 'b' };
     const upstream = await startProvider(answerJson(page));
     const provider = await openOn([upstream]);
@@ -149,7 +149,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     });
   }
 
-  it('takes a manifest request back with its signal', async () => {
+  it('cancels a manifest request with its signal', async () => {
     const provider = await openOn([await startRawProvider(() => {})]);
     const controller = new AbortController();
     const reading = provider.manifest(controller.signal);
@@ -157,7 +157,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     expect((await failureOf(reading)).failure).to.equal('timeout');
   });
 
-  it('checks the health path: 2xx is up, all else is not', async () => {
+  it('checks the health path: only 2xx is up', async () => {
     let status = 204;
     const upstream = await startProvider((_request, response) => {
       response.writeHead(status).end();
@@ -171,7 +171,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     }
   });
 
-  it('gives a health check up after its own time', async () => {
+  it('aborts a health check after its own timeout', async () => {
     const health = { path: '/health', timeout_ms: 30 };
     const provider = await openOn([await startRawProvider(() => {})], { health });
     const failure = await failureOf(provider.check(NEVER));
@@ -181,7 +181,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     ]);
   });
 
-  it('connects where there is no health path, and hangs up', async () => {
+  it('only opens and closes a connection without a health path', async () => {
     const upstream = await startRawProvider((socket) => socket.resume());
     const provider = await openOn([upstream]);
     await provider.check(NEVER);
@@ -191,7 +191,7 @@ describe('the http adapter: admin, config, manifest and check', () => {
     expect((await taken).failure).to.equal('cancelled');
   });
 
-  it('checks the endpoint that it is told, and any when it is told none', async () => {
+  it('checks the given endpoint, or any endpoint without one', async () => {
     const down = await startProvider();
     await down.stop();
     const upstream = await startProvider();

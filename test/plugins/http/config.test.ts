@@ -18,7 +18,7 @@ describe('the config of the http kinds', () => {
       endpoints: ['http://[::1]:4100/api/v1/', { url: 'http://b/x%20y', weight: 1_000 }],
     },
     'consistent hashing': { ...ONE, strategy: 'consistent_hash', hash_header: 'X-Tenant' },
-    'all of health': {
+    'every key of health': {
       ...ONE,
       health: {
         path: '/health?deep=1',
@@ -38,7 +38,7 @@ describe('the config of the http kinds', () => {
     'TLS for a scheme in capitals': { endpoints: ['HTTPS://a'], tls: {} },
   };
   for (const [what, config] of Object.entries(VALID)) {
-    it(`takes ${what}`, () => {
+    it(`accepts ${what}`, () => {
       expect(messagesOf(config)).to.deep.equal([]);
     });
   }
@@ -63,7 +63,7 @@ describe('the config of the http kinds', () => {
     'http://a:99999',
   ];
   for (const url of BAD_URLS) {
-    it(`refuses the endpoint ${JSON.stringify(url)}`, () => {
+    it(`rejects the endpoint ${JSON.stringify(url)}`, () => {
       const expected =
         'must be an http or https URL without credentials, query, fragment or dot segment';
       expect(messagesOf({ endpoints: [url] })).to.deep.equal([`'endpoints[0]' ${expected}`]);
@@ -74,7 +74,7 @@ describe('the config of the http kinds', () => {
   }
 
   const header = "'auth.header.name' must be a header name that is not hop-by-hop, host, content-*";
-  const REFUSED: readonly [config: object, ...messages: string[]][] = [
+  const REJECTED: readonly [config: object, ...messages: string[]][] = [
     [{}, "missing key 'endpoints'"],
     [{ endpoints: [] }, "'endpoints' must be a list with a length between 1 and 64"],
     [
@@ -159,13 +159,13 @@ describe('the config of the http kinds', () => {
     [{ ...ONE, tls: { verify: false } }, "unknown key 'verify' in 'tls'"],
     [{ ...ONE, endpoint: 'x' }, "unknown key 'endpoint'"],
   ];
-  for (const [config, ...messages] of REFUSED) {
-    it(`says: ${messages.join('; ')} (${JSON.stringify(config).slice(0, 60)})`, () => {
+  for (const [config, ...messages] of REJECTED) {
+    it(`reports: ${messages.join('; ')} (${JSON.stringify(config).slice(0, 60)})`, () => {
       expect(messagesOf(config)).to.deep.equal(messages);
     });
   }
 
-  it('takes a socket and what is common to both kinds, and nothing of the network', () => {
+  it('accepts a socket and the common keys for kind unix, but no network keys', () => {
     const auth = { bearer: 'env:T' };
     expect(messagesOf({ socket: './a.sock', auth, health: {} }, unixConfig)).to.deep.equal([]);
     expect(messagesOf({ socket: '' }, unixConfig)).to.deep.equal([
@@ -177,7 +177,7 @@ describe('the config of the http kinds', () => {
     ]);
   });
 
-  it('refuses secrets that cannot be in a header, without printing them', async () => {
+  it('rejects secrets that cannot be in a header, without printing them', async () => {
     const open = async (auth: object, value: string) => {
       try {
         await openAdapter(httpAdapter, { ...ONE, auth }, { secrets: { 'env:T': value } });

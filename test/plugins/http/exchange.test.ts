@@ -38,7 +38,7 @@ describe('the http adapter: one exchange', () => {
     return (await openOn(url)).invoke(createInvocation({}, others));
   };
 
-  it('sends target, headers and body as they are', async () => {
+  it('sends target, headers and body unchanged', async () => {
     const body = '{"n": 12345678901234567890, "x":1.10}\n ';
     let received = '';
     const upstream = await keep(
@@ -68,7 +68,7 @@ describe('the http adapter: one exchange', () => {
     ]);
   });
 
-  it('sends a Uint8Array that is a window of a larger buffer', async () => {
+  it('sends a Uint8Array that is a view of a larger buffer', async () => {
     const upstream = await keep(startProvider());
     const body = new Uint8Array(Buffer.from('xx{"a":1}yy')).subarray(2, 9);
     await (await openOn(upstream.url)).invoke(createInvocation({ method: 'POST', body }));
@@ -114,7 +114,7 @@ describe('the http adapter: one exchange', () => {
     expect(upstream.requests[2]?.headers['x-api-key']).to.equal('token');
   });
 
-  it('answers status, lower-case headers and the bytes of the body', async () => {
+  it('returns the status, lower-case headers and the bytes of the body', async () => {
     const body = Buffer.from('{"n": 12345678901234567890}\n');
     const outcome = await callRaw(
       `HTTP/1.1 418 Teapot\r\nContent-Type:  application/json \t\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
@@ -185,7 +185,7 @@ describe('the http adapter: one exchange', () => {
     expect(upstream.requests).to.have.length(1);
   });
 
-  it('answers 204, and 304 with the length of a body that is not there', async () => {
+  it('accepts 204, and 304 with the length of an absent body', async () => {
     const none = await callRaw('HTTP/1.1 204 No Content\r\n\r\n');
     expect(none).to.deep.equal({ status: 204, headers: {}, body: null });
     const unmodified = await callRaw('HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n');
@@ -193,13 +193,13 @@ describe('the http adapter: one exchange', () => {
     expect(unmodified.body).to.equal(null);
   });
 
-  it('answers an empty body', async () => {
+  it('returns an empty body', async () => {
     const outcome = await callRaw('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
     expect(outcome.status).to.equal(200);
     expect(textOf(outcome)).to.equal('');
   });
 
-  it('ignores informational answers', async () => {
+  it('ignores informational responses', async () => {
     const outcome = await callRaw(
       'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
     );
@@ -210,12 +210,12 @@ describe('the http adapter: one exchange', () => {
     });
   });
 
-  it('takes no informational status for that of the answer', async () => {
+  it('does not use an informational status as the status of the response', async () => {
     const failure = await failureOf(callRaw('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'));
     expect([failure.failure, failure.status]).to.deep.equal(['protocol', null]);
   });
 
-  it('answers a body of exactly the limit and refuses one more byte', async () => {
+  it('accepts a body of exactly the limit and rejects one more byte', async () => {
     const upstream = await keep(
       startProvider((request, response) => {
         const bytes = Buffer.alloc(request.url === '/fits' ? 1_000 : 1_001, 'x');
@@ -236,7 +236,7 @@ describe('the http adapter: one exchange', () => {
     }
   });
 
-  it('refuses a length over the limit without waiting for the body', async () => {
+  it('rejects a length over the limit without waiting for the body', async () => {
     const { url } = await keep(
       startAnsweringProvider('HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n'),
     );
@@ -260,10 +260,10 @@ describe('the http adapter: one exchange', () => {
   });
 
   const CUT_SHORT: Readonly<Record<string, string>> = {
-    'right after the status line': 'HTTP/1.1 200 OK\r\n',
+    'after the status line': 'HTTP/1.1 200 OK\r\n',
     'within the head': 'HTTP/1.1 200 OK\r\nContent-Le',
-    'within a counted body': 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"a"',
-    'within a counted body on a connection that closes':
+    'within a body with a length': 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"a"',
+    'within a body with a length and connection: close':
       'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\n{"a"',
     'within a chunk': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"a',
     'before the last chunk': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n',
@@ -277,7 +277,7 @@ describe('the http adapter: one exchange', () => {
           ),
         );
         const failure = await failureOf((await openOn(url)).invoke(createInvocation()));
-        // A reset may overtake the bytes before it: then there was no answer.
+        // A reset may arrive before the bytes that were sent first: then there was no response.
         const expected = how === 'closed' ? ['protocol'] : ['protocol', 'unavailable'];
         expect(failure.failure).to.be.oneOf(expected);
       });
@@ -285,19 +285,19 @@ describe('the http adapter: one exchange', () => {
   }
 
   const MALFORMED: Readonly<Record<string, string>> = {
-    'no HTTP at all': 'SSH-2.0-OpenSSH_9.6\r\n',
-    'a version that there is not': 'HTTP/9.9 200 OK\r\nContent-Length: 2\r\n\r\n{}',
+    'a protocol other than HTTP': 'SSH-2.0-OpenSSH_9.6\r\n',
+    'an unknown HTTP version': 'HTTP/9.9 200 OK\r\nContent-Length: 2\r\n\r\n{}',
     'a bad chunk size':
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n',
-    'a chunk longer than it says':
+    'a chunk longer than its size':
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n',
-    'both lengths':
+    'content-length with chunked encoding':
       'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
     'two different lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}x',
-    'a length that is no number': 'HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\n{}',
+    'a length that is not a number': 'HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\n{}',
     'a status below 100': 'HTTP/1.1 099 Odd\r\nContent-Length: 2\r\n\r\n{}',
     'a status above 599': 'HTTP/1.1 600 Odd\r\nContent-Length: 2\r\n\r\n{}',
-    'an upgrade nobody asked for':
+    'an upgrade that was not requested':
       'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
     'a head that is too large': `HTTP/1.1 200 OK\r\nx-large: ${'x'.repeat(20_000)}\r\n\r\n`,
     'a control character in a header': 'HTTP/1.1 200 OK\r\nx-a: a\u0001b\r\n\r\n',
@@ -310,7 +310,7 @@ describe('the http adapter: one exchange', () => {
     });
   }
 
-  it('hands out a whole answer with bytes after it, and gives those bytes to nobody', async () => {
+  it('returns a response with extra bytes behind it, and discards those bytes', async () => {
     const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
     const upstream = await keep(
       startAnsweringProvider(`${answer}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"evil"`),
@@ -322,7 +322,7 @@ describe('the http adapter: one exchange', () => {
     expect(upstream.accepted()).to.equal(3);
   });
 
-  it('fails as unavailable when nobody listens', async () => {
+  it('fails as unavailable when the port has no listener', async () => {
     const upstream = await startProvider();
     await upstream.stop();
     const failure = await failureOf((await openOn(upstream.url)).invoke(createInvocation()));
@@ -357,19 +357,19 @@ describe('the http adapter: one exchange', () => {
     });
   }
 
-  it('uses a connection again', async () => {
+  it('reuses a connection', async () => {
     const upstream = await keep(startProvider(answerJson({})));
     const provider = await openOn(upstream.url);
     for (let call = 0; call < 20; call += 1) {
       await provider.invoke(createInvocation());
-      // One turn of the loop gives the connection back, as between any two callers.
+      // A turn of the event loop returns the connection to the pool, as between two callers.
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(upstream.requests).to.have.length(20);
     expect(upstream.accepted()).to.be.at.most(2);
   });
 
-  it('keeps 20 concurrent calls apart', async () => {
+  it('does not mix up 20 concurrent calls', async () => {
     const upstream = await keep(
       startProvider((request, response) => {
         setTimeout(() => response.end(JSON.stringify(request.url)), Math.random() * 20);
@@ -383,7 +383,7 @@ describe('the http adapter: one exchange', () => {
     expect(outcomes.map(textOf)).to.deep.equal(targets.map((target) => JSON.stringify(target)));
   });
 
-  it('survives a provider that closes idle connections without a word', async () => {
+  it('survives a provider that closes idle connections without notice', async () => {
     const upstream = await keep(startProvider(answerJson({})));
     const provider = await openOn(upstream.url);
     for (let call = 0; call < 20; call += 1) {
@@ -393,7 +393,7 @@ describe('the http adapter: one exchange', () => {
     }
   });
 
-  it('takes a header named as a property of every object for a header', async () => {
+  it('keeps headers that are named like a property of every object', async () => {
     const outcome = await callRaw(
       'HTTP/1.1 200 OK\r\n__proto__: a\r\nconstructor: b\r\nContent-Length: 2\r\n\r\n{}',
     );

@@ -9,7 +9,7 @@ import { createInvocation, eventually, failureOf, openAdapter } from '../open-ad
 
 describe('the http adapter: lifetime and endpoints', () => {
   for (const scheme of ['http', 'https']) {
-    it(`ends every ${scheme} connection with the scope, in use or still being made`, async () => {
+    it(`closes every ${scheme} connection with the scope, also while it is used or opened`, async () => {
       const upstream = await startRawProvider((socket) => socket.resume());
       const url = upstream.url.replace('http', scheme);
       const opened = await openAdapter(httpAdapter, { endpoints: [url] });
@@ -20,13 +20,13 @@ describe('the http adapter: lifetime and endpoints', () => {
       await opened.close();
       for (const failure of await Promise.all(calls))
         expect(failure.failure).to.equal('unavailable');
-      // Well below the time-out of a connection (4 s), which would end it as well.
+      // Well below the connection timeout (4 s), which would also close the connection.
       await eventually(() => upstream.sockets.size === 0, 1_000);
       await upstream.stop();
     });
   }
 
-  it('fails as unavailable after the scope', async () => {
+  it('fails as unavailable after the scope has closed', async () => {
     const upstream = await startProvider();
     const opened = await openAdapter(httpAdapter, { endpoints: [upstream.url] });
     await opened.close();
@@ -35,12 +35,12 @@ describe('the http adapter: lifetime and endpoints', () => {
     await upstream.stop();
   });
 
-  it('leaves no handle after 1,000 lives', async () => {
+  it('leaves no handle after it was opened 1,000 times', async () => {
     const upstream = await startProvider();
     const before = process.getActiveResourcesInfo().length;
-    for (let life = 0; life < 1_000; life += 1) {
+    for (let round = 0; round < 1_000; round += 1) {
       const opened = await openAdapter(httpAdapter, { endpoints: [upstream.url] });
-      if (life % 10 === 0) await opened.provider.invoke(createInvocation());
+      if (round % 10 === 0) await opened.provider.invoke(createInvocation());
       await opened.close();
     }
     expect(upstream.requests).to.have.length(100);
@@ -49,7 +49,7 @@ describe('the http adapter: lifetime and endpoints', () => {
     await upstream.stop();
   });
 
-  it('leaves no listener at a signal that outlives its calls', async () => {
+  it('leaves no listener on a signal that outlives its calls', async () => {
     const upstream = await startProvider();
     const opened = await openAdapter(httpAdapter, { endpoints: [upstream.url] });
     const { signal } = new AbortController();
@@ -71,7 +71,7 @@ describe('the http adapter: lifetime and endpoints', () => {
     await upstream.stop();
   });
 
-  it('names its endpoints and sends to the one that the host picked', async () => {
+  it('names its endpoints and sends to the one that the host has selected', async () => {
     const [one, two] = [await startProvider(), await startProvider()];
     const { provider, close } = await openAdapter(httpAdapter, {
       endpoints: [one.url, { url: `${two.url}/api/`, weight: 3 }],
@@ -90,7 +90,7 @@ describe('the http adapter: lifetime and endpoints', () => {
     await Promise.all([one.stop(), two.stop()]);
   });
 
-  it('tells the host how to choose among endpoints and how to check them', async () => {
+  it('passes the strategy and the health checks of the config to the host', async () => {
     const balancingOf = async (config: object) => {
       const opened = await openAdapter(httpAdapter, { endpoints: ['http://a'], ...config });
       await opened.close();
@@ -117,7 +117,7 @@ describe('the http adapter: lifetime and endpoints', () => {
     });
   });
 
-  it('speaks over a Unix socket', async () => {
+  it('calls a provider over a Unix socket', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'modgate-unix-'));
     const socketPath = join(folder, 'crm.sock');
     const upstream = await startProvider(undefined, { socketPath });
@@ -138,7 +138,7 @@ describe('the http adapter: lifetime and endpoints', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('refuses a socket path that no system takes', async () => {
+  it('rejects a socket path that is too long for any system', async () => {
     const socket = `/${'x'.repeat(107)}`;
     let message = '';
     await openAdapter(unixAdapter, { socket }).catch((error: Error) => {

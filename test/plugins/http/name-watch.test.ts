@@ -15,11 +15,11 @@ describe('an endpoint with a name', () => {
   let held: ServerResponse[];
   let isHolding: boolean;
   let answer: ResolvedName | Error;
-  let asked: string[];
+  let resolved: string[];
 
   beforeEach(async () => {
     held = [];
-    asked = [];
+    resolved = [];
     isHolding = false;
     answer = { addresses: ['127.0.0.1'], ttlMs: 0 };
     provider = await startProvider((_request, response) => {
@@ -38,7 +38,7 @@ describe('an endpoint with a name', () => {
     const origin = `http://${host}:${provider.port}`;
     const address = { kind: 'tcp', host, port: provider.port } as const;
     return new Replica({ id: origin, weight: 1, origin, prefix: '', address }, async (name) => {
-      asked.push(name);
+      resolved.push(name);
       if (answer instanceof Error) throw answer;
       return answer;
     });
@@ -49,12 +49,12 @@ describe('an endpoint with a name', () => {
       { method: 'GET', path: '/', headers: {}, body: null },
       { maxResponseBytes: 1024, signal: new AbortController().signal },
     );
-    // The connection is free for another call only when this tick is over.
+    // The connection is free for another call only after this tick.
     await new Promise(setImmediate);
     return outcome;
   };
 
-  it('is connected anew when it has moved', async () => {
+  it('gets new connections when its address changes', async () => {
     await send();
     await send();
     expect(provider.accepted()).to.equal(1);
@@ -65,7 +65,7 @@ describe('an endpoint with a name', () => {
     expect(provider.accepted()).to.equal(2);
   });
 
-  it('lets a call end that was in flight when it moved', async () => {
+  it('finishes a call in flight when its address changes', async () => {
     await send();
     isHolding = true;
     const slow = send();
@@ -81,26 +81,26 @@ describe('an endpoint with a name', () => {
     await eventually(() => provider.sockets.size === 1);
   });
 
-  it('stays where it is while it has not moved, or is not known for a while', async () => {
+  it('keeps its connections while its address is the same, or cannot be resolved', async () => {
     const before = replica.pool;
     for (let round = 0; round < 5; round += 1) await send();
-    answer = new Error('nobody knows');
+    answer = new Error('ENOTFOUND');
     await send();
     expect(replica.pool).to.equal(before);
     expect(provider.accepted()).to.equal(1);
   });
 
-  it('is not asked for again before its time is over', async () => {
+  it('is not resolved again before its time to live is over', async () => {
     answer = { addresses: ['127.0.0.1'], ttlMs: 60_000 };
     for (let round = 0; round < 5; round += 1) await send();
-    expect(asked).to.deep.equal(['localhost']);
+    expect(resolved).to.deep.equal(['localhost']);
   });
 
-  it('is never asked for when it is an address', async () => {
+  it('is never resolved when it is an address', async () => {
     await replica.close();
     replica = open('127.0.0.1');
     await send();
-    expect(asked).to.deep.equal([]);
+    expect(resolved).to.deep.equal([]);
   });
 });
 
@@ -128,20 +128,20 @@ describe('resolving a name', () => {
     [7, 7_000],
     [86_400, 30_000],
   ] as const) {
-    it(`believes a record of ${seconds} s for ${ttlMs} ms`, async () => {
+    it(`uses a record of ${seconds} s for ${ttlMs} ms`, async () => {
       ttlSeconds = seconds;
       const addresses = ['10.1.2.3', '10.1.2.4'];
       expect(await resolveName('crm.test', resolver)).to.deep.equal({ addresses, ttlMs });
     });
   }
 
-  it('asks the system for a name that DNS does not know', async () => {
+  it('falls back to the system for a name that is not in DNS', async () => {
     const { addresses, ttlMs } = await resolveName('localhost', resolver);
     expect(addresses).to.include.oneOf(['127.0.0.1', '::1']);
     expect(ttlMs).to.equal(30_000);
   });
 
-  it('fails when nobody knows the name', async () => {
+  it('fails for an unknown name', async () => {
     const error: unknown = await resolveName('unknown.invalid', resolver).catch((reason) => reason);
     expect(error).to.be.instanceOf(Error);
   });

@@ -22,7 +22,7 @@ const FILES = {
   'notes.txt': 'no certificate',
 };
 
-/** Answers the status, or the failure and its code. */
+/** Returns the status, or the failure and its code. */
 async function callOverTls(serving: TlsOptions, tls: object): Promise<string> {
   const upstream = await startProvider(undefined, { tls: serving });
   const opened = await openAdapter(
@@ -56,16 +56,16 @@ async function refusalOf(tls: object): Promise<string> {
 }
 
 describe('the http adapter: TLS', () => {
-  it('trusts the authority of the config', async () => {
+  it('trusts the configured authority', async () => {
     expect(await callOverTls(server, { ca: 'ca.pem' })).to.equal('200');
   });
 
-  it('trusts no authority that is not of the config', async () => {
+  it('trusts no other authority', async () => {
     expect(await callOverTls(server, { ca: 'stranger.pem' })).to.match(/^unavailable/);
     expect(await callOverTls(server, {})).to.match(/^unavailable/);
   });
 
-  it('cannot be made to skip the verification', async () => {
+  it('cannot be configured to skip verification', async () => {
     const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     try {
@@ -76,7 +76,7 @@ describe('the http adapter: TLS', () => {
     }
   });
 
-  it('refuses a certificate for another host, unless the config names that host', async () => {
+  it('rejects a certificate for another host, unless the config names that host', async () => {
     const answer = await callOverTls(elsewhere, { ca: 'ca.pem' });
     expect(answer).to.equal('unavailable: no response (ERR_TLS_CERT_ALTNAME_INVALID)');
     const tls = { ca: 'ca.pem', servername: 'elsewhere.example' };
@@ -84,7 +84,7 @@ describe('the http adapter: TLS', () => {
     expect(await callOverTls(server, tls)).to.match(/ALTNAME/);
   });
 
-  it('refuses an expired certificate', async () => {
+  it('rejects an expired certificate', async () => {
     const answer = await callOverTls(expired, { ca: 'ca.pem' });
     expect(answer).to.equal('unavailable: no response (CERT_HAS_EXPIRED)');
   });
@@ -98,7 +98,7 @@ describe('the http adapter: TLS', () => {
     }
   });
 
-  it('refuses TLS below 1.2', async () => {
+  it('rejects TLS below 1.2', async () => {
     const serving: TlsOptions = {
       ...server,
       minVersion: 'TLSv1',
@@ -108,7 +108,7 @@ describe('the http adapter: TLS', () => {
     expect(await callOverTls(serving, { ca: 'ca.pem' })).to.match(/^unavailable/);
   });
 
-  it('accepts a pinned key beside others and refuses a key that is not pinned', async () => {
+  it('accepts one of several pinned keys and rejects any other key', async () => {
     const other = Buffer.alloc(32).toString('base64');
     const accepted = [serverPin, [other, serverPin]];
     for (const pin_sha256 of accepted) {
@@ -118,7 +118,7 @@ describe('the http adapter: TLS', () => {
     expect(answer).to.equal('unavailable: no response (ERR_TLS_PIN)');
   });
 
-  it('verifies as ever beside a pin that matches', async () => {
+  it('still verifies a certificate with a pinned key', async () => {
     expect(await callOverTls(server, { pin_sha256: serverPin })).to.match(/^unavailable/);
   });
 
@@ -132,7 +132,7 @@ describe('the http adapter: TLS', () => {
     await upstream.stop();
   });
 
-  it('refuses files that are not what their key says, without a word of them', async () => {
+  it('rejects files without the expected content, and does not quote them', async () => {
     expect(await refusalOf({ ca: 'notes.txt' })).to.equal('tls.ca must hold a certificate in PEM');
     expect(await refusalOf({ cert: 'client.pem', key: 'notes.txt' })).to.equal(
       'tls.key must hold a private key in PEM without a passphrase',

@@ -6,7 +6,7 @@ import { type RunningHost, startHost } from '../../support/start-host.js';
 
 const PATIENCE_MS = 15_000;
 
-const DEADLY = `
+const EXITING = `
 export default async ({ declaredPath }) => {
   switch (declaredPath) {
     case '/exit': process.exit(0);
@@ -17,7 +17,7 @@ export default async ({ declaredPath }) => {
     default: console.log('asked'); return { status: 200, body: { env: Object.keys(process.env) } };
   }
 };`;
-const DEATHS = ['exit', 'throw', 'reject', 'loop', 'memory'];
+const EXITS = ['exit', 'throw', 'reject', 'loop', 'memory'];
 
 describe('local modules in a running host', () => {
   let host: RunningHost;
@@ -25,8 +25,8 @@ describe('local modules in a running host', () => {
   before(async () => {
     host = await startHost({
       files: {
-        'deadly.json': describeModule('deadly', './code/deadly.mjs', [...DEATHS, 'fine']),
-        'code/deadly.mjs': DEADLY,
+        'exiting.json': describeModule('exiting', './code/exiting.mjs', [...EXITS, 'fine']),
+        'code/exiting.mjs': EXITING,
         'good.json': describeModule('good', './code/good.mjs', ['fine']),
         'code/good.mjs': `export default () => ({ status: 200, body: 'good' });`,
       },
@@ -37,7 +37,7 @@ describe('local modules in a running host', () => {
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
   });
 
-  const ask = async (module: string, path: string) => {
+  const send = async (module: string, path: string) => {
     const response = await fetch(`${host.url}/modules/${module}/http/${path}`, {
       headers: { authorization: 'Bearer dev-service:caller:use' },
     });
@@ -45,20 +45,20 @@ describe('local modules in a running host', () => {
     return { ...body, status: response.status };
   };
 
-  it('fails no call of another module while one dies in every way that it can', async () => {
+  it('fails no call of another module while one exits in every possible way', async () => {
     let isOver = false;
     const statuses: number[] = [];
     const others = Array.from({ length: 4 }, async () => {
-      while (!isOver) statuses.push((await ask('good', 'fine')).status);
+      while (!isOver) statuses.push((await send('good', 'fine')).status);
     });
-    for (const death of DEATHS) {
-      const { status, errors } = await ask('deadly', death);
-      expect(status, death).to.equal(502);
-      const failure = death === 'loop' ? 'timeout' : 'unavailable';
-      expect(errors, death).to.deep.include({ field: 'failure', reason: failure });
+    for (const exit of EXITS) {
+      const { status, errors } = await send('exiting', exit);
+      expect(status, exit).to.equal(502);
+      const failure = exit === 'loop' ? 'timeout' : 'unavailable';
+      expect(errors, exit).to.deep.include({ field: 'failure', reason: failure });
       await waitUntil(
-        `the module answers after ${death}`,
-        async () => (await ask('deadly', 'fine')).status === 200,
+        `the module answers after ${exit}`,
+        async () => (await send('exiting', 'fine')).status === 200,
         PATIENCE_MS,
       );
     }
@@ -68,15 +68,15 @@ describe('local modules in a running host', () => {
     expect(statuses.filter((status) => status !== 200)).to.deep.equal([]);
   }).timeout(120_000);
 
-  it('keeps its variables from the module, and names the module where it prints', async () => {
-    const { data } = await ask('deadly', 'fine');
+  it('hides its environment from the module, and logs its output with its name', async () => {
+    const { data } = await send('exiting', 'fine');
     expect(data).to.deep.equal({ env: [] });
     await waitUntil('the line is in the log', () =>
-      host.logs().some(({ module, line }) => module === 'deadly' && line === 'asked'),
+      host.logs().some(({ module, line }) => module === 'exiting' && line === 'asked'),
     );
   });
 
-  it('swaps changed code under load, lets the old answer what it has, and ends its thread', async () => {
+  it('replaces changed code under load, finishes the calls of the old thread and ends it', async () => {
     const write = (version: number) =>
       host.drop(
         'code/slow.mjs',
@@ -86,14 +86,14 @@ describe('local modules in a running host', () => {
     host.drop('slow.json', describeModule('slow', './code/slow.mjs', ['fine']));
     await waitUntil(
       'it serves',
-      async () => (await ask('slow', 'fine')).status === 200,
+      async () => (await send('slow', 'fine')).status === 200,
       PATIENCE_MS,
     );
     const threads = countThreads(host.pid);
     let isOver = false;
     const answers: { status: number; data?: unknown }[] = [];
     const callers = Array.from({ length: 8 }, async () => {
-      while (!isOver) answers.push(await ask('slow', 'fine'));
+      while (!isOver) answers.push(await send('slow', 'fine'));
     });
     for (let version = 1; version <= 8; version += 1) {
       write(version);
@@ -107,7 +107,7 @@ describe('local modules in a running host', () => {
     await Promise.all(callers);
     expect(answers.filter(({ status }) => status !== 200)).to.deep.equal([]);
     await waitUntil(
-      'the old threads are gone',
+      'the old threads have exited',
       () => countThreads(host.pid) <= threads,
       PATIENCE_MS,
     );

@@ -63,7 +63,7 @@ for (const isolation of ['worker', 'none'] as const) {
       others = {},
     ) => JSON.parse(textOf(await answerOf(handler, operation, others)));
 
-    it('gives the handler what the author needs of a route', async () => {
+    it('passes the parts of a request to the handler', async () => {
       const handler = `(operation) => ({ status: 200, body: {
       ...operation, query: [...operation.query], rawBody: Buffer.from(operation.rawBody).toString() } })`;
       const seen = await echoOf(
@@ -96,13 +96,13 @@ for (const isolation of ['worker', 'none'] as const) {
       });
     });
 
-    it('gives no body where there is none', async () => {
+    it('passes no body where there is none', async () => {
       const handler =
         '({ body, rawBody, query }) => ({ status: 200, body: [typeof body, rawBody, query.size] })';
       expect(await echoOf(handler)).to.deep.equal(['undefined', null, 0]);
     });
 
-    it('gives the handler the context of the call', async () => {
+    it('passes the context of the call to the handler', async () => {
       const handler = `({}, { actor, signal, log, stateDir, ...context }) => {
       log.info({}, 'called');
       return { status: 200, body: { ...context, actor: actor.id, aborted: signal.aborted } };
@@ -118,7 +118,7 @@ for (const isolation of ['worker', 'none'] as const) {
       expect(opened[0]?.log).to.deep.equal([{ level: 'info', message: 'called' }]);
     });
 
-    it('makes the state folder when it is first asked for', async () => {
+    it('creates the state folder at the first access', async () => {
       await answerOf('() => ({ status: 204 })');
       expect(existsSync(join(folder, 'state'))).to.equal(false);
       await answerOf(`async ({}, { stateDir }) => {
@@ -129,7 +129,7 @@ for (const isolation of ['worker', 'none'] as const) {
       expect(await readFile(join(folder, 'state', 'crm', 'note'), 'utf8')).to.equal('kept');
     });
 
-    it('hands on admin operations as they are', async () => {
+    it('passes admin operations on unchanged', async () => {
       const list = {
         kind: 'admin_list',
         entity: 'notes',
@@ -170,13 +170,13 @@ for (const isolation of ['worker', 'none'] as const) {
       });
     }
 
-    it('hands bytes out as they are, without a type of its own making', async () => {
+    it('returns bytes unchanged, without adding a content type', async () => {
       const outcome = await answerOf('() => ({ status: 201, body: new Uint8Array([1, 2]) })');
       expect(outcome.headers).to.deep.equal({});
       expect(outcome.body).to.deep.equal(new Uint8Array([1, 2]));
     });
 
-    it('makes header names lower-case and keeps a type that was given', async () => {
+    it('converts header names to lower case and keeps a given content type', async () => {
       const headers = `{ 'Content-Type': 'application/hal+json', ETag: '"1"' }`;
       const outcome = await answerOf(`() => ({ status: 200, headers: ${headers}, body: {} })`);
       expect(outcome.headers).to.deep.equal({
@@ -199,7 +199,7 @@ for (const isolation of ['worker', 'none'] as const) {
       'too many bytes': '{ status: 200, body: "x".repeat(100) }',
     };
     for (const [what, answer] of Object.entries(MALFORMED)) {
-      it(`fails as protocol for an answer with ${what}`, async () => {
+      it(`fails as protocol for a response with ${what}`, async () => {
         const call = answerOf(`() => (${answer})`, {}, { maxResponseBytes: 50 });
         const failure = await failureOf(call);
         expect(failure.failure).to.equal('protocol');
@@ -228,7 +228,7 @@ for (const isolation of ['worker', 'none'] as const) {
       expect((await late).failure).to.equal('timeout');
     });
 
-    it('leaves no stray rejection when the handler fails after that', async () => {
+    it('leaves no unhandled rejection when the handler fails after that', async () => {
       const stray: unknown[] = [];
       const note = (reason: unknown) => stray.push(reason);
       process.on('unhandledRejection', note);
@@ -244,7 +244,7 @@ for (const isolation of ['worker', 'none'] as const) {
       }
       process.off('unhandledRejection', note);
       expect(stray).to.deep.equal([]);
-      // Nor in the thread, where one would be its end.
+      // Nor in the thread, which would exit.
       const next = new AbortController();
       const again = provider.invoke(createInvocation({}, { signal: next.signal }));
       next.abort();
@@ -252,13 +252,13 @@ for (const isolation of ['worker', 'none'] as const) {
       expect(opened[0]?.log).to.deep.equal([]);
     });
 
-    it('never calls the handler for what was taken back before', async () => {
+    it('never calls the handler for a call that is already aborted', async () => {
       const { provider } = await open(`export default () => { throw new Error('called') };`);
       const call = provider.invoke(createInvocation({}, { signal: AbortSignal.abort() }));
       expect((await failureOf(call)).failure).to.equal('cancelled');
     });
 
-    it('answers the manifest that the file exports, as JSON', async () => {
+    it('returns the exported manifest as JSON', async () => {
       const source = `export default () => {};
       export const manifest = { module_id: 'notes', at: new Date(0), gone: undefined };`;
       const { provider } = await open(source);
@@ -269,12 +269,12 @@ for (const isolation of ['worker', 'none'] as const) {
       await provider.check(NEVER);
     });
 
-    it('fails as protocol where the file exports no manifest', async () => {
+    it('fails as protocol without an exported manifest', async () => {
       const { provider } = await open('export default () => {};');
       expect((await failureOf(provider.manifest(NEVER))).failure).to.equal('protocol');
     });
 
-    it('delivers the configuration, and is content where nobody wants it', async () => {
+    it('delivers the configuration, and succeeds if the file does not use it', async () => {
       const source = `let seen; export default () => ({ status: 200, body: seen });
       export const configure = async (given) => { if (given.revision === 1) throw new Error('not now'); seen = given; };`;
       const { provider } = await open(source);
@@ -286,13 +286,13 @@ for (const isolation of ['worker', 'none'] as const) {
       expect(await deliver(2)).to.deep.equal({ status: 204, headers: {}, body: null });
       const { body } = await provider.invoke(createInvocation());
       expect(`${Buffer.from(joinBody(body))}`).to.equal('{"revision":2,"values":{"crm/a":1}}');
-      const deaf = await open('export default () => {};');
+      const without = await open('export default () => {};');
       const operation = { kind: 'configure', path: null, revision: 0, values: {} } as const;
-      const outcome = await deaf.provider.invoke(createInvocation(operation));
+      const outcome = await without.provider.invoke(createInvocation(operation));
       expect(outcome.status).to.equal(204);
     });
 
-    it('runs changed code after a reload, and gives each open variables of its own', async () => {
+    it('runs changed code after a reload, and imports it separately for each open', async () => {
       const counting = (step: number) =>
         `let count = 0; export default () => ({ status: 200, body: count += ${step} });`;
       const countOf = async ({ provider }: OpenedProvider) =>
@@ -314,7 +314,7 @@ for (const isolation of ['worker', 'none'] as const) {
       expect(existsSync(join(folder, 'closed'))).to.equal(true);
     });
 
-    it('refuses a file that cannot be used, and names it as the config does', async () => {
+    it('rejects an unusable file, and names it as the config does', async () => {
       expect(await refusalOf('export default {')).to.match(
         /^file '\.\/notes\.mjs' cannot be imported: /,
       );
@@ -329,7 +329,7 @@ for (const isolation of ['worker', 'none'] as const) {
       );
     });
 
-    it('refuses a file whose top level never ends', async () => {
+    it('rejects a file with a top level that never ends', async () => {
       const message = await refusalOf('await new Promise(() => {}); export default () => {};');
       expect(message).to.equal(
         "file './notes.mjs' cannot be imported: its top level did not end within 5000 ms",
@@ -341,7 +341,7 @@ for (const isolation of ['worker', 'none'] as const) {
 describe('the config of the local adapter', () => {
   const isValid = (config: unknown) => localAdapter.config.is(config);
 
-  it('takes a file, and what belongs to a thread of its own', () => {
+  it('accepts a file, and the keys of a thread', () => {
     const env = { TOKEN: 'env:CRM_TOKEN', MODE: 'fast', EMPTY: '' };
     for (const good of [
       {},
@@ -353,7 +353,7 @@ describe('the config of the local adapter', () => {
     }
   });
 
-  it('takes nothing else', () => {
+  it('accepts nothing else', () => {
     for (const bad of [undefined, {}, { file: '' }, { file: 'env:CODE' }]) {
       expect(isValid(bad)).to.equal(false);
     }

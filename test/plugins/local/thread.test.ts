@@ -41,15 +41,15 @@ describe('the thread of a local module', () => {
     return one;
   };
 
-  const ask = ({ provider }: OpenedProvider, path: string, signal = NEVER) =>
+  const send = ({ provider }: OpenedProvider, path: string, signal = NEVER) =>
     provider.invoke(createInvocation({ declaredPath: path }, { signal }));
 
-  /** The answer of the next thread, once it is there. */
-  const askUntilAnswered = async (one: OpenedProvider, path: string): Promise<string> => {
+  /** The response of the next thread, once it is ready. */
+  const sendUntilAnswered = async (one: OpenedProvider, path: string): Promise<string> => {
     let text: string | null = null;
     const end = performance.now() + PATIENCE_MS;
     while (text === null) {
-      text = await ask(one, path, AbortSignal.timeout(PATIENCE_MS)).then(textOf, () => null);
+      text = await send(one, path, AbortSignal.timeout(PATIENCE_MS)).then(textOf, () => null);
       if (text === null && performance.now() > end)
         expect.fail('no thread came after the dead one');
       if (text === null) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -62,34 +62,31 @@ describe('the thread of a local module', () => {
 
   const ENDS: Readonly<Record<string, [code: string, reason: RegExp]>> = {
     'process.exit': ['process.exit(7)', /process\.exit\(7\)/],
-    'a throw that nobody catches': [
+    'an uncaught exception': [
       'setImmediate(() => { throw new Error("mine") })',
       /uncaught error: mine/,
     ],
-    'a rejection that nobody handles': [
-      'void Promise.reject(new Error("mine"))',
-      /uncaught error: mine/,
-    ],
-    'the memory that it may have': [
+    'an unhandled rejection': ['void Promise.reject(new Error("mine"))', /uncaught error: mine/],
+    'too much memory': [
       'setImmediate(() => { const all = []; for (;;) all.push({ a: [all.length] }) })',
       /more memory than memory_mb allows \(32 MiB\)/,
     ],
   };
   for (const [what, [code, reason]] of Object.entries(ENDS)) {
-    it(`is started again after ${what}, and its calls in flight are unavailable`, async () => {
+    it(`is restarted after ${what}, and its calls in flight are unavailable`, async () => {
       const source = `let calls = 0; export default ({ declaredPath }) => {
         if (declaredPath === '/end') { ${code}; return new Promise(() => {}); }
         if (declaredPath === '/wait') return new Promise(() => {});
         return { status: 200, body: calls += 1 }; };`;
       const one = await open(source, { memory_mb: 32 });
-      expect(textOf(await ask(one, '/count'))).to.equal('1');
-      const waiting = failureOf(ask(one, '/wait'));
-      const ending = failureOf(ask(one, '/end'));
+      expect(textOf(await send(one, '/count'))).to.equal('1');
+      const waiting = failureOf(send(one, '/wait'));
+      const ending = failureOf(send(one, '/end'));
       for (const failure of await Promise.all([waiting, ending])) {
         expect(failure.failure).to.equal('unavailable');
         expect(failure.message).to.match(reason);
       }
-      expect(await askUntilAnswered(one, '/count')).to.equal('1');
+      expect(await sendUntilAnswered(one, '/count')).to.equal('1');
       expect(endOf(one)).to.have.length(1);
       expect(endOf(one)[0]?.fields).to.include({ failed_calls: 2, restart_in_ms: 0 });
     });
@@ -100,38 +97,38 @@ describe('the thread of a local module', () => {
     ['an endless chain of microtasks', 'for (;;) await null;'],
     ['an endless loop that logs', 'for (;;) log.info({}, "again");'],
   ] as const) {
-    it(`is ended and started again once the deadline of a call has passed in ${what}`, async () => {
+    it(`is restarted once the deadline of a call has passed in ${what}`, async () => {
       const source = `export default async ({ declaredPath }, { log }) => {
         if (declaredPath === '/loop') { ${loop} } return { status: 200, body: 'fine' }; };`;
       const one = await open(source);
-      const beside = failureOf(ask(one, '/loop', AbortSignal.timeout(100)).finally(() => {}));
-      const queued = failureOf(ask(one, '/fine'));
+      const beside = failureOf(send(one, '/loop', AbortSignal.timeout(100)).finally(() => {}));
+      const queued = failureOf(send(one, '/fine'));
       expect((await beside).failure).to.equal('timeout');
-      // It waits for a thread that will never come to it, and has a deadline of its own that is later.
+      // The call waits for a thread that never responds, and its own deadline is later.
       expect((await queued).failure).to.equal('unavailable');
-      expect(await askUntilAnswered(one, '/fine')).to.equal('"fine"');
+      expect(await sendUntilAnswered(one, '/fine')).to.equal('"fine"');
       expect(endOf(one)[0]?.fields['reason']).to.match(/unresponsive for/);
     });
   }
 
-  it('is left alone when only the caller has gone, or when it answers that it lives', async () => {
+  it('is not restarted when only the caller disconnects, or when it responds to a check', async () => {
     const one = await open(`let aborted = 0; export default ({ declaredPath }, { signal }) => {
       signal.addEventListener('abort', () => { aborted += 1; });
       return declaredPath === '/wait' ? new Promise(() => {}) : { status: 200, body: aborted }; };`);
     const controller = new AbortController();
-    const gone = failureOf(ask(one, '/wait', controller.signal));
+    const gone = failureOf(send(one, '/wait', controller.signal));
     controller.abort();
     expect((await gone).failure).to.equal('cancelled');
-    expect((await failureOf(ask(one, '/wait', AbortSignal.timeout(20)))).failure).to.equal(
+    expect((await failureOf(send(one, '/wait', AbortSignal.timeout(20)))).failure).to.equal(
       'timeout',
     );
-    // Longer than a thread has time to show that it lives.
+    // Longer than a thread may take to respond to a check.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
-    expect(textOf(await ask(one, '/count'))).to.equal('2');
+    expect(textOf(await send(one, '/count'))).to.equal('2');
     expect(endOf(one)).to.deep.equal([]);
   });
 
-  it('waits longer before each start of a module that always dies, and says why it is down', async () => {
+  it('waits longer before each restart of a module that always exits, and reports the reason', async () => {
     const source = `import { existsSync } from 'node:fs';
       if (existsSync(${JSON.stringify('MARK')})) throw new Error('no database');
       export default () => process.exit(1);`;
@@ -139,30 +136,30 @@ describe('the thread of a local module', () => {
     const one = await open(source.replace('MARK', mark));
     await one.provider.check(NEVER);
     await writeFile(mark, '');
-    await failureOf(ask(one, '/'));
+    await failureOf(send(one, '/'));
     await eventually(() => endOf(one).length >= 6, PATIENCE_MS);
     const pauses = endOf(one).map(({ fields }) => fields['restart_in_ms']);
     expect(pauses.slice(0, 6)).to.deep.equal([0, 0, 0, 100, 200, 400]);
     let down = await failureOf(one.provider.check(NEVER));
     expect(down.failure).to.equal('unavailable');
     expect(down.message).to.match(/down for up to \d+ ms: .*cannot be imported: no database/);
-    down = await failureOf(ask(one, '/'));
+    down = await failureOf(send(one, '/'));
     expect(down.message).to.match(/no database/);
     await rm(mark);
   });
 
-  it('gives a new thread the configuration that the old one had', async () => {
+  it('delivers the configuration of the old thread to a new one', async () => {
     const one = await open(`let seen = null;
       export default ({ declaredPath }) => declaredPath === '/end' ? process.exit() : { status: 200, body: seen };
       export const configure = (given) => { seen = given; };`);
     const values = { 'crm/page_size': 50 };
     const operation = { kind: 'configure', path: null, revision: 3, values } as const;
     await one.provider.invoke(createInvocation(operation));
-    await failureOf(ask(one, '/end'));
-    expect(JSON.parse(await askUntilAnswered(one, '/'))).to.deep.equal({ revision: 3, values });
+    await failureOf(send(one, '/end'));
+    expect(JSON.parse(await sendUntilAnswered(one, '/'))).to.deep.equal({ revision: 3, values });
   });
 
-  it('has no variable of the host, no flag and no argument, but what the descriptor names', async () => {
+  it('gets the variables of the descriptor, and no variable, flag or argument of the host', async () => {
     process.env['MODGATE_TEST_SECRET'] = 'of the host';
     const one = await open(
       `export default () => ({ status: 200, body: { env: process.env, execArgv: process.execArgv, more: process.argv.slice(2) } });`,
@@ -170,7 +167,7 @@ describe('the thread of a local module', () => {
       { 'env:CRM_TOKEN': 's3cret' },
     );
     delete process.env['MODGATE_TEST_SECRET'];
-    const seen = JSON.parse(textOf(await ask(one, '/')));
+    const seen = JSON.parse(textOf(await send(one, '/')));
     expect(seen).to.deep.equal({
       env: { TOKEN: 's3cret', MODE: 'fast' },
       execArgv: [],
@@ -178,12 +175,12 @@ describe('the thread of a local module', () => {
     });
   });
 
-  it('has its output in the log, line by line, bounded in length and number', async () => {
+  it('logs its output by line, limited in length and number', async () => {
     const one = await open(`export default ({ declaredPath }) => {
       if (declaredPath === '/few') { console.log('one\\u001b[31m'); console.error('two'); process.stdout.write('x'.repeat(10000) + '\\nrest'); }
       else for (let n = 0; n < 2000; n += 1) console.log(n);
       return { status: 204 }; };`);
-    await ask(one, '/few');
+    await send(one, '/few');
     await eventually(() => one.entries.length >= 3, PATIENCE_MS);
     const lineOf = (level: string, index: number) =>
       one.entries.filter((entry) => entry.level === level)[index]?.fields;
@@ -194,33 +191,33 @@ describe('the thread of a local module', () => {
       line: 'x'.repeat(8_192),
       cut: true,
     });
-    await ask(one, '/many');
+    await send(one, '/many');
     await one.close();
     const written = () => one.entries.filter(({ message }) => message === 'printed').length - 3;
     const dropped = () =>
       one.entries.reduce((sum, { fields }) => sum + Number(fields['dropped'] ?? 0), 0);
-    // The first of them is the line that `/few` did not end.
+    // The first one is the line that `/few` did not end.
     await eventually(() => written() + dropped() === 2_000, PATIENCE_MS);
     expect(dropped()).to.be.greaterThan(0);
   });
 
-  it('drops lines of context.log when it logs faster than the host writes, and says how many', async () => {
+  it('drops and counts lines of context.log when it logs faster than the host writes', async () => {
     const one = await open(`export default ({}, { log }) => {
       for (let n = 0; n < 5000; n += 1) log.info({ n, f: n === 0 ? () => {} : 0 }, 'line');
       return { status: 204 }; };`);
-    await ask(one, '/');
-    await ask(one, '/');
+    await send(one, '/');
+    await send(one, '/');
     const lines = one.entries.filter(({ message }) => message === 'line');
     expect(lines).to.have.length.within(1_000, 5_000);
     expect(one.log.some(({ message }) => message === 'logged too much: lines dropped')).to.equal(
       true,
     );
-    // What cannot be sent is described.
+    // A value that cannot be sent is described.
     expect(String(lines[0]?.fields['fields'])).to.include('n: 0');
   });
 
   for (const size of [10, 70_000, 1_048_576]) {
-    it(`carries ${size} bytes both ways and leaves those of host and handler to them`, async () => {
+    it(`copies ${size} bytes both ways, so that host and handler keep theirs`, async () => {
       const one = await open(`const kept = new Uint8Array(${size}).fill(7);
         export default ({ rawBody }) => ({ status: 200, headers: { n: String(rawBody.length), last: String(rawBody.at(-1)) }, body: kept });`);
       // A view of a larger buffer, as Node's own bodies are.
@@ -248,15 +245,15 @@ describe('the thread of a local module', () => {
     expect(await Promise.all(calls)).to.deep.equal(calls.map((_, n) => `"${n}"`));
   });
 
-  it('imports all of its code anew when it is opened again', async () => {
+  it('imports all of its code again when it is reopened', async () => {
     const source = `import { word } from './word.mjs'; export default () => ({ status: 200, body: word });`;
     for (const word of ['one', 'two']) {
       await writeFile(join(folder, 'word.mjs'), `export const word = '${word}';`);
-      expect(textOf(await ask(await open(source), '/'))).to.equal(`"${word}"`);
+      expect(textOf(await send(await open(source), '/'))).to.equal(`"${word}"`);
     }
   });
 
-  it('refuses a module that ends while it is imported, and leaves no thread', async () => {
+  it('rejects a module that exits during its import, and leaves no thread', async () => {
     const before = countThreads();
     for (const [code, reason] of [
       ['process.exit(3);', /cannot be imported: it called process\.exit\(3\)/],
@@ -271,7 +268,7 @@ describe('the thread of a local module', () => {
     await eventually(() => countThreads() <= before, PATIENCE_MS);
   });
 
-  it('says what its close threw, and ends one whose close never does', async () => {
+  it('reports the error of its close, and stops a close that never ends', async () => {
     const throwing = await open(
       `export default () => {}; export const close = () => { throw new Error('mine'); };`,
     );
@@ -290,24 +287,24 @@ describe('the thread of a local module', () => {
     }
   });
 
-  it('leaves no thread, no handle and no memory behind after many lives', async () => {
+  it('leaves no thread, handle or memory after it was opened many times', async () => {
     const source = `export const ballast = 'x'.repeat(5e6); export default () => ({ status: 200, body: 1 });`;
-    const live = async () => {
+    const openAndClose = async () => {
       const one = await open(source);
       opened.pop();
-      await ask(one, '/');
+      await send(one, '/');
       await one.close();
     };
-    for (let life = 0; life < 5; life += 1) await live();
+    for (let round = 0; round < 5; round += 1) await openAndClose();
     const threads = countThreads();
     const handles = process.getActiveResourcesInfo().length;
-    for (let life = 0; life < 60; life += 1) await live();
+    for (let round = 0; round < 60; round += 1) await openAndClose();
     await eventually(() => countThreads() <= threads, PATIENCE_MS);
     await eventually(() => process.getActiveResourcesInfo().length <= handles, PATIENCE_MS);
   });
 });
 
-/** Of this process; Linux alone tells. */
+/** Of this process; only available on Linux. */
 function countThreads(): number {
   try {
     return readdirSync('/proc/self/task').length;

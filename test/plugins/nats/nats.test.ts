@@ -54,7 +54,7 @@ describe('the nats adapter', () => {
   const headersOf = ({ headers }: Msg) =>
     Object.fromEntries([...(headers ?? [])].map(([name, values]) => [name, values.join(', ')]));
 
-  it('sends a route as its subject, headers and payload say', async () => {
+  it('maps a route to a subject, headers and a payload', async () => {
     const service = await serve(() => ({
       status: '201',
       headers: { 'Content-Type': 'application/json', 'x-a': '1' },
@@ -87,7 +87,7 @@ describe('the nats adapter', () => {
     expect(`${message?.string()}`).to.equal(body.toString());
   });
 
-  it('tells an empty query from none', async () => {
+  it('distinguishes an empty query from none', async () => {
     const service = await serve(() => ({ status: '204' }));
     const provider = await open();
     for (const target of ['/a', '/a?']) await provider.invoke(createInvocation({ target }));
@@ -131,7 +131,7 @@ describe('the nats adapter', () => {
     await provider.check(NEVER);
   });
 
-  it('fails for a manifest and a check that are refused or malformed', async () => {
+  it('fails for a manifest or check with an error status or a malformed body', async () => {
     let answer: NatsAnswer = { status: '500' };
     await serve(() => answer);
     const provider = await open();
@@ -154,7 +154,7 @@ describe('the nats adapter', () => {
     expect(Math.min(one.received.length, two.received.length)).to.be.greaterThan(0);
   });
 
-  it('keeps twenty calls at once apart', async () => {
+  it('does not mix up twenty concurrent calls', async () => {
     await serve((message) => {
       const path = headersOf(message)['modgate-path'] ?? '';
       setTimeout(() => respond(message, { status: '200', body: path }), Math.random() * 30);
@@ -167,7 +167,7 @@ describe('the nats adapter', () => {
     expect(await Promise.all(calls)).to.deep.equal(calls.map((_, n) => `/${n}`));
   });
 
-  it('is unavailable at once while nobody is subscribed', async () => {
+  it('is unavailable at once without a subscriber', async () => {
     const provider = await open();
     const failure = await failureOf(provider.invoke(createInvocation()));
     expect(failure.failure).to.equal('unavailable');
@@ -175,16 +175,16 @@ describe('the nats adapter', () => {
     expect((await failureOf(provider.check(NEVER))).failure).to.equal('unavailable');
   });
 
-  it('takes an error status for an answer, 503 too', async () => {
+  it('returns an error status, including 503, as a response', async () => {
     await serve(() => ({ status: '503' }));
     const outcome = await (await open()).invoke(createInvocation());
     expect(outcome).to.deep.equal({ status: 503, headers: {}, body: null });
   });
 
-  it('fails as timeout or cancelled when the call is taken back, and drops the late answer', async () => {
-    const asked: Msg[] = [];
+  it('fails as timeout or cancelled when the call is aborted, and drops the late response', async () => {
+    const seen: Msg[] = [];
     await serve((message) => {
-      asked.push(message);
+      seen.push(message);
       return null;
     });
     const provider = await open();
@@ -196,18 +196,18 @@ describe('the nats adapter', () => {
     const gone = failureOf(
       provider.invoke(createInvocation({ target: '/gone' }, { signal: controller.signal })),
     );
-    await eventually(() => asked.length === 2, PATIENCE_MS);
+    await eventually(() => seen.length === 2, PATIENCE_MS);
     controller.abort();
     expect((await gone).failure).to.equal('cancelled');
     const next = provider.invoke(createInvocation({ target: '/next' }));
-    await eventually(() => asked.length === 3, PATIENCE_MS);
-    for (const message of asked) {
+    await eventually(() => seen.length === 3, PATIENCE_MS);
+    for (const message of seen) {
       respond(message, { status: '200', body: headersOf(message)['modgate-path'] ?? '' });
     }
     expect(textOf(await next)).to.equal('/next');
   });
 
-  it('sends nothing for a call that was taken back before', async () => {
+  it('sends nothing for a call that is already aborted', async () => {
     const service = await serve(() => ({ status: '204' }));
     const provider = await open();
     const call = provider.invoke(createInvocation({}, { signal: AbortSignal.abort() }));
@@ -218,13 +218,13 @@ describe('the nats adapter', () => {
 
   const MALFORMED: Readonly<Record<string, NatsAnswer>> = {
     'no status': { body: '{}' },
-    'a status that is no number': { status: 'ok' },
+    'a status that is not a number': { status: 'ok' },
     'a status of 600': { status: '600' },
     'a header with a control character': { status: '200', headers: { a: 'b\u0001c' } },
     'too many bytes': { status: '200', body: 'x'.repeat(51) },
   };
   for (const [what, answer] of Object.entries(MALFORMED)) {
-    it(`fails as protocol for an answer with ${what}`, async () => {
+    it(`fails as protocol for a response with ${what}`, async () => {
       await serve(() => answer);
       const provider = await open();
       const call = provider.invoke(createInvocation({}, { maxResponseBytes: 50 }));
@@ -232,7 +232,7 @@ describe('the nats adapter', () => {
     });
   }
 
-  it('fails as protocol for an answer without headers, and for headers that no client would send', async () => {
+  it('fails as protocol for a response without headers or with malformed headers', async () => {
     let respondRaw = (message: Msg) => void message.respond('{}');
     await serve((message) => {
       respondRaw(message);
@@ -248,7 +248,7 @@ describe('the nats adapter', () => {
     expect((await failureOf(provider.invoke(createInvocation()))).failure).to.equal('protocol');
   });
 
-  it('refuses a request that is larger than the server takes, and sends on after that', async () => {
+  it('rejects a request above the limit of the server, and sends the next one', async () => {
     const service = await serve(() => ({ status: '204' }));
     const provider = await open();
     const limit = service.connection.info?.max_payload ?? 0;
@@ -259,7 +259,7 @@ describe('the nats adapter', () => {
     expect((await provider.invoke(createInvocation())).status).to.equal(204);
   });
 
-  it('tells the host of one endpoint, and of checks where the config asks for them', async () => {
+  it('has one endpoint, and health checks if they are configured', async () => {
     const provider = await open({ health: { interval_ms: 1_000 } });
     expect(provider.endpoints?.()).to.deep.equal([{ id: `nats:${subject}`, weight: 1 }]);
     expect(provider.balancing?.().health).to.deep.equal({
@@ -270,24 +270,24 @@ describe('the nats adapter', () => {
     });
   });
 
-  it('leaves no connection and no listener behind after many lives', async () => {
+  it('leaves no connection and no listener after it was opened many times', async () => {
     const service = await serve(() => ({ status: '204' }));
-    const live = async () => {
+    const openAndClose = async () => {
       const provider = await open();
       await provider.invoke(createInvocation());
       await opened.pop()?.close();
       return failureOf(provider.invoke(createInvocation()));
     };
-    await live();
+    await openAndClose();
     const handles = process.getActiveResourcesInfo().length;
-    for (let life = 0; life < 50; life += 1) {
-      expect((await live()).failure).to.equal('unavailable');
+    for (let round = 0; round < 50; round += 1) {
+      expect((await openAndClose()).failure).to.equal('unavailable');
     }
     expect(service.received).to.have.length(51);
     await eventually(() => process.getActiveResourcesInfo().length <= handles, PATIENCE_MS);
   });
 
-  it('judges its config', () => {
+  it('validates its config', () => {
     const isValid = (config: object) =>
       natsAdapter.config.is({ servers: [NATS_URL], subject: 'modgate.crm', ...config });
     for (const good of [

@@ -91,7 +91,7 @@ describe('the nats adapter and its server', () => {
     expect(isConnected(one)).to.equal(false);
   };
 
-  it('opens while the server is down, and answers when it has come', async function () {
+  it('opens while the server is down, and works once it is up', async function () {
     const server = await startServer(this);
     await server.stop();
     const one = await open({ servers: [server.url] });
@@ -104,7 +104,7 @@ describe('the nats adapter and its server', () => {
     await expectAnswer(one);
   }).timeout(60_000);
 
-  it('fails what is in flight when the server dies, and never sends it later', async function () {
+  it('fails calls in flight when the server stops, and never sends them later', async function () {
     const server = await startServer(this);
     const silent = await startService(SUBJECT, () => null, { servers: server.url });
     const one = await open({ servers: [server.url] });
@@ -132,7 +132,7 @@ describe('the nats adapter and its server', () => {
     expect([...new Set(paths)]).to.deep.equal(['/again']);
   }).timeout(60_000);
 
-  it('goes to the next server where one is down', async function () {
+  it('connects to the next server when one is down', async function () {
     const server = await startServer(this);
     await serve({ servers: server.url });
     await expectAnswer(await open({ servers: ['nats://127.0.0.1:1', server.url] }));
@@ -175,7 +175,7 @@ describe('the nats adapter and its server', () => {
     }
   }).timeout(60_000);
 
-  it('is refused with wrong credentials, and goes on trying', async function () {
+  it('fails as refused with wrong credentials, and retries', async function () {
     const server = await startServer(this, 'authorization { user: modgate, password: s3cret }');
     const auth = { user: { name: 'modgate', password: 'env:P' } };
     const secrets = { 'env:P': 'wr0ng' };
@@ -184,14 +184,14 @@ describe('the nats adapter and its server', () => {
     expect(JSON.stringify(one.entries)).not.to.match(/wr0ng|s3cret/);
   });
 
-  it('refuses a seed and a credentials file that are none, without a word of them', async () => {
+  it('rejects an invalid seed and credentials file, and does not quote them', async () => {
     for (const [auth, expected] of [
       [{ nkey: 'env:S' }, 'auth.nkey must resolve to the seed of a user nkey'],
       [{ creds: 'env:S' }, 'auth.creds must resolve to a credentials file'],
     ] as const) {
       const config = { servers: ['nats://127.0.0.1:1'], auth };
       const error = await open(config, { secrets: { 'env:S': 'wr0ng' } }).then(
-        () => expect.fail('expected the secret to be refused'),
+        () => expect.fail('expected the secret to be rejected'),
         (reason: Error) => reason,
       );
       expect(error.message).to.equal(expected);
@@ -202,7 +202,7 @@ describe('the nats adapter and its server', () => {
   const tlsConfig = (name: string, more = '') =>
     `tls { cert_file: "DIR/${name}.pem", key_file: "DIR/${name}.key" ${more} }`;
 
-  it('speaks TLS to a server that its CA vouches for, with a certificate of its own where asked', async function () {
+  it('uses TLS with a server that its CA has signed, and presents its own certificate', async function () {
     const tls = { ca: authority };
     const server = await startServer(this, tlsConfig('server'), TLS_FILES);
     await serve({ servers: server.url, tls });
@@ -227,7 +227,7 @@ describe('the nats adapter and its server', () => {
   ][] = [
     ['for another host', 'elsewhere', { ca: './ca.pem' }, /does not match certificate's altnames/],
     ['that has expired', 'expired', { ca: './ca.pem' }, /expired/],
-    ['of an authority that nobody configured', 'server', undefined, /certificate/],
+    ['of an authority that is not configured', 'server', undefined, /certificate/],
   ];
   for (const [what, name, tls, reason] of UNTRUSTED) {
     it(`does not connect to a server with a certificate ${what}`, async function () {
@@ -240,13 +240,13 @@ describe('the nats adapter and its server', () => {
     });
   }
 
-  it('does not connect without TLS where the config asks for it', async function () {
+  it('does not connect without TLS when the config requires it', async function () {
     const server = await startServer(this);
     const one = await open({ servers: [server.url.replace('nats:', 'tls:')] });
     await expectNoConnection(one, 'unavailable', /tls/i);
   });
 
-  it('fails as refused what the server does not allow', async function () {
+  it('fails as refused for a subject that the server does not allow', async function () {
     const config = `authorization { users: [
       { user: modgate, password: p, permissions: { publish: ["${SUBJECT}.check"], subscribe: ["_INBOX.>"] } },
       { user: service, password: p } ] }`;
@@ -262,7 +262,7 @@ describe('the nats adapter and its server', () => {
     expect((await failureOf(call)).failure).to.equal('refused');
   });
 
-  it('closes at once while it is connecting, and connects no more', async function () {
+  it('closes immediately while it is connecting, and does not connect later', async function () {
     const server = await startServer(this);
     await server.stop();
     const one = await open({ servers: [server.url] });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** Programs for tests, as arguments of `node --input-type=module -e`. */
 
-/** Answers every request with what it got; ends with its stdin, as every child of the host should. */
+/** Echoes every request. Exits when its stdin ends, as every child of the host should. */
 export const ECHO = `
 import { createServer } from 'node:http';
 let configured = null;
@@ -12,7 +12,7 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     const body = Buffer.concat(chunks).toString();
     const { pathname } = new URL(request.url, 'http://localhost');
-    if (pathname === '/die') return process.exit(3);
+    if (pathname === '/exit') return process.exit(3);
     if (pathname === '/hang') return;
     if (pathname === '/_config') configured = JSON.parse(body);
     if (pathname === '/print') { console.log('to stdout'); console.error('to stderr'); }
@@ -27,7 +27,7 @@ server.listen(process.env.MODGATE_SOCKET);
 process.stdin.resume().on('end', () => process.exit());
 `;
 
-/** Heeds neither SIGTERM nor the end of its stdin, and has a child that does not either. */
+/** Ignores SIGTERM and the end of its stdin, and has a child that does the same. */
 export const STUBBORN = `
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
@@ -44,7 +44,7 @@ export function command(program: string, ...args: readonly string[]): string[] {
   return [process.execPath, '--input-type=module', '-e', program, '--', ...args];
 }
 
-/** A zombie is dead: whoever has to bury it is not the subject. */
+/** A zombie counts as exited: the test does not cover its parent. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -54,7 +54,7 @@ export function isAlive(pid: number): boolean {
   try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
-    // No Linux, or gone meanwhile.
+    // Not Linux, or it has exited meanwhile.
     return process.platform !== 'linux';
   }
 }

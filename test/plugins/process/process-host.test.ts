@@ -32,19 +32,19 @@ describe('processes of a running host', () => {
     return host;
   };
 
-  const ask = async (host: RunningModgate, path = 'fine'): Promise<Answer> => {
+  const send = async (host: RunningModgate, path = 'fine'): Promise<Answer> => {
     const response = await fetch(`${host.url}/modules/child/http/${path}`, {
       headers: { authorization: 'Bearer dev-service:caller:use' },
     });
     return { ...((await response.json()) as Answer), status: response.status };
   };
 
-  it('fails no call while changed descriptors replace the process, and ends the old ones', async () => {
+  it('fails no call while changed descriptors replace the process, and ends old processes', async () => {
     const host = await start({ 'child.json': describeChild(command(ECHO, 'v0')) });
     let isOver = false;
     const answers: Answer[] = [];
     const callers = Array.from({ length: 4 }, async () => {
-      while (!isOver) answers.push(await ask(host));
+      while (!isOver) answers.push(await send(host));
     });
     for (const version of ['v1', 'v2', 'v3']) {
       host.drop('child.json', describeChild(command(ECHO, version)));
@@ -64,23 +64,23 @@ describe('processes of a running host', () => {
     await waitUntil('none is left', () => !pids.some(isAlive), PATIENCE_MS);
   }).timeout(60_000);
 
-  it('starts a file that the descriptor watches anew when it changes', async () => {
+  it('restarts the command when a watched file changes', async () => {
     const program = (word: string) => ECHO.replace('process.argv[1]', `'${word}'`);
     const argv = [process.execPath, './child.mjs'];
     const host = await start({
       'code/child.mjs': program('one'),
       'child.json': describeChild(argv, { cwd: './code', watch: ['./code/child.mjs'] }),
     });
-    expect((await ask(host)).data.argument).to.equal('one');
+    expect((await send(host)).data.argument).to.equal('one');
     host.drop('code/child.mjs', program('two'));
     await waitUntil(
       'the new code serves',
-      async () => (await ask(host)).data?.argument === 'two',
+      async () => (await send(host)).data?.argument === 'two',
       PATIENCE_MS,
     );
   }).timeout(60_000);
 
-  it('shows a process that always ends as an endpoint that is down, and serves the others', async () => {
+  it('shows a process that always exits as an endpoint that is down, and serves the others', async () => {
     const host = await start({ 'child.json': describeChild(command('process.exit(5)')) });
     await waitUntil(
       'the endpoint is down',
@@ -96,31 +96,31 @@ describe('processes of a running host', () => {
       },
       PATIENCE_MS,
     );
-    expect((await ask(host)).status).to.equal(502);
+    expect((await send(host)).status).to.equal(502);
     const findDown = () => host.logs().find(({ msg }) => msg === 'endpoint down');
     await waitUntil('the line', () => findDown() !== undefined);
     expect(findDown()?.['reason']).to.match(/exited with code 5/);
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
   }).timeout(60_000);
 
-  it('loses its process when it is killed, since the stdin of that ends', async () => {
+  it('leaves no process when it is killed, because its stdin ends', async () => {
     const host = await start({ 'child.json': describeChild(command(ECHO)) });
-    const { data } = await ask(host);
+    const { data } = await send(host);
     expect(isAlive(data.pid)).to.equal(true);
     await host.kill();
     await waitUntil('the process is gone', () => !isAlive(data.pid), PATIENCE_MS);
   }).timeout(60_000);
 
-  it('is not hindered by a process that outlived a killed host', async () => {
+  it('starts beside a process that outlived a killed host', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'modgate-stale-'));
     writeFileSync(join(directory, 'child.json'), JSON.stringify(describeChild(command(STUBBORN))));
     const args = ['serve', '--env', 'development', '--port', '0', '--modules', directory];
     const state = ['--state', join(directory, '.state')];
     const first = await startModgate([...args, ...state]);
-    const stale = (await ask(first)).data;
+    const stale = (await send(first)).data;
     await first.kill();
     const second = await startModgate([...args, ...state]);
-    const fresh = (await ask(second)).data;
+    const fresh = (await send(second)).data;
     expect(isAlive(stale.pid)).to.equal(true);
     expect(fresh.pid).not.to.equal(stale.pid);
     expect(await second.stop()).to.deep.equal({ code: 0, signal: null });

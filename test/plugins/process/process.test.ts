@@ -49,7 +49,7 @@ describe('the process adapter', () => {
     return one;
   };
 
-  const ask = async (
+  const send = async (
     { provider }: OpenedProvider,
     operation: Partial<ProviderOperation> = {},
     others = {},
@@ -62,10 +62,10 @@ describe('the process adapter', () => {
   const endOf = ({ entries }: OpenedProvider) =>
     entries.filter(({ message }) => message === 'process exited');
 
-  it('carries a call over the socket that it hands to the command', async () => {
+  it('sends a call over the socket that it passes to the command', async () => {
     const one = await open({});
     const body = Buffer.from('{"n": 1.10}');
-    const seen = await ask(
+    const seen = await send(
       one,
       { method: 'POST', target: '/contacts/a%20b?x=%2F', body },
       { headers: { 'x-tenant': 'a', 'content-type': 'application/json' } },
@@ -79,12 +79,12 @@ describe('the process adapter', () => {
     await one.provider.check(NEVER);
   });
 
-  it('gives the command PATH, the variables of the descriptor and its own, and nothing else', async () => {
+  it('passes only PATH, the variables of the descriptor and its own to the command', async () => {
     process.env['MODGATE_TEST_SECRET'] = 'of the host';
     const env = { TOKEN: 'env:CRM_TOKEN', MODE: 'fast' };
     const one = await open({ env }, { secrets: { 'env:CRM_TOKEN': 's3cret' } });
     delete process.env['MODGATE_TEST_SECRET'];
-    const seen = await ask(one);
+    const seen = await send(one);
     const { MODGATE_SOCKET: socket = '', ...others } = seen.env;
     expect(others).to.deep.equal({
       PATH: process.env['PATH'],
@@ -99,17 +99,17 @@ describe('the process adapter', () => {
     expect(() => statSync(dirname(socket))).to.throw(/ENOENT/);
   });
 
-  it('is started again when it ends; its calls in flight are unavailable, new ones wait', async () => {
+  it('restarts the command when it exits; calls in flight are unavailable, new ones wait', async () => {
     const one = await open({});
-    const { pid } = await ask(one);
+    const { pid } = await send(one);
     const hanging = failureOf(one.provider.invoke(createInvocation({ target: '/hang' })));
-    const dying = failureOf(one.provider.invoke(createInvocation({ target: '/die' })));
-    for (const failure of await Promise.all([hanging, dying])) {
+    const exiting = failureOf(one.provider.invoke(createInvocation({ target: '/exit' })));
+    for (const failure of await Promise.all([hanging, exiting])) {
       expect(failure.failure).to.equal('unavailable');
     }
     await eventually(() => endOf(one).length === 1, PATIENCE_MS);
     const signal = AbortSignal.timeout(PATIENCE_MS);
-    expect((await ask(one, {}, { signal })).pid).not.to.equal(pid);
+    expect((await send(one, {}, { signal })).pid).not.to.equal(pid);
     expect(endOf(one)[0]?.fields).to.deep.equal({
       pid,
       reason: 'exited with code 3',
@@ -117,7 +117,7 @@ describe('the process adapter', () => {
     });
   });
 
-  it('gives a new process the configuration that the old one had', async () => {
+  it('delivers the configuration of the old process to a new one', async () => {
     const one = await open({});
     const operation = {
       kind: 'configure',
@@ -125,14 +125,14 @@ describe('the process adapter', () => {
       revision: 3,
       values: { 'crm/a': 1 },
     } as const;
-    await ask(one, operation);
-    await failureOf(one.provider.invoke(createInvocation({ target: '/die' })));
+    await send(one, operation);
+    await failureOf(one.provider.invoke(createInvocation({ target: '/exit' })));
     await eventually(() => endOf(one).length === 1, PATIENCE_MS);
-    const seen = await ask(one, {}, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const seen = await send(one, {}, { signal: AbortSignal.timeout(PATIENCE_MS) });
     expect(seen.configured).to.deep.equal({ revision: 3, values: { 'crm/a': 1 } });
   });
 
-  it('waits longer before each start of a command that always ends, and says why it is down', async () => {
+  it('waits longer before each restart of a command that always exits, and reports the reason', async () => {
     const one = await open({ command: command('process.exit(5)') });
     await eventually(() => endOf(one).length >= 5, PATIENCE_MS);
     const pauses = endOf(one).map(({ fields }) => fields['restart_in_ms']);
@@ -146,7 +146,7 @@ describe('the process adapter', () => {
     expect((await failureOf(one.provider.check(NEVER))).failure).to.equal('unavailable');
   });
 
-  it('ends and starts again what does not listen in time; calls wait no longer than they may', async () => {
+  it('restarts a command that does not listen in time; calls wait until their deadline at most', async () => {
     const one = await open({
       command: command('setInterval(() => {}, 1000)'),
       start_timeout_ms: 500,
@@ -157,7 +157,7 @@ describe('the process adapter', () => {
     expect(endOf(one)[0]?.fields['reason']).to.equal('did not listen on its socket within 500 ms');
   });
 
-  it('sends nothing for a call that was taken back before', async () => {
+  it('sends nothing for a call that is already aborted', async () => {
     const one = await open({
       command: command('setInterval(() => {}, 1000)'),
       start_timeout_ms: 100,
@@ -166,13 +166,13 @@ describe('the process adapter', () => {
     expect((await failureOf(call)).failure).to.equal('cancelled');
   });
 
-  it('refuses a command that is not there, in words without the command', async () => {
+  it('rejects a missing command, without printing it', async () => {
     for (const config of [
       { command: ['/nowhere/s3cret'] },
       { command: [process.execPath, '-e', ''], cwd: '/nowhere' },
     ]) {
       const error = await open(config).then(
-        () => expect.fail('expected the command to be refused'),
+        () => expect.fail('expected the command to be rejected'),
         (reason: Error) => reason,
       );
       expect(error.message).to.equal(
@@ -181,24 +181,24 @@ describe('the process adapter', () => {
     }
   });
 
-  it('hands on its arguments as they are: there is no shell', async () => {
+  it('passes its arguments on unchanged, without a shell', async () => {
     const argument = '$HOME; exit 1 `id`';
     const one = await open({ command: command(ECHO, argument) });
-    expect((await ask(one)).argument).to.equal(argument);
+    expect((await send(one)).argument).to.equal(argument);
   });
 
-  it('ends the whole group: SIGTERM, and SIGKILL to what does not heed it', async () => {
+  it('ends the whole process group, with SIGKILL if it ignores SIGTERM', async () => {
     const one = await open({ command: command(STUBBORN) });
-    const { pid, grandchild } = await ask(one);
+    const { pid, grandchild } = await send(one);
     expect([isAlive(pid), isAlive(grandchild)]).to.deep.equal([true, true]);
     await one.close();
     await eventually(() => !isAlive(pid) && !isAlive(grandchild), PATIENCE_MS);
     expect(endOf(one)).to.deep.equal([]);
   });
 
-  it('writes its output into the log, with its pid', async () => {
+  it('logs its output with its pid', async () => {
     const one = await open({});
-    const { pid } = await ask(one, { target: '/print' });
+    const { pid } = await send(one, { target: '/print' });
     const printed = () => one.entries.filter(({ message }) => message === 'printed');
     await eventually(() => printed().length === 2, PATIENCE_MS);
     expect(printed()).to.have.deep.members([
@@ -207,22 +207,22 @@ describe('the process adapter', () => {
     ]);
   });
 
-  it('leaves no process and no handle behind after some lives', async () => {
-    const live = async () => {
+  it('leaves no process and no handle after it was opened several times', async () => {
+    const openAndClose = async () => {
       const one = await open({});
       opened.pop();
-      const { pid } = await ask(one);
+      const { pid } = await send(one);
       await one.close();
       return pid;
     };
-    await live();
+    await openAndClose();
     const handles = process.getActiveResourcesInfo().length;
-    const pids = await Promise.all(Array.from({ length: 8 }, live));
+    const pids = await Promise.all(Array.from({ length: 8 }, openAndClose));
     expect(pids.filter(isAlive)).to.deep.equal([]);
     await eventually(() => process.getActiveResourcesInfo().length <= handles, PATIENCE_MS);
   });
 
-  it('takes a folder of a short path for its socket, and refuses when there is none', async () => {
+  it('uses a folder with a short path for its socket, and fails without one', async () => {
     const root = await mkdtemp(join(tmpdir(), 'modgate-long-'));
     const long = join(root, 'x'.repeat(100));
     await mkdir(long);
@@ -230,14 +230,14 @@ describe('the process adapter', () => {
     expect(dirname(dirname(socketPath))).to.equal(root);
     await remove();
     const error = await createSocketFolder([long]).then(
-      () => expect.fail('expected the path to be refused'),
+      () => expect.fail('expected the path to be rejected'),
       (reason: Error) => reason,
     );
     expect(error.message).to.match(/path short enough for a socket \(\d+ bytes/);
     await rm(root, { recursive: true });
   });
 
-  it('judges its config', () => {
+  it('validates its config', () => {
     const isValid = (config: object) => processAdapter.config.is({ command: ['a'], ...config });
     for (const good of [
       {},
