@@ -29,7 +29,7 @@ const TOKENS = {
   ],
 };
 
-/** What the authenticator does with each token, as statements. */
+/** An authenticator whose behavior is chosen by the token. */
 const ENTRY = `import { defineAuthenticator, secretReference } from ${JSON.stringify(CONTRACT_URL)};
 import { object, optional, string } from ${JSON.stringify(SUPERSTRUCT_URL)};
 const actor = (more = {}) => ({ kind: 'service', id: 'ann', scopes: new Set(['any.use']), ...more });
@@ -170,44 +170,44 @@ describe('authenticators of plugins', function () {
       ['authenticators: [{ name: acme-ldap, config: { relm: a } }]'],
       /authenticator 'acme-ldap': unknown key 'relm' in 'config' \(did you mean 'realm'\?\)/,
     ],
-    'a secret that is not there': [
+    'a missing secret': [
       ['authenticators: [{ name: acme-ldap, config: { password: env:NO_SUCH_VARIABLE } }]'],
       /authenticator 'acme-ldap'.*NO_SUCH_VARIABLE/,
     ],
-    'one that does not open': [
+    'an authenticator that fails to open': [
       ['authenticators: [throwing]'],
       /authenticator 'throwing' cannot be used: no licence/,
     ],
-    'one that opens for ever': [
+    'an authenticator that never finishes opening': [
       ['authenticators: [hanging]'],
       /authenticator 'hanging' cannot be used: it did not open within 5000 ms/,
     ],
-    'one that opens nothing': [
+    'an authenticator that opens without a result': [
       ['authenticators: [empty]'],
       /authenticator 'empty' cannot be used: 'open' must return an object with a function/,
     ],
-    'one without a brand': [
+    'an authenticator without a brand': [
       ['authenticators: [unbranded]'],
       /exports an authenticator that is not branded/,
     ],
     'dev tokens in production': [['authenticators: [dev]'], /dev tokens require --env development/],
     'tokens without a file': [['authenticators: [tokens]'], /it requires a tokens file/],
-    'a tokens file that no link of the chain reads': [
+    'a tokens file that no entry of the chain reads': [
       ['tokens: tokens.json', `authenticators: ${LDAP}`],
       /'tokens' is configured, but --authenticators does not name it/,
     ],
-    'a name twice': [
+    'a repeated name': [
       ['authenticators: [tokens, tokens]', 'tokens: tokens.json'],
       /authenticators in .*:2:1 must be names of authenticators that differ/,
     ],
     'an empty chain': [['authenticators: []'], /must be names of authenticators that differ/],
-    'an unknown key of a link': [
+    'an unknown key of an entry': [
       ['authenticators: [{ name: acme-ldap, confg: {} }]'],
       /must be names of authenticators/,
     ],
   };
   for (const [what, [lines, message]] of Object.entries(REJECTED)) {
-    it(`prevents a start with ${what}`, async () => {
+    it(`prevents the start with ${what}`, async () => {
       const config = writeConfig('rejected.yaml', ...lines);
       const args = ['serve', '--config', config, '--modules', folder, '--port', '0'];
       const spawned = spawnModgate([...args, '--state', join(folder, 'state')], {

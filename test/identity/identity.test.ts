@@ -57,7 +57,7 @@ describe('modgate-identity', () => {
     expect(tokens[0]).to.be.a('string').and.not.equal(tokens[1]);
   });
 
-  it('is sent once, and never the value of the caller', async () => {
+  it('is sent once, and replaces any value of the client', async () => {
     const spoofed: RawHeader[] = [
       ['modgate-identity', 'spoofed'],
       ['Modgate-Identity', 'spoofed'],
@@ -74,7 +74,7 @@ describe('modgate-identity', () => {
     }
   });
 
-  it('is sent with writes too', async () => {
+  it('is also sent with writes', async () => {
     setup.provider.reset();
     await call(setup.host, {
       method: 'POST',
@@ -128,7 +128,7 @@ describe('identity keys', () => {
     }
   });
 
-  it('reach a provider behind a Unix socket', async () => {
+  it('are used for a provider behind a Unix socket', async () => {
     const host = await startHost();
     const socketPath = join(host.directory, 'provider.sock');
     const upstream = await startProvider(undefined, { socketPath });

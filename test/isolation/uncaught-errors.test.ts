@@ -7,15 +7,15 @@ import { waitUntil } from '../support/http/wait-until.js';
 import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
-/** Statements of `invoke` whose errors nothing catches. */
+/** Statements of `invoke` that cause uncaught errors. */
 const UNCAUGHT: Readonly<Record<string, string>> = {
   'a timer that throws': `later(() => { throw new Error('canary'); });`,
-  'an interval that throws for ever': `setInterval(() => { throw new Error('canary'); }, 5);`,
+  'an interval that throws forever': `setInterval(() => { throw new Error('canary'); }, 5);`,
   'an immediate that throws': `setImmediate(() => { throw new Error('canary'); });`,
   'a tick that throws': `process.nextTick(() => { throw new Error('canary'); });`,
   'a microtask that throws': `queueMicrotask(() => { throw new Error('canary'); });`,
   'an unhandled rejection': `void Promise.reject(new Error('canary'));`,
-  'a rejection long after the answer': `void pause(50).then(() => { throw new Error('canary'); });`,
+  'a rejection long after the response': `void pause(50).then(() => { throw new Error('canary'); });`,
   'an emitter without an error listener': `later(() => new EventEmitter().emit('error', new Error('canary')));`,
   'a socket without an error listener': `net.connect(1, '127.0.0.1');`,
   'a listener of the signal that throws': `invocation.signal.addEventListener('abort', () => {
@@ -85,7 +85,7 @@ describe('uncaught errors in module code', () => {
     return Number(line.exec(body.toString())?.[1] ?? Number.NaN);
   };
 
-  /** From the log, because the state itself may be over before it is read. */
+  /** Read from the log, because the state may have changed before it is read. */
   const loggedState = async (module: string, state: string): Promise<Record<string, unknown>> => {
     let line: Record<string, unknown> | undefined;
     const look = () => {
@@ -126,7 +126,7 @@ describe('uncaught errors in module code', () => {
   it('keeps serving a faulted version that cannot be reopened', async () => {
     expect((await send('once')).status).to.equal(200);
     await waitUntil(
-      'the second version is refused',
+      'the second version is rejected',
       async () => (await entryOf('once')).reason === 'cannot be reopened: only once',
       DEADLINE_MS,
     );
@@ -146,7 +146,7 @@ describe('uncaught errors in module code', () => {
   });
 
   it('logs endless errors once a second', async () => {
-    const module = moduleOf(NAMES.indexOf('an interval that throws for ever'));
+    const module = moduleOf(NAMES.indexOf('an interval that throws forever'));
     await waitUntil('many errors', async () => (await uncaughtErrorsOf(module)) > 50, DEADLINE_MS);
     const lines = host
       .logs()

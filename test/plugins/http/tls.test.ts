@@ -46,13 +46,13 @@ async function callOverTls(serving: TlsOptions, tls: object): Promise<string> {
   }
 }
 
-async function refusalOf(tls: object): Promise<string> {
+async function rejectionOf(tls: object): Promise<string> {
   try {
     await openAdapter(httpAdapter, { endpoints: ['https://a'], tls }, { files: FILES });
   } catch (error) {
     return (error as Error).message;
   }
-  return expect.fail('expected the config to be refused');
+  return expect.fail('expected the config to be rejected');
 }
 
 describe('the http adapter: TLS', () => {
@@ -133,14 +133,16 @@ describe('the http adapter: TLS', () => {
   });
 
   it('rejects files without the expected content, and does not quote them', async () => {
-    expect(await refusalOf({ ca: 'notes.txt' })).to.equal('tls.ca must hold a certificate in PEM');
-    expect(await refusalOf({ cert: 'client.pem', key: 'notes.txt' })).to.equal(
+    expect(await rejectionOf({ ca: 'notes.txt' })).to.equal(
+      'tls.ca must hold a certificate in PEM',
+    );
+    expect(await rejectionOf({ cert: 'client.pem', key: 'notes.txt' })).to.equal(
       'tls.key must hold a private key in PEM without a passphrase',
     );
-    expect(await refusalOf({ cert: 'notes.txt', key: 'client.key' })).to.equal(
+    expect(await rejectionOf({ cert: 'notes.txt', key: 'client.key' })).to.equal(
       'tls.cert must hold a certificate in PEM',
     );
-    expect(await refusalOf({ cert: 'client.pem', key: 'server.key' })).to.equal(
+    expect(await rejectionOf({ cert: 'client.pem', key: 'server.key' })).to.equal(
       'tls.key must belong to tls.cert',
     );
   });

@@ -40,9 +40,9 @@ for (const isolation of ['worker', 'none'] as const) {
       return one;
     };
 
-    const refusalOf = async (source: string): Promise<string> => {
+    const rejectionOf = async (source: string): Promise<string> => {
       const error = await open(source).then(
-        () => expect.fail('expected the file to be refused'),
+        () => expect.fail('expected the file to be rejected'),
         (reason: Error) => reason,
       );
       return error.message;
@@ -315,22 +315,22 @@ for (const isolation of ['worker', 'none'] as const) {
     });
 
     it('rejects an unusable file, and names it as the config does', async () => {
-      expect(await refusalOf('export default {')).to.match(
+      expect(await rejectionOf('export default {')).to.match(
         /^file '\.\/notes\.mjs' cannot be imported: /,
       );
-      expect(await refusalOf(`throw new Error('no database');`)).to.equal(
+      expect(await rejectionOf(`throw new Error('no database');`)).to.equal(
         "file './notes.mjs' cannot be imported: no database",
       );
-      expect(await refusalOf('export const manifest = {};')).to.equal(
+      expect(await rejectionOf('export const manifest = {};')).to.equal(
         "file './notes.mjs' must export a function as its default",
       );
-      expect(await refusalOf('export default () => {}; export const configure = 1;')).to.equal(
+      expect(await rejectionOf('export default () => {}; export const configure = 1;')).to.equal(
         "file './notes.mjs' must export 'configure' as a function",
       );
     });
 
     it('rejects a file with a top level that never ends', async () => {
-      const message = await refusalOf('await new Promise(() => {}); export default () => {};');
+      const message = await rejectionOf('await new Promise(() => {}); export default () => {};');
       expect(message).to.equal(
         "file './notes.mjs' cannot be imported: its top level did not end within 5000 ms",
       );

@@ -260,7 +260,7 @@ describe('the thread of a local module', () => {
       ['for (;;);', /cannot be imported: its top level did not end within 5000 ms/],
     ] as const) {
       const error = await open(`${code} export default () => {};`).then(
-        () => expect.fail('expected the file to be refused'),
+        () => expect.fail('expected the file to be rejected'),
         (reason: Error) => reason,
       );
       expect(error.message).to.match(reason);
