@@ -15,7 +15,7 @@ import { chooseSigningKey, dropRetired, needsNewKey, type RotationTimes } from '
 
 /** Creates tokens that identify the caller to a provider. */
 export interface IdentitySigner {
-  /** Creates a key where there is none; call it before `sign`. */
+  /** Creates a key if there is none; call it before `sign`. */
   prepare(): Promise<void>;
   /** @param callId becomes `jti`, so that a provider can detect a replayed token */
   sign(context: CallContext, actor: Actor, callId: string): string;
@@ -30,7 +30,7 @@ export interface IdentityOptions {
 
 export const IDENTITY_HEADER = 'modgate-identity';
 export const IDENTITY_ISSUER = 'modgate';
-/** From the attempt that sends the token. */
+/** Lifetime of a token, from the start of the attempt. */
 export const IDENTITY_LIFETIME_SECONDS = 30;
 
 const MINUTE_MS = 60_000;
@@ -43,13 +43,13 @@ const MS_PER_SECOND = 1000;
 interface SigningKey {
   readonly kid: string;
   readonly key: KeyObject;
-  /** The encoded header and the dot. */
+  /** The encoded header and the dot after it. */
   readonly head: string;
 }
 
 /**
  * The signing keys of this host: stored in the state folder, rotated, and shared by all processes that use the
- * folder. If the folder is not writable they are in memory only. A host that signs nothing has none.
+ *folder. If the folder is not writable they are in memory only. A host that signs no tokens has no keys.
  */
 export class IdentityKeys implements IdentitySigner {
   readonly #path: string;

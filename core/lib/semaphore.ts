@@ -9,9 +9,9 @@ interface Waiter {
 }
 
 /**
- * Runs a bounded number of tasks at a time; a bounded number waits. Waiting tasks are grouped into shares,
- * which take turns. In a full queue the largest share gives up its newest task, so that no share can keep
- * out the others.
+ * Runs a limited number of tasks concurrently and queues a limited number. Waiting tasks are grouped into
+ * shares, which take turns. A full queue rejects the newest task of the largest share, so that one share
+ * cannot block the others.
  */
 export class Semaphore {
   readonly #maxRunning: number;
@@ -93,7 +93,7 @@ export class Semaphore {
     }
     const [share, waiters] = next;
     waiter.start();
-    // The share goes to the end of the line.
+    // The share moves to the end of the queue.
     if (this.#shares.delete(share)) this.#shares.set(share, waiters);
   }
 }

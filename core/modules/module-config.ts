@@ -24,7 +24,7 @@ export interface ModuleConfigOptions {
   readonly leadership: Leadership;
   readonly store: Store;
   readonly log: Log;
-  /** Of the provider's code; absent for the host's own. */
+  /** The owner of errors in the provider's code; absent for the host's own code. */
   readonly owner?: ErrorOwner | null;
   /** Ends the delivery. */
   readonly end: Cancellation;
@@ -86,7 +86,7 @@ export class ModuleConfig {
     this.#refresh();
   }
 
-  /** One per endpoint, because each endpoint is a process that needs its own delivery. */
+  /** One per endpoint, because each endpoint is a separate process. */
   #createDeliveries(): ConfigDelivery[] {
     const { provider, descriptor, manifest, takesConfig, leadership, log, owner } = this.#options;
     if (!takesConfig || !leadership.leads) return [];
@@ -189,7 +189,7 @@ export class ModuleConfig {
     if (unusable.length > 0) this.#report({ unusable }, 'stored configuration values ignored');
   }
 
-  /** Logs only what has changed, and never a value. */
+  /** Logs only changes, and never a value. */
   #report(fields: Readonly<Record<string, unknown>>, message: string): void {
     const text = JSON.stringify(fields);
     if (text === this.#reported.get(message)) return;
