@@ -5,10 +5,10 @@ import { ConfigError } from '../errors.js';
 import { nameActor } from '../lib/actor-name.js';
 import {
   createKey,
-  type KeptKey,
   type PublicKey,
   publishKey,
   readPrivateKey,
+  type StoredKey,
 } from './identity-key.js';
 import { readKeyFile, writeKeyFile } from './key-file.js';
 import { chooseSigningKey, dropRetired, needsNewKey, type RotationTimes } from './key-schedule.js';
@@ -56,7 +56,7 @@ export class IdentityKeys implements IdentitySigner {
   readonly #log: Log;
   readonly #rotation: RotationTimes;
   readonly #now: () => number;
-  #keys: readonly KeptKey[] = [];
+  #keys: readonly StoredKey[] = [];
   #signing: SigningKey | null = null;
   #timer: NodeJS.Timeout | undefined;
   #prepared: Promise<void> | null = null;
@@ -144,7 +144,7 @@ export class IdentityKeys implements IdentitySigner {
   }
 
   /** @returns the stored keys: another process may have created the first ones meanwhile */
-  async #write(keys: readonly KeptKey[]): Promise<readonly KeptKey[]> {
+  async #write(keys: readonly StoredKey[]): Promise<readonly StoredKey[]> {
     try {
       return await writeKeyFile(this.#path, keys, this.#keys.length === 0);
     } catch (error) {
@@ -153,7 +153,7 @@ export class IdentityKeys implements IdentitySigner {
     }
   }
 
-  #select(chosen: KeptKey | null): void {
+  #select(chosen: StoredKey | null): void {
     if (chosen === null || this.#signing?.kid === chosen.kid) return;
     const { kid } = chosen;
     const header = JSON.stringify({ alg: 'EdDSA', kid, typ: 'JWT' });

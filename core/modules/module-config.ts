@@ -19,7 +19,7 @@ export interface ModuleConfigOptions {
   readonly manifest: Manifest;
   readonly provider: Provider;
   /** Whether the adapter's providers support `configure`. */
-  readonly takesConfig: boolean;
+  readonly supportsConfigure: boolean;
   /** Only the leading process delivers, because two could overtake each other. */
   readonly leadership: Leadership;
   readonly store: Store;
@@ -88,8 +88,9 @@ export class ModuleConfig {
 
   /** One per endpoint, because each endpoint is a separate process. */
   #createDeliveries(): ConfigDelivery[] {
-    const { provider, descriptor, manifest, takesConfig, leadership, log, owner } = this.#options;
-    if (!takesConfig || !leadership.leads) return [];
+    const { provider, descriptor, manifest, supportsConfigure, leadership, log, owner } =
+      this.#options;
+    if (!supportsConfigure || !leadership.leads) return [];
     const path = manifest.config?.delivery_path ?? null;
     const named = provider.endpoints?.().map(({ id }) => id) ?? [];
     const endpoints = named.length > 0 ? named : [null];

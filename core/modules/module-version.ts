@@ -142,7 +142,7 @@ function createVersion(
         file,
         locate,
         baseDir,
-        askProvider: (signal) => requestFromProvider(provider, descriptor, signal, owner),
+        readFromProvider: (signal) => requestFromProvider(provider, descriptor, signal, owner),
         signal: scope.signal,
       });
       for (const warning of manifest.warnings) log.warn({ file }, formatDiagnostic(warning));
@@ -156,7 +156,7 @@ function createVersion(
         descriptor,
         manifest,
         provider,
-        takesConfig: supports.configure === true,
+        supportsConfigure: supports.configure === true,
         // A process with its own provider configures that provider itself.
         leadership: supports.perProcess === true ? SOLE_PROCESS : leadership,
         store,

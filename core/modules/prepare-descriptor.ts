@@ -144,9 +144,9 @@ async function readLocalManifest(
 ): Promise<LoadedManifest | null> {
   const { kind } = descriptor.manifest;
   if (kind === 'url' || kind === 'provider') return null;
-  const askProvider = () => Promise.reject(new Error('the manifest is local'));
+  const readFromProvider = () => Promise.reject(new Error('the manifest is local'));
   const { signal } = new AbortController();
-  return loadManifest({ descriptor, file, locate, baseDir, askProvider, signal });
+  return loadManifest({ descriptor, file, locate, baseDir, readFromProvider, signal });
 }
 
 function listNamedFiles(

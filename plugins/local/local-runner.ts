@@ -92,11 +92,11 @@ function readManifest({ manifest }: LocalModule): unknown {
 }
 
 function createStateDirReader(stateDir: string | undefined): () => string {
-  let isMade = false;
+  let isCreated = false;
   return () => {
     if (stateDir === undefined) throw new Error('this host keeps no state for modules');
-    if (!isMade) mkdirSync(stateDir, { recursive: true });
-    isMade = true;
+    if (!isCreated) mkdirSync(stateDir, { recursive: true });
+    isCreated = true;
     return stateDir;
   };
 }

@@ -42,7 +42,7 @@ async function read(
     file,
     locate,
     baseDir: '/nowhere',
-    askProvider: () => expect.fail('the provider was called'),
+    readFromProvider: () => expect.fail('the provider was called'),
     signal: new AbortController().signal,
     ...rest,
   });
@@ -117,11 +117,11 @@ describe('loadManifest', () => {
   });
 
   it('requests the manifest of the provider', async () => {
-    const askProvider = () => Promise.resolve(MANIFEST);
-    const result = await read('manifest: { from: provider }', { askProvider });
+    const readFromProvider = () => Promise.resolve(MANIFEST);
+    const result = await read('manifest: { from: provider }', { readFromProvider });
     expect(result).to.deep.include({ manifest: MANIFEST, digest: DIGEST, files: [] });
     const bad = () => Promise.resolve({ ...MANIFEST, module_id: 1 });
-    const [finding] = await diagnosticsOf(() => read('', { askProvider: bad }));
+    const [finding] = await diagnosticsOf(() => read('', { readFromProvider: bad }));
     expect(finding).to.include({ file: 'provider of crm', line: null, column: null });
   });
 
@@ -132,8 +132,8 @@ describe('loadManifest', () => {
       [new Error('hunter2'), 'the provider gave no manifest'],
     ] as const;
     for (const [error, message] of cases) {
-      const askProvider = () => Promise.reject(error);
-      expect(await unavailability(read('', { askProvider }))).to.equal(message);
+      const readFromProvider = () => Promise.reject(error);
+      expect(await unavailability(read('', { readFromProvider }))).to.equal(message);
     }
   });
 

@@ -246,8 +246,8 @@ describe('reload', () => {
 
   it('leaves a name to the file that has it, until that file is removed', async () => {
     host.write('a-thief.json', describeCrm(MORE_ROUTES));
-    const refused = await host.waitFor('a-thief.json', 'refused');
-    expect(refused.reason).to.equal("module 'crm' is already configured by crm.json");
+    const rejected = await host.waitFor('a-thief.json', 'refused');
+    expect(rejected.reason).to.equal("module 'crm' is already configured by crm.json");
     expect(await host.get('crm', '/more')).to.equal(404);
     host.remove('crm.json');
     await host.waitFor('a-thief.json', 'live');
