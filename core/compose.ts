@@ -52,20 +52,20 @@ const HOUR_MS = 3_600_000;
 export interface ComposedHost {
   /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
   listen(port?: number): Promise<{ readonly url: string }>;
-  /** Reads every file again, whether or not it seems to have changed. */
+  /** Reads every file again, changed or not. */
   reload(): void;
   /** Accepts no new connections; resolves when every request in flight has ended, or after `drainMs`. */
   drain(): Promise<void>;
   /**
-   * As `drain`, for a process that another one replaces: idle connections stay open for that long, since a
-   * request may be on its way on them.
+   * Like `drain`, for a process that is replaced: idle connections stay open meanwhile, because a request
+   * may be in transit on them.
    */
   handOver(): Promise<void>;
   /** Closes everything that is open, in reverse order; never throws. */
   close(): Promise<void>;
 }
 
-/** What a subsystem opened, and how it closes. */
+/** An opened subsystem, and how to close it. */
 interface Part {
   close(): void | Promise<void>;
 }
@@ -128,7 +128,7 @@ function assertTimeoutsFit({ headTimeoutMs, requestTimeoutMs }: HostConfig): voi
   throw new ConfigError('--head-timeout-ms must be at most --request-timeout-ms');
 }
 
-/** Who may call, and over which connections. */
+/** Authentication, and the connections that are accepted. */
 async function openAccess(config: HostConfig, log: Log, plugins: PluginRegistry) {
   const { chain, hasDevTokens, close } = await createAuthenticators(config, log, plugins);
   const tls = await openTls(config, log);
@@ -221,7 +221,7 @@ async function openModules(
   return {
     registry,
     loopDelay,
-    // Plugins first: a module that lacked one finds it then.
+    // Plugins first, so that a module can use a new one.
     reload: () => void watcher.scan(true).then(() => registry.rescan()),
     close: async () => {
       watcher.close();

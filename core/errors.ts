@@ -30,9 +30,9 @@ export interface ErrorDetail {
 
 export interface HostErrorOptions {
   readonly errors?: readonly ErrorDetail[];
-  /** What the client can do, each a short sentence. */
+  /** What the client can do, one short sentence each. */
   readonly nextActions?: readonly string[];
-  /** Only for codes with several: errors of the parser and the protocol (408, 417, 431, 501), `provider_error`. */
+  /** Only for codes with several statuses: `provider_error`, and errors of the parser and the protocol. */
   readonly status?: number;
   /** Response headers that belong to the error: `retry-after`, `allow`. Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -24,7 +24,7 @@ export interface HostView {
   readonly metrics: MetricsSource;
 }
 
-/** What differs between a host that is one process and a worker of a host of several. */
+/** The differences between a single-process host and a worker of a multi-process host. */
 export interface HostProcess
   extends Pick<
     ModuleRegistryOptions,
@@ -32,13 +32,13 @@ export interface HostProcess
   > {
   /** For request lines, which have the fields of the specification and no others. */
   readonly requestLog: Log;
-  /** Why the host as a whole is not ready; `null` when it is, as far as other processes decide. */
+  /** Why other processes make the host not ready; `null` if they do not. */
   unreadyReason(): string | null;
   /** Called once, before the process listens. */
   connect(parts: ProcessParts): HostView;
 }
 
-/** A host of one process writes all files itself and reports only itself. */
+/** A single-process host writes all files and reports only itself. */
 export function createSoleProcess(config: HostConfig, log: Log): HostProcess {
   return {
     requestLog: log,
@@ -54,7 +54,7 @@ export function createSoleProcess(config: HostConfig, log: Log): HostProcess {
   };
 }
 
-/** `null` when they are switched off. */
+/** `null` when they are disabled. */
 export function createStatusFiles(
   { statusFiles, modules }: HostConfig,
   log: Log,

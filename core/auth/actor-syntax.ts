@@ -5,7 +5,7 @@ export const ACTOR_ID = /^[A-Za-z0-9._@-]{1,128}$/;
 /** Visible ASCII without a comma, at least one character. */
 export const SCOPE = /^[\x21-\x2b\x2d-\x7e]+$/;
 
-/** Longer tokens are rejected unread. Characters; half of what the head of a request may hold. */
+/** Longer tokens are rejected before they are parsed. Characters; half the limit of a request head. */
 export const MAX_TOKEN_LENGTH = 8 * 1024;
 
 /** For the files of tokens, issuers and client certificates. */
@@ -13,5 +13,5 @@ export const actorId = matching('a name of 1 to 128 letters, digits or ._@-', AC
 
 export const scope = matching('a word of visible ASCII without a comma', SCOPE);
 
-/** Of a token or a certificate. */
+/** The digest of a token or a certificate. */
 export const sha256 = matching('exactly 64 lower-case hex digits', /^[0-9a-f]{64}$/);

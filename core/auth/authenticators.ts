@@ -26,14 +26,14 @@ interface Link {
 
 interface BuiltIn {
   isConfigured(config: HostConfig): boolean;
-  /** Why a configured chain cannot name it when it is not configured. */
+  /** The error if a configured chain names it and it is not configured. */
   readonly missing: string;
   /** Whether a configured chain must name it. */
   readonly isExplicit: boolean;
   open(config: HostConfig, log: Log): Promise<Link>;
 }
 
-/** In the order in which they are tried where no chain is configured. */
+/** In the order in which they are tried without a configured chain. */
 const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
   [
     'dev',
@@ -158,7 +158,7 @@ async function openTokens({ tokens }: HostConfig, log: Log): Promise<Link> {
 }
 
 async function openIssuers({ issuers }: HostConfig, log: Log): Promise<Link> {
-  // Loaded only where it is configured: jose and node-fetch slow down a start.
+  // Loaded only if configured: jose and node-fetch slow down the start.
   const { openIssuersAuthenticators } = await import('./issuers.js');
   try {
     return await openIssuersAuthenticators(issuers ?? '', { log, environment: process.env });

@@ -7,7 +7,7 @@ import { ACTOR_ID, SCOPE } from './actor-syntax.js';
 
 /** The default of `limits.timeout_ms`: authentication takes no longer than a call. */
 const RESPONSE_TIMEOUT_MS = 5000;
-/** Requests that one authenticator may keep waiting: bounds the cost of one that hangs. */
+/** Waiting requests per authenticator: limits the cost of one that hangs. */
 const MAX_WAITING = 1024;
 
 /**

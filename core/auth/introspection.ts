@@ -89,10 +89,10 @@ function isMeantFor(aud: unknown, audiences: readonly string[]): boolean {
   return [aud].flat().some((one) => typeof one === 'string' && audiences.includes(one));
 }
 
-/** Long enough to blunt a flood, short enough for a token that was issued a moment ago. */
+/** Long enough to absorb a flood, short enough for a token that was just issued. */
 const REJECTED_TTL_MS = 5000;
 const MAX_REJECTED = 10_000;
-/** From the caller's request, queue included: less than the host waits for an authenticator. Milliseconds. */
+/** Includes the time in the queue. Shorter than the timeout of an authenticator. Milliseconds. */
 const QUEUE_TIMEOUT_MS = 4000;
 const MAX_CONCURRENT = 16;
 const MAX_WAITING = 256;
@@ -109,7 +109,7 @@ export class Introspection {
   readonly #secret: Secret;
   readonly #rejections: RejectionLog;
   readonly #accepted = new ActorCache();
-  /** A cache of its own: a flood of bad tokens must not evict good ones. */
+  /** A separate cache, so that a flood of invalid tokens does not evict valid ones. */
   readonly #rejected = new LRUCache<string, true>({ max: MAX_REJECTED, ttl: REJECTED_TTL_MS });
   readonly #pending = new Map<string, Promise<Actor | null>>();
   readonly #semaphore = new Semaphore(MAX_CONCURRENT, MAX_WAITING);
@@ -141,7 +141,7 @@ export class Introspection {
     return pending;
   }
 
-  /** Whether the issuer could have made the token: cheap, so that it comes before any request. */
+  /** Whether the issuer could have issued the token: a cheap check before any request. */
   #hasFormat(token: string): boolean {
     const { issuer, token_format: format } = this.#config;
     const { prefix = '', min_length = 1, max_length = MAX_TOKEN_LENGTH } = format ?? {};
@@ -173,7 +173,7 @@ export class Introspection {
     }
     if (!(error instanceof RejectedToken)) throw error;
     this.#rejections.report(this.#config.name, error);
-    // A wrong mapping may be corrected at any moment.
+    // Not cached for a wrong mapping, which may be corrected at any time.
     if (!error.isSuspicious) this.#rejected.set(digest, true);
   }
 }
@@ -181,7 +181,7 @@ export class Introspection {
 const IPV4_MAPPED = /^::ffff:(?=\d+\.)/i;
 const NETWORK_GROUPS = 4;
 
-/** An IPv4 address, or the /64 network of an IPv6 address: one subscriber has all addresses in it. */
+/** An IPv4 address, or the /64 network of an IPv6 address, which belongs to one subscriber. */
 function networkOf(address: string): string {
   const plain = address.replace(IPV4_MAPPED, '');
   if (!isIPv6(plain)) return plain;

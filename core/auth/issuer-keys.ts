@@ -12,7 +12,7 @@ const MAX_KEYS = 100;
 const PRINTABLE_ID = /^[ -~]{1,256}$/;
 
 interface PublicKeys {
-  /** Without symmetric keys: nothing here verifies with them. */
+  /** Symmetric keys are left out, because they are never used here. */
   readonly usable: readonly JWK[];
   /** `key 'first': its RSA modulus must have at least 2048 bits` */
   readonly weak: readonly string[];
@@ -94,7 +94,7 @@ class RemoteKeys implements IssuerKeys {
   #attemptedAt = Number.NEGATIVE_INFINITY;
   #attempt: Promise<void> | null = null;
   #isDown = false;
-  /** As last logged. */
+  /** The state that was logged last. */
   #weak = '';
 
   constructor(issuer: string, url: string, source: JwksSource, log: Log) {
@@ -110,7 +110,7 @@ class RemoteKeys implements IssuerKeys {
 
   readonly get: JWTVerifyGetKey = async (header, token) => {
     if (this.#keys === null) await this.#refresh(FIRST_KEYS_RETRY_MS);
-    // Not awaited: the known keys are good.
+    // Not awaited: the known keys are still valid.
     else void this.#refresh(this.#refreshMs);
     const known = this.#keys;
     if (known === null) throw new IssuerError('has not provided its keys yet');

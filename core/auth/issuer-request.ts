@@ -4,7 +4,7 @@ import { parsePlainJson } from './strict-json.js';
 
 /** From the request to the last byte of the response. Milliseconds. */
 export const ISSUER_TIMEOUT_MS = 5000;
-/** A key set has some kilobytes. */
+/** A key set has a few kilobytes. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
 /** The issuer gave no usable response; the message continues a sentence that starts with its name. */

@@ -103,7 +103,7 @@ async function openIssuer(config: IssuerConfig, baseDir: string, log: Log): Prom
   return { config, keys: await openIssuerKeys(config.issuer, config.jwks, { baseDir, log }) };
 }
 
-/** A token that was verified a moment ago costs a hash and a lookup, without a promise. */
+/** A cached token costs a hash and a lookup, without a promise. */
 function findActor(
   issuers: OpenIssuers,
   token: string,

@@ -3,7 +3,7 @@ import { readNodeValue, type SyntaxViolation } from '../document/syntax-tree.js'
 import type { Claims } from './map-claims.js';
 
 /**
- * Rejects duplicate members: JSON.parse takes the last one, other parsers the first. `undefined` for
+ * Rejects duplicate members: JSON.parse uses the last one, other parsers the first. `undefined` for
  * invalid JSON.
  */
 export function parsePlainJson(text: string): unknown {

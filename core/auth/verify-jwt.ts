@@ -67,7 +67,7 @@ export interface VerifiedToken {
 /** A rejected token; the message gives the reason and nothing from the token. */
 export class RejectedToken extends Error {
   override readonly name = 'RejectedToken';
-  /** Whether ops may have to act: its claims do not fit the mapping, or its key cannot be used. */
+  /** Whether an operator may have to act: the claims do not fit the mapping, or the key is unusable. */
   readonly isSuspicious: boolean;
 
   constructor(message: string, isSuspicious: boolean, options?: ErrorOptions) {

@@ -13,7 +13,7 @@ const ROCA_PRIMES = [
 ];
 const ROCA_GENERATOR = 65_537;
 
-/** Why signatures of a public key prove nothing; `null` where no weakness is known. */
+/** Why a public key is weak; `null` if no weakness is known. */
 export function findKeyWeakness({ kty, n, e }: JWK): string | null {
   if (kty !== 'RSA') return null;
   const modulus = readInteger(n);
@@ -27,7 +27,7 @@ export function findKeyWeakness({ kty, n, e }: JWK): string | null {
   return hasRocaFingerprint(modulus) ? 'its RSA modulus has the ROCA weakness' : null;
 }
 
-/** 0 for what is not an integer in base64url. */
+/** 0 if the text is not an integer in base64url. */
 function readInteger(text: unknown): bigint {
   const hex = typeof text === 'string' ? Buffer.from(text, 'base64url').toString('hex') : '';
   return BigInt(`0x0${hex}`);

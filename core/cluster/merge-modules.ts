@@ -13,7 +13,7 @@ interface ReportedEntry extends ModuleEntry {
 
 /**
  * Merges the lists of all workers: counts are summed, states are merged.
- * @param readStatus the merged status of a file; `null` where no worker has reported one
+ * @param readStatus the merged status of a file; `null` if no worker has reported one
  */
 export function mergeModules(
   reports: readonly ReportedModules[],

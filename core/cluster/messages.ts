@@ -17,7 +17,7 @@ export type HostPhase = 'starting' | 'serving' | 'draining';
 export interface WorkerStart {
   /** As read by the primary, so that a file changed meanwhile cannot make workers differ. */
   readonly settings: ServeSettings;
-  /** The worker's number in the log and in `GET /modules`. */
+  /** The number of the worker in the log and in `GET /modules`. */
   readonly worker: number;
   readonly phase: HostPhase;
   /** The file that serves each module name. It keeps the name in a new worker. */

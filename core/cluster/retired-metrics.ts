@@ -33,7 +33,7 @@ export class RetiredMetrics {
     this.#reported.delete(worker);
     if (last === undefined) return;
     this.#work = this.#work.then(async () => {
-      // Imported late: the primary has no metrics of its own and should start quickly.
+      // Imported on first use, because the primary has no other metrics and should start quickly.
       const { mergeSnapshots, pickCounts } = await import(
         '../observability/metrics/metrics-snapshot.js'
       );

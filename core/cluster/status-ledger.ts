@@ -95,7 +95,7 @@ export class StatusLedger {
     else this.#lastGood.write(file, lastGood);
   }
 
-  /** Removes files left by an earlier host. Runs once, as a later worker may have read an older folder. */
+  /** Removes files left by an earlier host. Runs only once: later workers may have read an older folder. */
   clean(files: ReadonlySet<string>): void {
     if (this.#isCleaned) return;
     this.#isCleaned = true;

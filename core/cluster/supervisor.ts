@@ -98,7 +98,7 @@ export class Supervisor {
     this.#port = settings.config.port;
     this.#pool = new WorkerPool({
       log,
-      // Each handler takes the messages of its own type.
+      // Each handler receives only messages of its own type.
       onMessage: (message, from) => (this.#handlers[message.type] as MessageHandler)(message, from),
       onExit: (worker, exit) => this.#onExit(worker, exit),
     });
@@ -249,7 +249,7 @@ export class Supervisor {
     this.#retired.retire(worker.id);
     this.#ledger.removeWorker(worker.id);
     if (this.#phase !== 'draining') this.#onServingChange();
-    // The shared socket closed with its last worker: the next ones bind the same port again.
+    // The shared socket closes with its last worker; the next workers bind the same port again.
     const running = this.#pool.list('starting', 'serving', 'draining');
     if (!running.some(({ isListening }) => isListening)) {
       this.#port = this.#boundPort ?? this.#port;
@@ -314,7 +314,7 @@ export class Supervisor {
     return worker.stage === 'serving';
   }
 
-  /** Drains a worker whose place another one has taken. */
+  /** Drains a worker that another one has replaced. */
   #retire(worker: WorkerHandle): void {
     const hasServed = worker.stage === 'serving';
     worker.stage = 'draining';

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:cluster';
 import type { PrimaryMessage, WorkerMessage } from './messages.js';
 
-/** A `draining` worker no longer counts: another one has its place, or the host stops. */
+/** A `draining` worker no longer counts: it has been replaced, or the host stops. */
 export type WorkerStage = 'starting' | 'serving' | 'draining' | 'exited';
 
 /** How a process ended. */
@@ -23,7 +23,7 @@ export class WorkerHandle {
   hasSentFinalMetrics = false;
   /** Heartbeats sent since the last response. */
   pendingHeartbeats = 0;
-  /** Why the configuration does not let it start. */
+  /** The configuration error that prevents its start. */
   misconfiguration: string | null = null;
   readonly #worker: Worker;
 

@@ -3,7 +3,7 @@ import type { Log } from '../contract/index.js';
 import type { PrimaryMessage, WorkerMessage } from './messages.js';
 import { type WorkerExit, WorkerHandle, type WorkerStage } from './worker-handle.js';
 
-/** A worker that has not read its modules by then is killed. Milliseconds. */
+/** A worker that takes longer to read its modules is killed. Milliseconds. */
 const START_TIMEOUT_MS = 60_000;
 const HEARTBEAT_INTERVAL_MS = 1000;
 /**

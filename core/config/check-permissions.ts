@@ -3,7 +3,7 @@ import type { Log } from '../contract/index.js';
 import type { HostConfig } from './settings.js';
 
 const ANYTHING_BY_OTHERS = 0o077;
-// A group may read: that is how a host gets a file that another user owns.
+// Group read access is allowed: a host may need a file that another user owns.
 const WRITE_BY_OTHERS_OR_READ_BY_ALL = 0o026;
 
 /**
@@ -34,7 +34,7 @@ function isOpen(path: string, bits: number): boolean {
   try {
     return (statSync(path).mode & bits) !== 0;
   } catch {
-    // Missing or not readable: reported where the path is used.
+    // A missing or unreadable path is reported when it is used.
     return false;
   }
 }

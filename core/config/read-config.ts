@@ -51,7 +51,7 @@ export async function readConfig<Name extends SettingName>(
     values[name] = given === null ? null : parseSetting(name, given);
     sources[name] = given?.source ?? settingFlag(name);
   }
-  // Each value was parsed by the kind of its setting.
+  // `unknown`, because each value has the type of its own setting.
   return { config: Object.freeze(values), sources } as unknown as ReadConfig<Name>;
 }
 

@@ -12,7 +12,7 @@ export interface SettingKind<T> {
   readonly fileType: 'string' | 'number' | 'boolean' | 'number or string';
   /** `undefined` for an invalid text. Relative paths are resolved in `directory`. */
   parse(text: string, directory: string): T | undefined;
-  /** For a list in a configuration file. `undefined` for an invalid one. */
+  /** Parses a list of a configuration file; `undefined` for an invalid one. */
   parseValue?(value: unknown, directory: string): T | undefined;
 }
 

@@ -41,7 +41,7 @@ function validateManifestSource(
   return [{ rule: 'manifest-unsupported', message, hint, path: ['manifest'], at: 'key' }];
 }
 
-/** Visits no holes, which stand for names that the struct has rejected. */
+/** Skips holes, which replace names that the struct has rejected. */
 function validateForwardHeaders(names: readonly string[]): Violation[] {
   const seen = new Set<string>();
   return names.flatMap((name, index): Violation[] => {

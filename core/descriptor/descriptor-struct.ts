@@ -58,7 +58,7 @@ const manifestMapping = described(
         description: 'The manifest itself.',
       }),
       url: optionally(manifestUrl, { description: 'URL of a manifest in JSON or YAML.' }),
-      from: optionally(enums(['provider']), { description: 'Asks the provider for it.' }),
+      from: optionally(enums(['provider']), { description: 'Requested from the provider.' }),
     }),
     "exactly one of 'inline', 'url' and 'from'",
     (value) => Object.keys(value).length === 1,

@@ -28,9 +28,9 @@ export interface Retry {
 }
 
 export interface Breaker {
-  /** Failures within the window that open the breaker at the least. */
+  /** Minimum number of failures within the window that open the breaker. */
   readonly failures: number;
-  /** Share of the counted calls within the window, 0 to 1, that the failures must make up. */
+  /** Minimum share of failures among the calls within the window, 0 to 1. */
   readonly ratio: number;
   readonly windowMs: number;
   readonly openMs: number;

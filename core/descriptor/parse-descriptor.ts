@@ -82,7 +82,7 @@ function createKindViolation(rule: string, message: string, hint: string | null)
   return { rule, message, hint, path: ['provider', 'kind'], at: 'value' };
 }
 
-/** Runs whatever else is wrong, so that all errors are reported at once. */
+/** Runs even after other errors, so that all errors are reported together. */
 function validateProviderConfig(
   value: unknown,
   adapter: DescriptorAdapter | null,
@@ -92,7 +92,7 @@ function validateProviderConfig(
   return validateStruct(config, adapter.config, ['provider', 'config']);
 }
 
-/** A key of the adapter's config that is written beside `config`, or at the root. */
+/** A key of the adapter's config that is written outside `config`. */
 function hintAtConfig(violation: Violation, adapter: DescriptorAdapter | null): Violation {
   const { rule, path } = violation;
   const parent = path.slice(0, -1).join('.');

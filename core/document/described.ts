@@ -1,6 +1,6 @@
 import { optional, Struct } from 'superstruct';
 
-// superstruct's own signatures use `any` for what a struct holds inside.
+// superstruct's own signatures use `any` for the schema of a struct.
 // biome-ignore lint/suspicious/noExplicitAny: structs of any type and schema are treated alike
 export type AnyStruct = Struct<any, any>;
 

@@ -102,7 +102,7 @@ export interface Violation {
   readonly missing?: string;
 }
 
-/** Diagnostics reported for one document; the first ones help as well as all of them. */
+/** Maximum number of diagnostics reported for one document. */
 export const MAX_DIAGNOSTICS = 100;
 
 /** A key that is not a plain word may be a misplaced secret, and is not printed. */

@@ -36,7 +36,7 @@ export function describeExpected(failure: Failure): Expectation {
   return { text: describeType(failure.type), options: [] };
 }
 
-/** What the branches of a union expect, from the failures of all of them at one place. */
+/** What the branches of a union expect, from their failures at one place. */
 export function describeUnion(failures: readonly Failure[]): Expectation {
   const types = failures.map(({ type }) => type).filter((type) => !UNNAMED.has(type));
   const names = [...new Set(types.map(describeType))];

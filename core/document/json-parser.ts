@@ -10,7 +10,7 @@ import {
   type SyntaxViolation,
 } from './syntax-tree.js';
 
-/** A list or mapping whose end has not been read. */
+/** An open list or mapping. */
 interface OpenNode {
   readonly node: SyntaxNode;
   add(child: SyntaxNode): void;
@@ -27,7 +27,7 @@ const STRING_CONTENT: Explanation = {
 };
 const NO_COMMENTS: Explanation = { message: 'JSON has no comments', hint: 'remove the comment' };
 
-/** By the names that jsonc-parser gives its errors; all others mean that a value is missing. */
+/** By the error names of jsonc-parser; all other errors mean that a value is missing. */
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   PropertyNameExpected: { message: 'expected a key in double quotes', hint: null },
   ColonExpected: { message: "expected ':' after the key", hint: null },
@@ -133,7 +133,7 @@ class TreeBuilder {
     this.#open.push(open);
   }
 
-  /** A mapping is added before its members are read, so its key is taken here. */
+  /** A mapping is added before its members are read, so its key is consumed here. */
   #add(node: SyntaxNode): void {
     this.#comma = null;
     this.#budget.countValue(this.#open.length, node.offset);

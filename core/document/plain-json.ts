@@ -7,7 +7,7 @@ export interface PlainCopy {
   readonly violations: readonly Violation[];
 }
 
-/** A graph that shares its parts can expand to more values than fit into memory. */
+/** Limits the copy, because a graph with shared parts can expand beyond the available memory. */
 const MAX_VALUES = 1_000_000;
 
 const TOO_LARGE = {

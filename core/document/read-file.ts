@@ -53,7 +53,7 @@ export async function readTextFile(path: string): Promise<string> {
   return text;
 }
 
-/** Does not rely on the size of `stat`: the file may grow meanwhile. */
+/** Does not use the size of `stat`, because the file may grow meanwhile. */
 async function readUpTo(path: string, maxBytes: number): Promise<Buffer> {
   const file = await open(path, OPEN_FLAGS);
   try {

@@ -52,7 +52,7 @@ interface Resolved {
 
 const ENV = 'env:';
 const FILE = 'file:';
-/** Variables of the host: a descriptor must not send the key of its store to a provider. */
+/** Variables of the host. Without this check a descriptor could send the store key to a provider. */
 const HOST_VARIABLES = 'MODGATE_';
 const PLACEHOLDER = 'missing';
 

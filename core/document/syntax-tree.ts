@@ -24,7 +24,7 @@ export interface SyntaxViolation {
   readonly offset: number;
 }
 
-/** Levels of lists and mappings: far beyond any real schema, far below what a recursive walk can take. */
+/** Levels of lists and mappings: far above any real schema, far below the limit of a recursive walk. */
 export const MAX_DEPTH = 100;
 
 export const TOO_DEEP = {
@@ -33,10 +33,10 @@ export const TOO_DEEP = {
   hint: null,
 } as const;
 
-/** Lists, mappings and scalars of a text. A manifest of ten thousand routes has a quarter of it. */
+/** Lists, mappings and scalars of a text. A manifest of 10,000 routes has a quarter of this number. */
 const MAX_VALUES = 200_000;
 
-/** No mapping of a descriptor, manifest or configuration file comes near it. */
+/** Keys of one mapping. Real files have far fewer. */
 const MAX_KEYS = 10_000;
 
 export const TOO_MANY_VALUES = {
@@ -141,7 +141,7 @@ export function readNodeValue(node: SyntaxNode): unknown {
 
 /**
  * superstruct converts a rejected value to text, which throws for a mapping with the keys `toString` or
- * `valueOf`. Such a mapping gets a conversion of its own, which does not show up among its keys.
+ * `valueOf`. Such a mapping gets its own conversion, which is not one of its keys.
  */
 export function makeStringifiable<T extends object>(value: T): T {
   if (!Object.hasOwn(value, 'toString') && !Object.hasOwn(value, 'valueOf')) return value;

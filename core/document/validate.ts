@@ -56,7 +56,7 @@ interface Visited {
   readonly accepted: unknown;
 }
 
-/** Visits a value in the order of superstruct, and goes on behind the first failure. */
+/** Visits a value in the order of superstruct, and continues after the first failure. */
 class Walk {
   readonly violations: Violation[] = [];
   readonly #prefix: Path;
@@ -106,7 +106,7 @@ class Walk {
     }
   }
 
-  /** Reports a place once, and a union by its branch that got further than the others. */
+  /** Reports each place once, and for a union only the branch that accepted most of the value. */
   #report(failures: readonly Failure[], path: Path): void {
     const [first] = failures;
     if (first === undefined) return;

@@ -63,7 +63,7 @@ function syntax(message: string, hint: string | null = null): Explanation {
   return { rule: 'yaml-syntax', message, hint };
 }
 
-/** Only a warning for the library, but the value would differ from what the author meant. */
+/** Only a warning of the library, but the value would differ from the intended one. */
 const REJECTED_WARNINGS: ReadonlySet<YAMLError['code']> = new Set([
   'TAG_RESOLVE_FAILED',
   'BAD_COLLECTION_TYPE',

@@ -10,15 +10,15 @@ import {
 import { findYamlError, loadYaml } from './yaml-errors.js';
 import { buildYamlNode } from './yaml-tree.js';
 
-/** The parser's stack holds, besides the open collections, the document and the scalar being read. */
+/** In addition to the open collections, the parser's stack holds the document and the current scalar. */
 const MAX_PARSER_STACK = MAX_DEPTH + 3;
 
 /** A longer text could block the event loop for more than 200 ms, even if it is a single string. */
 const MAX_YAML_LENGTH = 1024 * 1024;
 
 /**
- * Names, values, marks, spaces and line breaks together. The library takes about 2 µs for each. A manifest
- * of 2,500 routes has 85,000; a larger one is read in less time as JSON.
+ * Names, values, marks, spaces and line breaks. The library needs about 2 µs for each. A manifest of 2,500
+ * routes has 85,000; a larger one is faster to read as JSON.
  */
 const MAX_TOKENS = 100_000;
 
@@ -40,7 +40,7 @@ export function parseYamlNode(text: string, violations: SyntaxViolation[]): Synt
   return buildYamlNode(document.contents, violations);
 }
 
-/** Bounds the depth, the number of tokens and the number of documents before anything is composed. */
+/** Checks the limits on depth, tokens and documents before the document is composed. */
 function readTokens(text: string): CST.Token[] {
   const { Lexer, Parser } = loadYaml();
   const parser = new Parser();
@@ -95,7 +95,7 @@ function stop(
   return new SyntaxStop({ rule, message, hint, offset });
 }
 
-/** A text of nothing but comments or document marks is read as a plain scalar without characters. */
+/** A text with only comments or document marks is parsed as an empty plain scalar. */
 function isEmpty(contents: ParsedNode | null): boolean {
   if (contents === null) return true;
   return loadYaml().isScalar(contents) && contents.type === 'PLAIN' && contents.source === '';

@@ -12,7 +12,7 @@ import {
 } from './syntax-tree.js';
 import { loadYaml } from './yaml-errors.js';
 
-/** Nodes that aliases may add in all: room for shared blocks, but not for a billion laughs. */
+/** Maximum number of nodes that aliases add: enough for shared blocks, but not for a billion laughs. */
 const MAX_ALIASED_NODES = 10_000;
 
 interface Build {

@@ -6,7 +6,7 @@ import {
 } from 'node:crypto';
 
 /** One key of this host, as stored. */
-export interface KeptKey {
+export interface StoredKey {
   readonly kid: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
@@ -24,7 +24,7 @@ export interface PublicKey {
   readonly use: 'sig';
 }
 
-export async function createKey(createdAt: number): Promise<KeptKey> {
+export async function createKey(createdAt: number): Promise<StoredKey> {
   const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
   // Imported here, once per rotation, to keep it out of every start.
   const { calculateJwkThumbprint } = await import('jose');
@@ -34,11 +34,11 @@ export async function createKey(createdAt: number): Promise<KeptKey> {
 }
 
 /** Copies public members by name, so that nothing else can leak. */
-export function publishKey({ kid, jwk }: KeptKey): PublicKey {
+export function publishKey({ kid, jwk }: StoredKey): PublicKey {
   return { kty: 'OKP', crv: 'Ed25519', x: String(jwk.x), kid, alg: 'EdDSA', use: 'sig' };
 }
 
 /** @throws Error for an invalid key. */
-export function readPrivateKey({ jwk }: KeptKey): KeyObject {
+export function readPrivateKey({ jwk }: StoredKey): KeyObject {
   return createPrivateKey({ key: jwk, format: 'jwk' });
 }

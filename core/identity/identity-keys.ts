@@ -5,17 +5,17 @@ import { ConfigError } from '../errors.js';
 import { nameActor } from '../lib/actor-name.js';
 import {
   createKey,
-  type KeptKey,
   type PublicKey,
   publishKey,
   readPrivateKey,
+  type StoredKey,
 } from './identity-key.js';
 import { readKeyFile, writeKeyFile } from './key-file.js';
 import { chooseSigningKey, dropRetired, needsNewKey, type RotationTimes } from './key-schedule.js';
 
 /** Creates tokens that identify the caller to a provider. */
 export interface IdentitySigner {
-  /** Creates a key where there is none; call it before `sign`. */
+  /** Creates a key if there is none; call it before `sign`. */
   prepare(): Promise<void>;
   /** @param callId becomes `jti`, so that a provider can detect a replayed token */
   sign(context: CallContext, actor: Actor, callId: string): string;
@@ -30,7 +30,7 @@ export interface IdentityOptions {
 
 export const IDENTITY_HEADER = 'modgate-identity';
 export const IDENTITY_ISSUER = 'modgate';
-/** From the attempt that sends the token. */
+/** Lifetime of a token, from the start of the attempt. */
 export const IDENTITY_LIFETIME_SECONDS = 30;
 
 const MINUTE_MS = 60_000;
@@ -43,20 +43,20 @@ const MS_PER_SECOND = 1000;
 interface SigningKey {
   readonly kid: string;
   readonly key: KeyObject;
-  /** The encoded header and the dot. */
+  /** The encoded header and the dot after it. */
   readonly head: string;
 }
 
 /**
  * The signing keys of this host: stored in the state folder, rotated, and shared by all processes that use the
- * folder. If the folder is not writable they are in memory only. A host that signs nothing has none.
+ *folder. If the folder is not writable they are in memory only. A host that signs no tokens has no keys.
  */
 export class IdentityKeys implements IdentitySigner {
   readonly #path: string;
   readonly #log: Log;
   readonly #rotation: RotationTimes;
   readonly #now: () => number;
-  #keys: readonly KeptKey[] = [];
+  #keys: readonly StoredKey[] = [];
   #signing: SigningKey | null = null;
   #timer: NodeJS.Timeout | undefined;
   #prepared: Promise<void> | null = null;
@@ -144,7 +144,7 @@ export class IdentityKeys implements IdentitySigner {
   }
 
   /** @returns the stored keys: another process may have created the first ones meanwhile */
-  async #write(keys: readonly KeptKey[]): Promise<readonly KeptKey[]> {
+  async #write(keys: readonly StoredKey[]): Promise<readonly StoredKey[]> {
     try {
       return await writeKeyFile(this.#path, keys, this.#keys.length === 0);
     } catch (error) {
@@ -153,7 +153,7 @@ export class IdentityKeys implements IdentitySigner {
     }
   }
 
-  #select(chosen: KeptKey | null): void {
+  #select(chosen: StoredKey | null): void {
     if (chosen === null || this.#signing?.kid === chosen.kid) return;
     const { kid } = chosen;
     const header = JSON.stringify({ alg: 'EdDSA', kid, typ: 'JWT' });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { array, integer, string, type } from 'superstruct';
-import { type KeptKey, readPrivateKey } from './identity-key.js';
+import { readPrivateKey, type StoredKey } from './identity-key.js';
 
 const FILE = type({
   keys: array(
@@ -17,7 +17,7 @@ const FILE = type({
 const OTHERS_MAY_READ = 0o077;
 
 export interface KeyFile {
-  readonly keys: readonly KeptKey[];
+  readonly keys: readonly StoredKey[];
   /** Whether others than the owner may read the keys. */
   readonly isExposed: boolean;
 }
@@ -38,7 +38,7 @@ export async function readKeyFile(path: string): Promise<KeyFile | null> {
   return { keys, isExposed: (mode & OTHERS_MAY_READ) !== 0 };
 }
 
-function parseKeys(text: string): KeptKey[] | null {
+function parseKeys(text: string): StoredKey[] | null {
   try {
     const value: unknown = JSON.parse(text);
     if (!FILE.is(value)) return null;
@@ -57,21 +57,21 @@ function parseKeys(text: string): KeptKey[] | null {
  */
 export async function writeKeyFile(
   path: string,
-  keys: readonly KeptKey[],
+  keys: readonly StoredKey[],
   isFirst: boolean,
-): Promise<readonly KeptKey[]> {
+): Promise<readonly StoredKey[]> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const wire = keys.map(({ kid, createdAt, jwk }) => ({ kid, created_at: createdAt, jwk }));
-  const beside = `${path}.${randomUUID()}.new`;
-  await writeFile(beside, `${JSON.stringify({ keys: wire })}\n`, { mode: 0o600 });
+  const temporary = `${path}.${randomUUID()}.new`;
+  await writeFile(temporary, `${JSON.stringify({ keys: wire })}\n`, { mode: 0o600 });
   if (!isFirst) {
-    await rename(beside, path);
+    await rename(temporary, path);
     return keys;
   }
-  const isTaken = await link(beside, path).then(
+  const isTaken = await link(temporary, path).then(
     () => false,
     () => true,
   );
-  await rm(beside, { force: true });
+  await rm(temporary, { force: true });
   return (isTaken ? (await readKeyFile(path))?.keys : undefined) ?? keys;
 }

@@ -1,4 +1,4 @@
-import type { KeptKey } from './identity-key.js';
+import type { StoredKey } from './identity-key.js';
 
 /** Milliseconds. */
 export interface RotationTimes {
@@ -12,17 +12,17 @@ export interface RotationTimes {
 
 /** The newest key that has been published long enough, otherwise the oldest: the first key signs at once. */
 export function chooseSigningKey(
-  keys: readonly KeptKey[],
+  keys: readonly StoredKey[],
   { aheadMs }: RotationTimes,
   now: number,
-): KeptKey | null {
+): StoredKey | null {
   const [first = null, ...later] = sortByAge(keys);
   return later.findLast(({ createdAt }) => createdAt + aheadMs <= now) ?? first;
 }
 
 /** Whether it is time to create the next key. */
 export function needsNewKey(
-  keys: readonly KeptKey[],
+  keys: readonly StoredKey[],
   { periodMs, aheadMs }: RotationTimes,
   now: number,
 ): boolean {
@@ -32,10 +32,10 @@ export function needsNewKey(
 
 /** Removes keys whose successor has been signing for longer than the overlap. */
 export function dropRetired(
-  keys: readonly KeptKey[],
+  keys: readonly StoredKey[],
   { aheadMs, overlapMs }: RotationTimes,
   now: number,
-): readonly KeptKey[] {
+): readonly StoredKey[] {
   const sorted = sortByAge(keys);
   return sorted.filter((_, index) => {
     const successor = sorted[index + 1];
@@ -43,6 +43,6 @@ export function dropRetired(
   });
 }
 
-function sortByAge(keys: readonly KeptKey[]): KeptKey[] {
+function sortByAge(keys: readonly StoredKey[]): StoredKey[] {
   return keys.toSorted((a, b) => a.createdAt - b.createdAt);
 }

@@ -3,7 +3,7 @@ import { LazyAbortController } from '../lib/lazy-abort-controller.js';
 import { withTimeout } from '../lib/promises.js';
 import { type ErrorOwner, runAs } from './error-owner.js';
 
-// A cleanup that hangs must hold up neither the others nor the exit of the host.
+// A cleanup that hangs must not delay the others or the exit of the host.
 const CLEANUP_TIMEOUT_MS = 2000;
 
 type Cleanup = () => void | Promise<void>;

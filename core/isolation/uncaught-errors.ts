@@ -1,7 +1,7 @@
 import type { Log } from '../contract/index.js';
 import type { ErrorOwner } from './error-owner.js';
 
-// A timer may throw endlessly: all errors are counted, and at most one per interval is logged.
+// A timer may throw repeatedly. All errors are counted, but at most one per interval is logged.
 const LOG_INTERVAL_MS = 1000;
 
 /** Counts and logs the uncaught errors of one piece of third-party code. */
@@ -24,7 +24,7 @@ export class UncaughtErrors implements ErrorOwner {
     return this.#count;
   }
 
-  /** The first error; `null` while there was none. */
+  /** The first error; `null` if there was none. */
   get first(): { readonly error: unknown } | null {
     return this.#first;
   }

@@ -9,7 +9,7 @@ export class BatchQueue<Item> {
   readonly #run: (item: Item) => void;
   #items: Item[] = [];
 
-  /** @param run must not throw: the items behind would be lost */
+  /** @param run must not throw, or the remaining items would be lost */
   constructor(run: (item: Item) => void) {
     this.#run = run;
   }

@@ -9,7 +9,7 @@ interface Checker {
   isJson(length: number): number;
 }
 
-/** The parts that are used: the global is only in the types of browsers. */
+/** The part that is used; only the types of browsers declare the global. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: object };
@@ -26,7 +26,7 @@ const kept = createChecker();
 
 /**
  * Why the bytes are not JSON in UTF-8 (RFC 8259, as `JSON.parse` decides), or `null`. Builds no value: for rows
- * of a table it takes a fifth of the time of `JSON.parse` and leaves no garbage. Nesting has no limit.
+ * of a table it needs a fifth of the time of `JSON.parse` and leaves no garbage. Nesting has no limit.
  * @param length bytes of all pieces
  */
 export function explainInvalidJson(

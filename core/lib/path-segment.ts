@@ -1,4 +1,4 @@
-// Characters that no decoded segment of a request holds: the host rejects targets that contain them.
+// Characters that are never in a decoded segment, because the host rejects targets that contain them.
 const UNREACHABLE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
   /[/\\?#\u0000-\u001f\u007f-\u009f]|%[0-9A-Fa-f]{2}/u;

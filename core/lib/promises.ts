@@ -20,7 +20,7 @@ export async function withTimeout<T>(
 
 /** Resolves when the work has settled or the time is over. */
 export async function settleWithin(work: Promise<unknown>, timeoutMs: number): Promise<void> {
-  // Callers are interested in the end only.
+  // Callers only wait for the end.
   await withTimeout(work, timeoutMs).catch(() => {});
 }
 

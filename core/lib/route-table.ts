@@ -16,7 +16,7 @@ export interface RouteMatch<T> {
 interface Node<T> {
   literals: Map<string, Node<T>> | null;
   param: Node<T> | null;
-  /** Entries whose rest parameter starts here, one per method. */
+  /** Entries with a rest parameter that starts here, one per method. */
   rests: readonly TableEntry<T>[];
   /** Entries that end here, one per method. */
   ends: readonly TableEntry<T>[];

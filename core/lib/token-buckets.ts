@@ -61,7 +61,7 @@ export class TokenBuckets {
   }
 }
 
-/** `null` for a rate of 0, which means no limit; a burst of 0 stands for the tokens of one second. */
+/** `null` for a rate of 0, which means no limit; a burst of 0 means the tokens of one second. */
 export function createBucketLimits(perSecond: number, burst: number): BucketLimits | null {
   if (perSecond === 0) return null;
   return { perSecond, burst: burst === 0 ? Math.max(1, Math.ceil(perSecond)) : burst };

@@ -40,7 +40,7 @@ function stringify(line: Fields): string {
   }
 }
 
-/** The value, or a string in its place: of a bigint its digits. */
+/** The value, or a string that replaces it; for a bigint its digits. */
 function toSerializable(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   try {

@@ -1,10 +1,10 @@
-/** Bounds the delay of a line, and what a crash of the machine loses. */
+/** Limits the delay of a line, and the loss in a crash of the machine. */
 const MAX_DELAY_MS = 20;
 /** Capacity of a pipe on Linux. */
 const MAX_BYTES = 65_536;
 
 /**
- * Batches the lines of some milliseconds: a system call per line costs more than everything else about it.
+ * Batches the lines of some milliseconds, because a system call is the largest part of the cost of a line.
  * Kept as bytes, since the garbage collector would copy waiting strings.
  */
 export class LineBatch {
@@ -13,7 +13,7 @@ export class LineBatch {
   #used = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param maxBytes per write; only a longer line exceeds it */
+  /** @param maxBytes limit for each write; only a single longer line exceeds it */
   constructor(write: (lines: Buffer) => void, maxBytes = MAX_BYTES) {
     this.#write = write;
     this.#bytes = Buffer.alloc(maxBytes);

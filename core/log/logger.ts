@@ -10,7 +10,7 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** The host's own log: more than what plugins get. */
+/** The host's own log, with more methods than the log of plugins. */
 export interface Logger extends Log {
   readonly trace: LogWrite;
   readonly fatal: LogWrite;
@@ -114,10 +114,10 @@ function reportDropped(stdout: Stdout, log: Logger): void {
 function createSink(stdout: Stdout, maxBytes: number | undefined): Sink {
   const batch = new LineBatch((lines) => stdout.write(lines), maxBytes);
   const flush = () => batch.flush();
-  // The last lines say why a process exits; pino then flushes its own buffer.
+  // The last lines contain the reason for the exit; pino then flushes its own buffer.
   process.prependOnceListener('exit', flush);
   let closed: Promise<void> | undefined;
-  // pino's stream throws when it is written to after its end.
+  // pino's stream throws on a write after its end.
   const write = (line: string) => {
     if (closed === undefined) batch.add(line);
   };

@@ -26,7 +26,7 @@ export function validateAdmin(manifest: Partial<Manifest>): Violation[] {
 function validateContributions(manifest: Partial<Manifest>): Violation[] {
   const { actions = [] } = manifest.admin ?? {};
   const names = new Set(actions.map(nameOf));
-  // A rejected action may be the one that a contribution names.
+  // A contribution may name a rejected action.
   if (Object.keys(actions).length < actions.length) return [];
   return (manifest.console_contributions ?? []).flatMap(({ action }, index): Violation[] => {
     if (action.module !== manifest.module_id || names.has(action.name)) return [];

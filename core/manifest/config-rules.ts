@@ -24,7 +24,7 @@ function validateField(field: ConfigField, path: Path): Violation[] {
   return [violationAt([...path, 'default'], 'bad-default', `must be ${expected}`)];
 }
 
-/** Rejected values of an enum are holes; the default may be one of them. */
+/** Rejected values of an enum are holes, and the default may be one of the rejected values. */
 function hasRejectedValues(type: ConfigType): boolean {
   return type.kind === 'enum' && Object.keys(type.values).length < type.values.length;
 }
@@ -64,7 +64,7 @@ function validateGenerated(field: ConfigField, path: Path): Violation[] {
   return violations;
 }
 
-/** What a value of a config type must be; `null` for a value that fits. */
+/** The requirement that a value of a config type violates; `null` for a valid value. */
 export function explainMismatch(value: unknown, type: ConfigType): string | null {
   switch (type.kind) {
     case 'bool':

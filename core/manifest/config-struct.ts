@@ -4,7 +4,7 @@ import { type AnyStruct, described, named, optionally, when } from '../document/
 import { anyWholeNumber, finiteNumber, wholeNumber } from '../document/structs.js';
 import { flag, nameOfA, plainPath, text } from './parts-struct.js';
 
-/** Beyond any key in use. */
+/** Longer than any key in use. */
 const MAX_GENERATED_BYTES = 1024;
 
 const LEAST = { description: 'Smallest value.' };

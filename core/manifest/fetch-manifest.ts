@@ -27,7 +27,7 @@ export async function fetchManifestText(
   signal: AbortSignal,
   timeoutMs: number = FETCH_TIMEOUT_MS,
 ): Promise<FetchedText> {
-  // Few manifests have a URL: the host starts faster without the library.
+  // Loaded on first use: few manifests have a URL, and the host starts faster without the library.
   const { default: fetch } = await import('node-fetch');
   const timeout = AbortSignal.timeout(timeoutMs);
   const end = new AbortController();

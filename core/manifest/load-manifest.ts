@@ -25,7 +25,7 @@ export interface ManifestInput {
   /** The folder of the descriptor. */
   readonly baseDir: string;
   /** `Provider.manifest`, for `{ from: provider }`. */
-  readonly askProvider: (signal: AbortSignal) => Promise<unknown>;
+  readonly readFromProvider: (signal: AbortSignal) => Promise<unknown>;
   readonly signal: AbortSignal;
 }
 
@@ -99,7 +99,7 @@ async function requestManifest(input: ManifestInput): Promise<Document> {
   const file = `provider of ${input.descriptor.module}`;
   let value: unknown;
   try {
-    value = await input.askProvider(input.signal);
+    value = await input.readFromProvider(input.signal);
   } catch (error) {
     const why = isProviderFailure(error) ? ` (${error.failure})` : '';
     throw new ManifestUnavailable(`the provider gave no manifest${why}`, { cause: error });

@@ -32,7 +32,7 @@ export function parseManifest(value: unknown, source: DocumentSource): ParsedMan
   const { violations, accepted } = validateStruct(copy.value, manifestStruct);
   const all = [...violations, ...validateRules((accepted ?? {}) as Partial<Manifest>)];
   if (all.length > 0) throw createInvalidFile(all, source);
-  // The copy, not the result of superstruct: the digest is that of the manifest as given.
+  // The copy, not the result of superstruct, because the digest is that of the manifest as given.
   const manifest = copy.value as Manifest;
   const warnings = [...findRouteWarnings(manifest), ...findCapabilityWarnings(manifest)].map(
     (warning) => createDiagnostic(warning, source, 'warning'),

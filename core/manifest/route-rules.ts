@@ -9,7 +9,7 @@ const BRIDGE_SEGMENT = 'console-bridge';
 /** A path that may be printed on a terminal; a longer one would hide the message. */
 const PRINTABLE_PATH = /^[\x20-\x7e]{1,200}$/;
 
-/** Literals that are parameters in other routers, with the notation of modgate. */
+/** Literals that other routers treat as parameters, with modgate's notation. */
 const FOREIGN_PARAMETERS: readonly [pattern: RegExp, hint: string][] = [
   [/^:\w+$|^<[^>]*>$/, 'write {name} for a parameter'],
   [/^\*+$/, 'write {name} for one segment, or {name...} for all that follow'],

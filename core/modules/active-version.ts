@@ -15,7 +15,7 @@ export interface ActiveVersionOptions {
   readonly onReplaced: (version: ModuleVersion) => void;
 }
 
-/** The version of a module that serves: its replacement, its probation, and the copy that is kept. */
+/** The serving version of a module: its replacement, its probation, and its last good copy. */
 export class ActiveVersion {
   readonly #options: ActiveVersionOptions;
   readonly #probation: ProbationPeriod;
@@ -45,7 +45,7 @@ export class ActiveVersion {
     return this.#probation.isActive;
   }
 
-  /** @param next `null` serves nothing */
+  /** @param next `null` stops serving */
   serve(next: ServingVersion | null): void {
     this.#endProbation();
     const previous = this.version;
@@ -56,7 +56,7 @@ export class ActiveVersion {
     this.#options.context.onLiveChange(isReplaced ? previous : null);
   }
 
-  /** Keeps the version before open until the probation ends. */
+  /** Keeps the previous version open until the probation ends. */
   serveOnProbation(
     next: ServingVersion,
     before: ServingVersion,
@@ -107,19 +107,19 @@ export class ActiveVersion {
     });
   }
 
-  /** Serves nothing any more; the version drains. */
+  /** Stops serving; the version drains. */
   remove(): void {
     this.#isRemoved = true;
     this.serve(null);
   }
 
-  /** Closes everything at once, and calls in flight fail. */
+  /** Closes everything immediately; calls in flight fail. */
   async close(): Promise<void> {
     await this.#probation.end()?.version.scope.close();
     await this.version?.scope.close();
   }
 
-  /** Retires the version before. */
+  /** Retires the previous version. */
   #endProbation(): void {
     const before = this.#probation.end();
     if (before !== null) this.#options.context.onLiveChange(before.version);

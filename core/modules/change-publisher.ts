@@ -6,9 +6,9 @@ import { describeFileStatus, type StatusSink } from './status-files.js';
 /** How long calls in flight on a replaced version may take before they are canceled. */
 const RETIRE_MS = 10_000;
 
-/** What is withheld while a name moves from one file to another. */
+/** Changes that are withheld while a name moves from one file to another. */
 interface Withheld {
-  /** Shown meanwhile; they match what serves. */
+  /** Shown meanwhile; they match the serving versions. */
   readonly records: readonly ModuleRecord[];
   readonly retired: ModuleVersion[];
   readonly changes: { readonly record: ModuleRecord; readonly changed: readonly string[] }[];
@@ -17,11 +17,11 @@ interface Withheld {
 export interface ChangePublisherOptions {
   readonly log: Log;
   readonly statusSink: StatusSink | null;
-  /** Makes what the slots serve the current generation. */
+  /** Publishes the serving versions of all slots as the current generation. */
   readonly publishGeneration: () => void;
 }
 
-/** Publishes changes of modules, and closes the versions that no request can choose any more. */
+/** Publishes changes of modules, and closes versions once no request can select them. */
 export class ChangePublisher {
   readonly #options: ChangePublisherOptions;
   #withheld: Withheld | null = null;
@@ -50,7 +50,7 @@ export class ChangePublisher {
     for (const version of withheld.retired) void retire(version);
   }
 
-  /** What serves has changed. */
+  /** Called when the serving version has changed. */
   replace(retired: ModuleVersion | null): void {
     if (this.#withheld === null) {
       this.#options.publishGeneration();

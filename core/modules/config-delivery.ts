@@ -15,7 +15,7 @@ export interface Configuration {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** The result of an attempt; `refused`: the provider takes no configuration, so no other follows. */
+/** The result of an attempt; after `refused` there is no other, because the provider accepts none. */
 export type Delivered =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused' }
@@ -35,8 +35,8 @@ interface PendingConfig {
 }
 
 /**
- * Delivers configurations to one endpoint, one at a time and in order. Of several that wait only the latest
- * is delivered, with retries until it is accepted.
+ * Delivers configurations to one endpoint, sequentially and in order. If several wait, only the latest is
+ * delivered, with retries until it is accepted.
  */
 export class ConfigDelivery {
   readonly #options: ConfigDeliveryOptions;
@@ -51,7 +51,7 @@ export class ConfigDelivery {
     this.#options = options;
   }
 
-  /** A configuration that is in delivery, or was accepted last, is not delivered again. */
+  /** Ignores a configuration that is being delivered or was accepted last. */
   push(configuration: Configuration): void {
     const text = JSON.stringify(configuration);
     if (text === (this.#wanted?.text ?? this.#accepted)) return;
@@ -114,7 +114,7 @@ export interface ConfigTarget {
   readonly path: string | null;
   /** `null` for a provider without endpoints. */
   readonly endpoint: string | null;
-  /** Of the provider's code; `null` for the host's own. */
+  /** The owner of errors in the provider's code; `null` for the host's own code. */
   readonly owner: ErrorOwner | null;
 }
 

@@ -8,13 +8,13 @@ import {
 } from './prepare-descriptor.js';
 import { explainError, type StateReason } from './state-reason.js';
 
-/** What a descriptor file says now. */
+/** The current content of a descriptor file. */
 export interface DescriptorSource {
-  /** The module that the file configures; `null` where the name could not be read. */
+  /** The module that the file configures; `null` if the name could not be read. */
   readonly name: string | null;
-  /** The name under which the file is to be served; `null` when it is disabled or cannot be used. */
+  /** The name under which the file should be served; `null` when it is disabled or unusable. */
   readonly wantedName: string | null;
-  /** Of the text; `null` where the file could not be read. */
+  /** The digest of the text; `null` if the file could not be read. */
   readonly textDigest: string | null;
   /** `null` when the file cannot be used. */
   readonly prepared: PreparedDescriptor | null;
@@ -33,7 +33,7 @@ export const UNREAD_SOURCE: DescriptorSource = {
   files: [],
 };
 
-/** @param servedName used where the name in the file cannot be read */
+/** @param servedName used if the name in the file cannot be read */
 export async function readSource(
   entry: DirectoryFile,
   context: DescriptorContext,

@@ -9,7 +9,7 @@ import type { SlotContext } from './slot-context.js';
 import type { SlotStatus } from './slot-status.js';
 import { explainError, type StateReason } from './state-reason.js';
 
-// Opening costs, and most of all for a module that faults each time it is opened.
+// Opening is expensive, and a module may fault each time it is opened.
 const REOPEN_BACKOFF: BackoffBounds = { firstMs: 1000, maxMs: 60_000 };
 const BACKOFF_RESET_MS = 300_000;
 
@@ -19,7 +19,7 @@ const FAULTED_HINT =
 /** A version whose code threw an uncaught error: its internal state is unknown. */
 export interface Fault {
   readonly version: ModuleVersion;
-  /** Whether its manifest had not come yet. */
+  /** Whether its manifest was still pending. */
   readonly wasPending: boolean;
 }
 
@@ -65,7 +65,7 @@ export class FaultRecovery {
     const { first } = version.uncaughtErrors;
     const isActive = active.version === version;
     const wasPending = pending.version === version;
-    // A version that does not serve yet is checked again when it begins to.
+    // A version that does not serve yet is checked again when it starts to serve.
     if (first === null || !(isActive || wasPending)) return;
     const error = nameError(first.error);
     if (isActive && active.isOnProbation) {
@@ -84,7 +84,7 @@ export class FaultRecovery {
     if (this.#current?.version === version) this.#current = null;
   }
 
-  /** Opens a new version beside the faulted one. */
+  /** Opens a new version while the faulted one still serves. */
   async reopen(): Promise<void> {
     const fault = this.#current;
     if (fault === null) return;

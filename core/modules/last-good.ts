@@ -19,22 +19,22 @@ export interface LastGoodKeeper {
   /** Returns at once; the file is written later. */
   write(file: string, lastGood: LastGood): void;
   remove(file: string): void;
-  /** Resolves when everything so far is on disk. */
+  /** Resolves when all pending writes are on disk. */
   flush(): Promise<void>;
-  /** Removes what belongs to other descriptors. */
+  /** Removes the versions of other descriptors. */
   keepOnly(files: ReadonlySet<string>): Promise<void>;
 }
 
 /**
- * Stores the version of each descriptor that served last, so that a bad file, or a provider that is down,
- * costs nothing even after a restart. Problems with the folder are logged and have no other effect.
+ * Stores the last serving version of each descriptor, so that it can serve even after a restart with an
+ * invalid file or a provider that is down. Problems with the folder are only logged.
  */
 export class LastGoodStore implements LastGoodKeeper {
   readonly #folder: OwnFolder;
   readonly #log: Log;
   /** The hashes of the files on disk, to avoid writing the same content again. */
   readonly #written = new Map<string, string>();
-  /** The texts that are to be written, by file; `null` to remove the file. */
+  /** The pending texts by file; `null` to remove the file. */
   readonly #queue = new Map<string, string | null>();
   #work: Promise<void> | null = null;
 
@@ -98,7 +98,7 @@ export class LastGoodStore implements LastGoodKeeper {
       } catch (error) {
         this.#report(file, error);
       }
-      // A text that was queued meanwhile is written next.
+      // A text that was queued meanwhile is written in the next round.
       if (this.#queue.get(file) === text) this.#queue.delete(file);
     }
     this.#work = null;

@@ -1,4 +1,4 @@
-/** Of several processes of a host, one leads. When it exits, another one takes over. */
+/** One process of a host is the leader. When it exits, another one takes over. */
 export interface Leadership {
   readonly leads: boolean;
   /** @param listener called when `leads` has changed. @returns a function that removes it. */

@@ -20,7 +20,7 @@ interface ModuleParts {
   readonly descriptor: Descriptor;
   readonly manifest: Manifest;
   readonly manifestDigest: string;
-  /** Of descriptor, manifest and named files together. */
+  /** The digest of the descriptor, the manifest and the named files together. */
   readonly configDigest: string;
   readonly client: ProviderClient;
   readonly config: ModuleConfig;
@@ -33,7 +33,7 @@ export interface LiveModule extends ModuleParts {
   readonly routes: RouteTable<LiveRoute>;
 }
 
-/** An immutable snapshot of all live modules, by configured name. A request keeps the one it began with. */
+/** An immutable snapshot of all live modules, by configured name. A request keeps the one it started with. */
 export type Generation = ReadonlyMap<string, LiveModule>;
 
 export function createLiveModule(parts: ModuleParts): LiveModule {

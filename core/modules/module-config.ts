@@ -19,12 +19,12 @@ export interface ModuleConfigOptions {
   readonly manifest: Manifest;
   readonly provider: Provider;
   /** Whether the adapter's providers support `configure`. */
-  readonly takesConfig: boolean;
+  readonly supportsConfigure: boolean;
   /** Only the leading process delivers, because two could overtake each other. */
   readonly leadership: Leadership;
   readonly store: Store;
   readonly log: Log;
-  /** Of the provider's code; absent for the host's own. */
+  /** The owner of errors in the provider's code; absent for the host's own code. */
   readonly owner?: ErrorOwner | null;
   /** Ends the delivery. */
   readonly end: Cancellation;
@@ -86,10 +86,11 @@ export class ModuleConfig {
     this.#refresh();
   }
 
-  /** One per endpoint, because each endpoint is a process that needs its own delivery. */
+  /** One per endpoint, because each endpoint is a separate process. */
   #createDeliveries(): ConfigDelivery[] {
-    const { provider, descriptor, manifest, takesConfig, leadership, log, owner } = this.#options;
-    if (!takesConfig || !leadership.leads) return [];
+    const { provider, descriptor, manifest, supportsConfigure, leadership, log, owner } =
+      this.#options;
+    if (!supportsConfigure || !leadership.leads) return [];
     const path = manifest.config?.delivery_path ?? null;
     const named = provider.endpoints?.().map(({ id }) => id) ?? [];
     const endpoints = named.length > 0 ? named : [null];
@@ -189,7 +190,7 @@ export class ModuleConfig {
     if (unusable.length > 0) this.#report({ unusable }, 'stored configuration values ignored');
   }
 
-  /** Logs only what has changed, and never a value. */
+  /** Logs only changes, and never a value. */
   #report(fields: Readonly<Record<string, unknown>>, message: string): void {
     const text = JSON.stringify(fields);
     if (text === this.#reported.get(message)) return;

@@ -2,32 +2,32 @@ import type { Descriptor } from '../descriptor/descriptor.js';
 import type { LiveModule } from './live-module.js';
 import type { ModuleState } from './module-states.js';
 
-/** One descriptor as operators see it: its state, the reason, and what serves. */
+/** One descriptor as operators see it: its state, the reason, and the serving version. */
 export interface ModuleRecord {
   readonly file: string;
-  /** `null` where the descriptor could not be read. */
+  /** `null` if the descriptor could not be read. */
   readonly name: string | null;
   readonly state: ModuleState;
   readonly since: Date;
   readonly reason: string | null;
   readonly hint: string | null;
-  /** How often the host has requested the manifest of the version that is to serve. */
+  /** How often the host has requested the manifest of the pending version. */
   readonly attempts: number;
-  /** What the file says, or the last good content. */
+  /** The content of the file, or the last good content. */
   readonly descriptor: Descriptor | null;
-  /** What serves; `null` when nothing does. */
+  /** The serving version; `null` if there is none. */
   readonly live: LiveModule | null;
-  /** Of the descriptor's text that is in force; `null` when there is none. */
+  /** The digest of the descriptor text in use; `null` if there is none. */
   readonly fileDigest: string | null;
-  /** What the file says now, when that is rejected; otherwise `null`. */
+  /** The content of the file if it was rejected; otherwise `null`. */
   readonly rejected: RejectedDigests | null;
   /** Uncaught errors in the module's code, over all its versions. */
   readonly uncaughtErrors: number;
 }
 
-/** Digests of a rejected version; `null` where it could not be computed. */
+/** Digests of a rejected version; `null` if they could not be computed. */
 export interface RejectedDigests {
-  /** Of the descriptor's text. */
+  /** The digest of the descriptor text. */
   readonly file: string | null;
   readonly manifest: string | null;
   readonly config: string | null;

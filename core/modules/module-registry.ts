@@ -27,7 +27,7 @@ export interface ModuleRegistryOptions
   readonly holders?: ReadonlyMap<string, string>;
 }
 
-/** Owns every module. Follows the folder of descriptors and applies what changed in it. */
+/** Owns every module. Watches the folder of descriptors and applies its changes. */
 export class ModuleRegistry implements GenerationSource {
   readonly #log: Log;
   readonly #modulesDir: string;
@@ -38,7 +38,7 @@ export class ModuleRegistry implements GenerationSource {
   readonly #statusSink: StatusSink | null;
   readonly #slots = new Map<string, ModuleSlot>();
   #holders: ReadonlyMap<string, string>;
-  /** The slots that lost their name to another file in the last scan. */
+  /** The slots with a name that another file had in the last scan. */
   #losers: ReadonlySet<ModuleSlot> = new Set();
   #generation: Generation = new Map();
   /** No request is served before the start ends, so only the last generation of the start is built. */
@@ -88,7 +88,7 @@ export class ModuleRegistry implements GenerationSource {
     return this.#reloads;
   }
 
-  /** One record per descriptor, by name; those without a name first. Never ahead of what serves. */
+  /** One record per descriptor, by name, those without a name first. Never newer than what is served. */
   list(): readonly ModuleRecord[] {
     return (
       this.#publisher.withheldRecords ??
@@ -99,7 +99,7 @@ export class ModuleRegistry implements GenerationSource {
   }
 
   /**
-   * Reads everything once, then follows the folder.
+   * Reads everything once, then watches the folder.
    * @throws UnreadableDirectory when the folder of descriptors cannot be read.
    */
   async start(): Promise<void> {
@@ -140,7 +140,7 @@ export class ModuleRegistry implements GenerationSource {
       await this.#applyScan(result);
       return result.againAfterMs;
     } catch (error) {
-      // A folder that has disappeared is not an empty folder: the last loaded modules serve on.
+      // A missing folder is not an empty folder: the last loaded modules continue to serve.
       if (!(error instanceof UnreadableDirectory)) throw error;
       this.#reportDirectory(error);
       return null;
@@ -174,7 +174,7 @@ export class ModuleRegistry implements GenerationSource {
     this.#watcher.follow([this.#modulesDir, ...named.map((file) => dirname(file))]);
   }
 
-  /** Applies what changed, what was removed, and what had lost its name to one of those. */
+  /** Applies changed and removed files, and files that waited for one of their names. */
   async #settle(changed: readonly ModuleSlot[], removedFiles: readonly string[]): Promise<void> {
     const records = this.list();
     const removed = this.#takeRemoved(removedFiles);
@@ -190,7 +190,7 @@ export class ModuleRegistry implements GenerationSource {
     for (const [slot, winner] of losers) {
       await isolate(this.#log, slot.file, () => slot.loseNameTo(winner));
     }
-    // Last, because a last good version must not take a name that a valid file has now.
+    // Last, because a last good version must not use a name that a valid file has now.
     const applied = new Set(won);
     const rest = changed.filter((slot) => !applied.has(slot) && !losers.has(slot));
     await this.#forEach(rest, (slot) => slot.apply());

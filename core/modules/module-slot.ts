@@ -16,8 +16,8 @@ import { SlotStatus } from './slot-status.js';
 import { explainError, type StateReason } from './state-reason.js';
 
 /**
- * One descriptor file and its module. A new version is opened beside the old one, one reference is
- * swapped, and the old version drains. A bad version leaves the old one in place.
+ * One descriptor file and its module. A new version is opened while the old one serves, one reference is
+ * swapped, and the old version drains. An invalid version leaves the old one in place.
  */
 export class ModuleSlot {
   readonly #context: SlotContext;
@@ -73,7 +73,7 @@ export class ModuleSlot {
     return this.#file;
   }
 
-  /** What the file says; it may not serve yet, or never. */
+  /** The content of the file; it may not serve yet, or never. */
   get source(): DescriptorSource {
     return this.#source;
   }
@@ -99,7 +99,7 @@ export class ModuleSlot {
     this.#context.lastGood.remove(before);
   }
 
-  /** Reads and validates the file; what serves does not change. */
+  /** Reads and validates the file; the serving version does not change. */
   async read(entry: DirectoryFile): Promise<void> {
     this.#source = await readSource(entry, this.#context, this.live?.name ?? null);
     const { name: module, prepared } = this.#source;
@@ -108,7 +108,7 @@ export class ModuleSlot {
     }
   }
 
-  /** Another file has the name that this one wants. */
+  /** Another file has the name of this one. */
   async loseNameTo(winner: ModuleSlot): Promise<void> {
     this.#dropPending();
     await this.#fallBack({
@@ -117,7 +117,7 @@ export class ModuleSlot {
     });
   }
 
-  /** Serves what the file says. Does not wait for a manifest from a URL or from the provider. */
+  /** Serves the content of the file. Does not wait for a manifest from a URL or from the provider. */
   async apply(): Promise<void> {
     const { prepared, problem } = this.#source;
     if (prepared === null) {
@@ -138,7 +138,7 @@ export class ModuleSlot {
     return this.#rollback.followWorker(digest, reason);
   }
 
-  /** The file is gone: what it served drains. */
+  /** The file was removed: its version drains. */
   remove(): void {
     this.#dropPending();
     this.#active.remove();
@@ -146,7 +146,7 @@ export class ModuleSlot {
     this.#context.lastGood.remove(this.#file);
   }
 
-  /** The host stops: closes at once, and keeps the last good version. */
+  /** The host stops: closes immediately, and keeps the last good version. */
   async close(): Promise<void> {
     this.#dropPending();
     await this.#active.close();
@@ -201,7 +201,7 @@ export class ModuleSlot {
     if (event === 'served' && !this.#active.isOnProbation) this.#active.keepAsLastGood();
   }
 
-  /** The last good version serves: the one that is open, or the one that was stored before a restart. */
+  /** Serves the last good version: the open one, or the one stored before a restart. */
   async #fallBack(reason: StateReason): Promise<void> {
     if (this.live === null) await this.#active.restore();
     this.#status.apply(this.live === null ? 'rejected' : 'fellBack', reason);
@@ -236,7 +236,7 @@ export class ModuleSlot {
     if (version !== null && version !== this.#active.version) this.#discard(version);
   }
 
-  /** Closes a version that never served, so it has no calls in flight. */
+  /** Closes a version that never served and so has no calls in flight. */
   #discard(version: ModuleVersion): void {
     this.#faults.forget(version);
     // Never rejects.

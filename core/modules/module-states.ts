@@ -1,11 +1,11 @@
 import type { StateReason } from './state-reason.js';
 
 /**
- * Every state of a module and the events that lead out of it. An event leads to the same state from
- * wherever it is allowed.
+ * Every state of a module and the events that leave it. An event leads to the same state from every state
+ * that allows it.
  */
 export const TRANSITIONS = {
-  /** The manifest has not come yet. With the last good manifest its routes already work. */
+  /** The manifest is pending. With the last good manifest its routes already work. */
   waiting: {
     manifestPending: 'waiting',
     served: 'live',
@@ -16,7 +16,7 @@ export const TRANSITIONS = {
     disabled: 'disabled',
     removed: 'draining',
   },
-  /** What the file says serves. */
+  /** The version in the file serves. */
   live: {
     served: 'live',
     manifestPending: 'waiting',
@@ -58,7 +58,7 @@ export const TRANSITIONS = {
     disabled: 'disabled',
     removed: 'draining',
   },
-  /** The file is gone, and calls in flight end. */
+  /** The file was removed, and calls in flight finish. */
   draining: {},
   /** The descriptor says `enabled: false`. */
   disabled: {
@@ -71,7 +71,7 @@ export const TRANSITIONS = {
     faulted: 'faulted',
     removed: 'draining',
   },
-  /** The version in the file failed its probation, and the version before serves. */
+  /** The version in the file failed its probation, and the previous version serves. */
   rolled_back: {
     rolledBack: 'rolled_back',
     served: 'live',
@@ -89,7 +89,7 @@ export type ModuleEvent = keyof (typeof TRANSITIONS)['faulted'];
 
 export const MODULE_STATES = Object.keys(TRANSITIONS) as readonly ModuleState[];
 
-/** The states of a module whose file does not serve as it is. */
+/** The states in which the content of the file does not serve. */
 export const REJECTED_STATES: ReadonlySet<ModuleState> = new Set([
   'refused',
   'stale',

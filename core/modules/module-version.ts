@@ -33,12 +33,12 @@ export interface VersionContext {
 }
 
 /**
- * Kinds whose code is the host's own. They have no error owner, because to track one through each call
- * costs a tenth of a request's CPU time on Node.js 20.
+ * Kinds with code of the host. They have no error owner, because tracking an owner through each call costs
+ * a tenth of a request's CPU time on Node.js 20.
  */
 const OWN_KINDS: ReadonlySet<string> = new Set(['http', 'unix']);
 
-// A module that hangs while it opens must not delay the changes of others for long.
+// A module that hangs while it opens must not delay the changes of other modules for long.
 const OPEN_TIMEOUT_MS = 5000;
 
 /** One opened version of a module. It has a provider from the start, and serves once it has a manifest. */
@@ -46,11 +46,11 @@ export interface ModuleVersion {
   readonly prepared: PreparedDescriptor;
   readonly client: ProviderClient;
   readonly scope: ModuleScope;
-  /** Of the module's code. */
+  /** The uncaught errors of the module's code. */
   readonly uncaughtErrors: UncaughtErrors;
   /**
    * Requests the manifest from the source that the descriptor names.
-   * @throws InvalidFile for an invalid manifest; ManifestUnavailable for one that may come later.
+   * @throws InvalidFile for an invalid manifest; ManifestUnavailable for one that may be available later.
    */
   requestManifest(): Promise<LoadedManifest>;
   /** Binds the version to a manifest, so that it can serve. */
@@ -109,7 +109,7 @@ async function openInTime(
 
 interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'uncaughtErrors'> {
   readonly provider: Provider;
-  /** Of its code; `null` for the host's own. */
+  /** The owner of errors in its code; `null` for the host's own code. */
   readonly owner: ErrorOwner | null;
 }
 
@@ -128,7 +128,7 @@ function createVersion(
     identity: (descriptor.identity ? identity : null) ?? null,
     owner,
   });
-  // A version that serves with the last good manifest is bound again when its own comes.
+  // A version that serves with the last good manifest is bound again when its own arrives.
   let binding = new LazyAbortController();
   scope.defer(() => binding.abort());
   return {
@@ -142,7 +142,7 @@ function createVersion(
         file,
         locate,
         baseDir,
-        askProvider: (signal) => requestFromProvider(provider, descriptor, signal, owner),
+        readFromProvider: (signal) => requestFromProvider(provider, descriptor, signal, owner),
         signal: scope.signal,
       });
       for (const warning of manifest.warnings) log.warn({ file }, formatDiagnostic(warning));
@@ -156,7 +156,7 @@ function createVersion(
         descriptor,
         manifest,
         provider,
-        takesConfig: supports.configure === true,
+        supportsConfigure: supports.configure === true,
         // A process with its own provider configures that provider itself.
         leadership: supports.perProcess === true ? SOLE_PROCESS : leadership,
         store,

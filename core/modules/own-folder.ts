@@ -16,8 +16,8 @@ export interface OwnFolderOptions {
 }
 
 /**
- * A folder of regular files that the host alone writes. Symbolic links in the place of the folder or of a
- * file are never followed, so that a user who can write there cannot make the host change files elsewhere.
+ * A folder of regular files that only the host writes. Symbolic links in place of the folder or a file are
+ * never followed: otherwise a user with write access could make the host change files elsewhere.
  */
 export class OwnFolder {
   readonly #path: string;

@@ -9,13 +9,13 @@ const MANIFEST_BACKOFF: BackoffBounds = { firstMs: 200, maxMs: 10_000 };
 export interface PendingManifestOptions {
   readonly log: Log;
   readonly onLoaded: (version: ModuleVersion, manifest: LoadedManifest) => void;
-  /** The manifest may come later; another attempt is scheduled. */
+  /** The manifest may be available later; another attempt is scheduled. */
   readonly onUnavailable: (version: ModuleVersion, error: ManifestUnavailable) => Promise<void>;
-  /** The manifest cannot be used; there is no other attempt. */
+  /** The manifest is unusable; there is no other attempt. */
   readonly onInvalid: (version: ModuleVersion, error: unknown) => Promise<void>;
 }
 
-/** The version that is to serve once its manifest has come, from a URL or from the provider. */
+/** The version that serves once its manifest has arrived from a URL or the provider. */
 export class PendingManifest {
   readonly #options: PendingManifestOptions;
   #version: ModuleVersion | null = null;

@@ -20,7 +20,7 @@ import type { DirectoryFile } from '../watch/directory.js';
 export interface DescriptorContext {
   readonly plugins: AdapterSource;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Makes unresolved secrets notes of the descriptor instead of errors. Default false. */
+  /** Reports unresolved secrets in the result instead of as errors. Default false. */
   readonly allowsMissingSecrets?: boolean;
 }
 
@@ -35,10 +35,10 @@ export interface PreparedDescriptor {
   readonly locate: Locate;
   readonly adapter: ProviderAdapter;
   readonly references: References;
-  /** `null` when it comes later, from a URL or from the provider. */
+  /** `null` when it is requested later, from a URL or the provider. */
   readonly manifest: LoadedManifest | null;
   readonly warnings: readonly Diagnostic[];
-  /** Only where the context allows them. */
+  /** Only if the context allows them. */
   readonly missingSecrets: readonly MissingSecret[];
   /** Every file that the descriptor names, absolute. */
   readonly files: readonly string[];
@@ -49,7 +49,7 @@ export interface PreparedDescriptor {
 /** A descriptor that cannot be used; the reason is its `cause`. */
 export class UnpreparedDescriptor extends Error {
   override readonly name = 'UnpreparedDescriptor';
-  /** The module that it configures; `null` where the name could not be read. */
+  /** The module that it configures; `null` if the name could not be read. */
   readonly module: string | null;
   /** Files whose change may make it valid, absolute. */
   readonly files: readonly string[];
@@ -85,7 +85,7 @@ export async function prepareDescriptor(
   }
 }
 
-/** The module name in an invalid descriptor, for operators; `null` where there is none. */
+/** The module name in an invalid descriptor, for operators; `null` if there is none. */
 function readModuleName(entry: DirectoryFile): string | null {
   if ('diagnostic' in entry) return null;
   try {
@@ -123,7 +123,7 @@ async function completeDescriptor(
     text,
     baseDir,
     descriptor,
-    // Rarely used: to keep all positions would cost more memory than to parse the text again costs time.
+    // Rarely used, so the text is parsed again instead of keeping all positions in memory.
     locate: (path, at) => readStructuredText(file, text).locate(path, at),
     adapter,
     references,
@@ -144,9 +144,9 @@ async function readLocalManifest(
 ): Promise<LoadedManifest | null> {
   const { kind } = descriptor.manifest;
   if (kind === 'url' || kind === 'provider') return null;
-  const askProvider = () => Promise.reject(new Error('the manifest is local'));
+  const readFromProvider = () => Promise.reject(new Error('the manifest is local'));
   const { signal } = new AbortController();
-  return loadManifest({ descriptor, file, locate, baseDir, askProvider, signal });
+  return loadManifest({ descriptor, file, locate, baseDir, readFromProvider, signal });
 }
 
 function listNamedFiles(
@@ -159,12 +159,12 @@ function listNamedFiles(
   return manifest.kind === 'file' ? [...files, resolve(baseDir, manifest.path)] : files;
 }
 
-/** Of a descriptor, its manifest and the files that it names together. */
+/** The digest of a descriptor, its manifest and the files that it names together. */
 export function configDigestOf(inputDigest: string, manifestDigest: string): string {
   return digestParts([inputDigest, manifestDigest]);
 }
 
-/** Of a file's text: `sha256:` and the output of `sha256sum`. */
+/** The digest of a file: `sha256:` and the output of `sha256sum`. */
 export function digestText(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }

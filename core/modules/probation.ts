@@ -28,7 +28,7 @@ export interface ProbationShare {
   leave(): void;
 }
 
-/** Each of several workers sees only a part of the calls, and all must reach the same result. */
+/** Each worker sees only a part of the calls, but all workers must reach the same result. */
 export interface SharedProbation {
   /** @param digest the input digest of the version */
   join(digest: string): ProbationShare;
@@ -38,13 +38,13 @@ export interface SharedProbation {
 }
 
 export interface ProbationResult {
-  /** The time is over. */
+  /** The probation time is over. */
   onPassed(): void;
-  /** The error rate is above the limit; called as soon as enough calls have shown it. */
+  /** Called as soon as enough calls show that the error rate is above the limit. */
   onFailed(reason: string): void;
 }
 
-/** A new version on probation, with the version before it, which stays open until the end. */
+/** A new version on probation. The previous version stays open until the end. */
 export class ProbationPeriod {
   readonly #shared: SharedProbation | null;
   #current: { readonly before: ServingVersion; readonly stop: () => void } | null = null;
@@ -57,7 +57,7 @@ export class ProbationPeriod {
     return this.#current !== null;
   }
 
-  /** Exactly one of the results is reported, unless the probation ends before. */
+  /** Reports exactly one of the results, unless the probation ends before. */
   start(
     { version }: ServingVersion,
     before: ServingVersion,
@@ -68,7 +68,7 @@ export class ProbationPeriod {
     this.#current = { before, stop: watchCalls(version.client, rules, share, result) };
   }
 
-  /** @returns the version before, still open; `null` when no version is on probation */
+  /** @returns the previous version, still open; `null` when no version is on probation */
   end(): ServingVersion | null {
     const current = this.#current;
     this.#current = null;

@@ -5,7 +5,7 @@ import type { SlotContext } from './slot-context.js';
 
 /**
  * Opens the last good version of a descriptor.
- * @returns `null` when none is kept, another file has its name now, or it cannot be opened
+ * @returns `null` when none is stored, another file has its name now, or it cannot be opened
  */
 export async function restoreVersion(
   file: string,

@@ -11,11 +11,11 @@ export interface RollbackOptions {
   readonly file: () => string;
   readonly active: ActiveVersion;
   readonly status: SlotStatus;
-  /** Called with the version before, which serves again. */
+  /** Called with the previous version, which serves again. */
   readonly onReturned: (version: ModuleVersion) => void;
 }
 
-/** Returns to the version before one that was rejected, and does not try the rejected one again. */
+/** Replaces a rejected version with the previous one, and does not try it again. */
 export class Rollback {
   readonly #options: RollbackOptions;
 
@@ -38,16 +38,16 @@ export class Rollback {
     const { active } = this.#options;
     const rejected = active.version;
     if (rejected?.prepared.inputDigest !== digest) {
-      // This worker has not read the version yet; it must not try it.
+      // This worker has not read the version yet and must not try it.
       active.rejectedDigest = digest;
       return;
     }
-    // Where the version before is closed already, the worker that rolled back has stored it.
+    // If the previous version is already closed, the worker that rolled back has stored it.
     if (!active.returnToPrevious()) await active.restore();
     if (active.version !== rejected) this.#publish(rejected, reason);
   }
 
-  /** Whether the version was rolled back, perhaps before a restart. The one before it serves then. */
+  /** Whether the version was rolled back, perhaps before a restart. Then the previous one serves. */
   async isRolledBack({ inputDigest }: PreparedDescriptor): Promise<boolean> {
     const { active, context, file, status } = this.#options;
     if (active.current === null) {

@@ -2,12 +2,12 @@ import type { ModuleSlot } from './module-slot.js';
 
 export interface NameSettlement {
   readonly winners: readonly ModuleSlot[];
-  /** Each with the slot that has its name. */
+  /** Each slot without its name, and the slot that has it. */
   readonly losers: ReadonlyMap<ModuleSlot, ModuleSlot>;
 }
 
 /**
- * Of several files with one name, the one that serves under it keeps it, otherwise the first by file name.
+ * If several files have the same name, the serving one keeps it, otherwise the first by file name.
  * @param holders at start, by name, the file that already serves in another process
  */
 export function settleNames(
@@ -34,7 +34,7 @@ export function settleNames(
   return { winners, losers };
 }
 
-/** Whether a file is to serve under a name under which another one serves until now. */
+/** Whether a file gets a name under which another one still serves. */
 export function hasMovingName(
   winners: readonly ModuleSlot[],
   removed: readonly ModuleSlot[],
@@ -49,7 +49,7 @@ export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** The name under which a slot serves, unless its file now says otherwise. */
+/** The name under which a slot serves, unless its file now has another one. */
 function heldName({ live, source }: ModuleSlot): string | null {
   const name = live?.name ?? null;
   return source.prepared === null || source.wantedName === name ? name : null;

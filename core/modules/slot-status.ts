@@ -11,7 +11,7 @@ import { configDigestOf, digestText } from './prepare-descriptor.js';
 import type { SlotContext } from './slot-context.js';
 import type { StateReason } from './state-reason.js';
 
-/** What the status of a slot is derived from, as it is at this moment. */
+/** The current values from which the status of a slot is derived. */
 export interface SlotContents {
   readonly file: string;
   readonly source: DescriptorSource;
@@ -22,7 +22,7 @@ export interface SlotContents {
   readonly isFaulted: boolean;
 }
 
-/** What is published of the file. It changes together with the state, not when the file is read. */
+/** The published part of the file. It changes together with the state, not when the file is read. */
 type PublishedSource = Pick<ModuleRecord, 'name' | 'descriptor' | 'fileDigest' | 'rejected'>;
 
 interface Cause {
@@ -30,7 +30,7 @@ interface Cause {
   readonly reason: StateReason | null;
 }
 
-/** The state of a slot, and the record that is published of it. */
+/** The state of a slot, and its published record. */
 export class SlotStatus {
   readonly #context: Pick<SlotContext, 'log' | 'onRecordChange'>;
   readonly #read: () => SlotContents;
@@ -70,7 +70,7 @@ export class SlotStatus {
   }
 
   /**
-   * Changes the state and publishes what is new. While the slot is faulted, the event takes effect after
+   * Changes the state and publishes the change. While the slot is faulted, the event takes effect after
    * the recovery.
    */
   apply(event: ModuleEvent, reason: StateReason | null = null, changed: readonly string[] = []) {
@@ -83,17 +83,17 @@ export class SlotStatus {
     if (changed.length > 0 || isNews(before, after)) this.#context.onRecordChange(after, changed);
   }
 
-  /** Returns to the state that a fault has covered. */
+  /** Returns to the state before the fault, or to that of a later event. */
   recover(): void {
     this.apply(this.#cause.event, this.#cause.reason);
   }
 
-  /** The file is gone. Not published: the module is no longer listed. */
+  /** The file was removed. Not published, because the module is no longer listed. */
   drain(): void {
     this.#transition('removed', null);
   }
 
-  /** Publishes what the file says now, without a change of state. */
+  /** Publishes the current content of the file, without a change of state. */
   publishSource(): void {
     const { source, serving } = this.#read();
     const { descriptor = null } = source.prepared ?? serving?.version.prepared ?? {};
@@ -106,7 +106,7 @@ export class SlotStatus {
     };
   }
 
-  /** An event that the table does not allow is logged, and the state stays: the host must go on. */
+  /** An event that the table does not allow is logged and ignored: the host must not stop. */
   #transition(event: ModuleEvent, reason: StateReason | null): boolean {
     try {
       this.#machine.transition(event, reason);

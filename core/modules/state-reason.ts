@@ -6,7 +6,7 @@ export interface StateReason {
   readonly hint: string | null;
 }
 
-/** Turns an error into the reason that operators see. */
+/** Converts an error to the reason that operators see. */
 export function explainError(error: unknown): StateReason {
   if (error instanceof InvalidFile) return explainDiagnostics(error.diagnostics);
   const reason =

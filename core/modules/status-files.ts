@@ -12,7 +12,7 @@ export interface StatusSink {
   remove(file: string): void;
   /** Removes the status of all other descriptors. */
   keepOnly(files: ReadonlySet<string>): void;
-  /** Resolves when everything so far is done. */
+  /** Resolves when all pending writes are done. */
   flush(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function describeFileStatus(record: ModuleRecord) {
 
 /**
  * One file per descriptor in `modules.d/.status/`, where the author of a descriptor sees its state. They
- * are a convenience: when they cannot be written, that is logged once, and the host goes on.
+ * are a convenience: a failure to write them is logged once and has no other effect.
  */
 export class StatusFiles implements StatusSink {
   readonly #folder: OwnFolder;
@@ -45,7 +45,7 @@ export class StatusFiles implements StatusSink {
   #hasFailed = false;
 
   constructor(modulesDir: string, log: Log) {
-    // Not recursive: a folder of descriptors that has disappeared must not come back empty.
+    // Not recursive: a missing folder of descriptors must not be created as an empty one.
     const options = { recursive: false, folderMode: 0o777, fileMode: 0o666 };
     this.#folder = new OwnFolder(join(modulesDir, '.status'), options);
     this.#log = log;
@@ -72,7 +72,7 @@ export class StatusFiles implements StatusSink {
     return this.#work;
   }
 
-  /** In order, so that the last status of a file is the one that stays. */
+  /** In order, so that the last status of a file wins. */
   #enqueue(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).then(
       () => {

@@ -1,11 +1,11 @@
 import { Client, type Dispatcher } from 'undici';
 import type { Connector, Opened } from './connector.js';
 
-/** The request that a client carries, as far as the client needs it. */
+/** The part of a request that its client needs. */
 export interface CarriedRequest {
-  /** It has a response, or was aborted. */
+  /** Whether it has a response or was aborted. */
   readonly isOver: boolean;
-  /** A connection is being made for it; `cancel` ends that. */
+  /** Called when a connection is opened for it; `cancel` stops that. */
   onConnecting(cancel: () => void): void;
 }
 

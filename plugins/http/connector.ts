@@ -4,7 +4,7 @@ import { createAbortFailure, createTransportFailure } from '../shared/failures.j
 
 /**
  * Long enough for two retransmissions of a SYN (1 s and 3 s, RFC 6298), and shorter than the default
- * time-out of a module (5 s), so that the failure is `unavailable` and not `timeout`.
+ * timeout of a module (5 s), so that the failure is `unavailable` and not `timeout`.
  */
 const CONNECT_TIMEOUT_MS = 4_000;
 

@@ -1,13 +1,13 @@
 import { define, dynamic, object, type Struct } from 'superstruct';
 import { described, named, when } from '../shared/described.js';
 
-// superstruct's own signature uses `any` for what a struct holds inside.
+// superstruct's own signature uses `any` for the schema of a struct.
 // biome-ignore lint/suspicious/noExplicitAny: the two structs differ in type and schema
 export type AnyStruct = Struct<any, any>;
 
 export interface WeightedEndpoint {
   readonly url: string;
-  /** Share of the calls relative to its siblings. */
+  /** Share of the calls relative to the other endpoints. */
   readonly weight: number;
 }
 

@@ -1,8 +1,8 @@
 import { RETRY_MS, type ResolveName } from './resolve-name.js';
 
 /**
- * Detects that a name resolves to other addresses. New connections resolve it anyway; this is for kept
- * connections, which would stay with an old address while they are busy.
+ * Detects that a name resolves to other addresses. New connections resolve it anyway. This is for open
+ * connections, which would keep an old address while they are busy.
  *
  * A call with an expired result starts a lookup in the background; a module without calls starts none.
  */

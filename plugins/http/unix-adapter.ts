@@ -3,7 +3,7 @@ import { defineAdapter } from '../../core/contract/index.js';
 import { type UnixConfig, unixConfig } from './config.js';
 import { openProvider, SUPPORTS } from './http-adapter.js';
 
-/** `sun_path` of Linux holds 108 bytes with its terminating zero (unix(7)); macOS four fewer. */
+/** `sun_path` of Linux holds 108 bytes with its terminating zero (unix(7)); macOS has four fewer. */
 const MAX_SOCKET_PATH_BYTES = 107;
 
 /** Kind `unix`: HTTP over a Unix domain socket. */

@@ -148,7 +148,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
     return true;
   }
 
-  /** A success that ends with its connection could have been cut anywhere without notice. */
+  /** Whether the end of the body is known. A success that ends with its connection may be incomplete. */
   #isDelimited(): boolean {
     if (this.#status >= 300 || this.#pieces.length > 0) return true;
     const { 'content-length': length, 'transfer-encoding': encoding = '' } = this.#headers;

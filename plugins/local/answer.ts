@@ -1,4 +1,4 @@
-// Not the whole contract: imports delay the start of a thread.
+// Imports only a part of the contract, because imports delay the start of a thread.
 import { ProviderFailure } from '../../core/contract/failure.js';
 import type { Outcome } from '../../core/contract/index.js';
 

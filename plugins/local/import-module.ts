@@ -12,7 +12,7 @@ export interface LocalFile {
   readonly bytes: Uint8Array;
 }
 
-/** Imports the file in a thread of its own, which ends with the module. */
+/** Imports the file in its own thread, which ends with the module. */
 export function importInThread(name: string, path: string): Promise<LocalModule> {
   return readModule(name, () => import(pathToFileURL(path).href));
 }
@@ -20,7 +20,7 @@ export function importInThread(name: string, path: string): Promise<LocalModule>
 let imports = 0;
 
 /**
- * Imports the file anew for each open, so that its variables belong to one version of one module: modules
+ * Imports the file again for each open, so that its variables belong to one version of one module: modules
  * can share a file, and an old version can close while the new one serves. Node keeps imported modules, so
  * each open uses memory permanently.
  * @throws Error that names the file, when it cannot be imported or its exports are invalid.
@@ -32,7 +32,7 @@ export async function importModule(file: LocalFile): Promise<LocalModule> {
   return readModule(file.name, () => importInTime(url));
 }
 
-/** The reason for a file whose top level did not end in time. */
+/** The reason for a file with a top level that did not end in time. */
 export function describeLateImport(): string {
   return `its top level did not end within ${IMPORT_TIMEOUT_MS} ms`;
 }

@@ -5,7 +5,7 @@ import { importModule } from './import-module.js';
 import { createLocalProvider } from './provider.js';
 import { openThreadProvider } from './thread-provider.js';
 
-/** Kind `local`: a module in a file beside the descriptor, which runs in the host's process. */
+/** Kind `local`: a module in a file next to the descriptor, which runs in the host's process. */
 export const localAdapter = defineAdapter({
   kind: 'local',
   config: localConfig,

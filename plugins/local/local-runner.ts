@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 
-// Not the whole contract: imports delay the start of a thread.
+// Imports only a part of the contract, because imports delay the start of a thread.
 import { isProviderFailure, ProviderFailure } from '../../core/contract/failure.js';
 import type { Invocation, OpenContext, ProviderOperation } from '../../core/contract/index.js';
 import { type LocalOutcome, toOutcome } from './answer.js';
@@ -79,7 +79,7 @@ function parseBody(bytes: Uint8Array): unknown {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
 }
 
-/** Converted through JSON, so that dates and functions become what any provider would send. */
+/** Converted through JSON, so that dates and functions become plain JSON as from any provider. */
 function readManifest({ manifest }: LocalModule): unknown {
   if (manifest === undefined) {
     throw new ProviderFailure('protocol', "the file exports no 'manifest'");
@@ -92,11 +92,11 @@ function readManifest({ manifest }: LocalModule): unknown {
 }
 
 function createStateDirReader(stateDir: string | undefined): () => string {
-  let isMade = false;
+  let isCreated = false;
   return () => {
     if (stateDir === undefined) throw new Error('this host keeps no state for modules');
-    if (!isMade) mkdirSync(stateDir, { recursive: true });
-    isMade = true;
+    if (!isCreated) mkdirSync(stateDir, { recursive: true });
+    isCreated = true;
     return stateDir;
   };
 }

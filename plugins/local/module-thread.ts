@@ -38,7 +38,7 @@ const CLOSE_TIMEOUT_MS = 1_500;
  */
 const STUCK_CHECK_MS = 1_000;
 
-/** For short-lived objects, which are most of what a handler creates. MiB. */
+/** For short-lived objects, the largest part of the objects of a handler. MiB. */
 const YOUNG_GENERATION_MB = 16;
 
 /** Log lines per acknowledgement. */
@@ -199,7 +199,7 @@ export class ModuleThread {
   #abort(call: number, failure: ProviderFailure): void {
     this.#settle(call)?.reject(failure);
     this.#post({ kind: 'abort', call, failure: sendFailure(failure) });
-    // Earlier, the time-out of the import applies.
+    // Before that, the timeout of the import applies.
     if (failure.failure === 'timeout' && this.#isReady) this.#expectAlive();
   }
 

@@ -16,7 +16,7 @@ import type {
   ThreadStart,
 } from './thread-messages.js';
 
-// A port of its own: the module could also reach `parentPort` and `workerData`.
+// A separate port, because the module could also access `parentPort` and `workerData`.
 parentPort?.once('message', (port: MessagePort) => void serve(port, workerData as ThreadStart));
 
 async function serve(port: MessagePort, start: ThreadStart): Promise<void> {

@@ -13,7 +13,7 @@ import { ModuleThread, type ThreadOptions } from './module-thread.js';
 import { receiveFailure } from './sent-failure.js';
 import type { SentManifest, ThreadStart } from './thread-messages.js';
 
-/** Checks are frequent, because they send nothing. A thread that is down shows as an endpoint that is down. */
+/** Checks are frequent, because they send nothing. If the thread is down, its endpoint is down. */
 const BALANCING: Balancing = {
   strategy: 'round_robin',
   hashHeader: null,
@@ -25,7 +25,7 @@ export interface ThreadProviderOptions extends Omit<ThreadOptions, 'start'> {
 }
 
 /**
- * Opens the module in a thread of its own, which is restarted whenever it exits.
+ * Opens the module in its own thread, which is restarted whenever it exits.
  * @throws Error for operators when the file cannot be used.
  */
 export async function openThreadProvider(
@@ -100,7 +100,7 @@ class ThreadSupervisor {
     return new ModuleThread({ ...rest, start: { ...start, configuration: this.#configuration } });
   }
 
-  /** `readyAt` is `null` for a thread that has yet to become ready. */
+  /** `readyAt` is `null` for a thread that is not ready yet. */
   #watch(thread: ModuleThread, readyAt: number | null): void {
     let upSince = readyAt;
     thread.ready.then(

@@ -93,7 +93,7 @@ export const natsConfig = object({
   }),
   auth: optionally(auth, {}),
   tls: optionally(tls, {}),
-  // A check is a message of its own, without a path.
+  // A check is a separate message without a path.
   health: optionally(omit(health, ['path']), {
     description: 'Active checks of the provider; none without it.',
   }),

@@ -22,7 +22,7 @@ import { toOutcome } from './outcome.js';
 import type { NatsRequest } from './requests.js';
 
 const RECONNECT_BACKOFF: BackoffBounds = { firstMs: 100, maxMs: 5_000 };
-/** A share of the delay: hosts that lost a server together do not reconnect together. */
+/** A share of the delay, so that hosts that lost a server together do not reconnect together. */
 const JITTER = 0.3;
 
 export interface LinkOptions {
@@ -116,7 +116,7 @@ export class NatsLink {
     });
   }
 
-  /** A version that was just opened, such as by a reload, is not down yet. */
+  /** Not down right after opening, such as after a reload. */
   #waitForFirst(signal: Cancellation): Promise<void> {
     return new Promise((resolve, reject) => {
       const abort = {

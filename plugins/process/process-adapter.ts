@@ -76,7 +76,7 @@ function repeat(
 
 interface SuperviseOptions {
   readonly hasHealth: boolean;
-  /** Called with a configuration that the child accepted; its successors must get it as well. */
+  /** Called with a configuration that the child accepted; restarted children must get it too. */
   readonly onConfigured: (invocation: Invocation) => void;
 }
 

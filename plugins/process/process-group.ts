@@ -18,7 +18,7 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal);
   } catch (error) {
-    // It has exited already; on macOS a group of zombies is EPERM.
+    // The group has already exited; on macOS a group of zombies is EPERM.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }

@@ -10,14 +10,14 @@ const RANDOM = 'XXXXXX';
 const SOCKET_NAME = 'm.sock';
 
 export interface SocketFolder {
-  /** The socket does not exist yet. */
+  /** Path of the socket, which does not exist yet. */
   readonly socketPath: string;
   remove(): Promise<void>;
 }
 
 /**
  * Creates a folder that only this user may enter (mode 0700), in the temporary folder of the system or,
- * where that path is too long for a socket, in /tmp. A new folder avoids conflicts with files and children
+ * if that path is too long for a socket, in /tmp. A new folder avoids conflicts with files and children
  * that a killed host left behind.
  * @throws Error when both paths are too long.
  */

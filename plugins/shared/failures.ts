@@ -10,9 +10,9 @@ const PROTOCOL_CODE =
   /^(?:HPE_.*|UND_ERR_(?:INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH))$/;
 
 /**
- * The failure of a call that was aborted: the host's own reason, a passed deadline, or a caller that
+ * The failure of a call that was aborted: the host's own reason, a passed deadline, or a client that
  * disconnected.
- * @param status what the provider had sent; 0 for none
+ * @param status the status that the provider had sent; 0 for none
  */
 export function createAbortFailure(
   reason: unknown,
@@ -31,7 +31,7 @@ export function createAbortFailure(
   return new ProviderFailure('cancelled', 'call was aborted', options);
 }
 
-/** What breaks before the first byte of a response is `unavailable`, after it `protocol`. */
+/** An error before the first byte of a response is `unavailable`, after it `protocol`. */
 export function createTransportFailure(
   error: unknown,
   hasResponse: boolean,

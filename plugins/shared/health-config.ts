@@ -11,7 +11,7 @@ export const HEALTH_DEFAULTS: HealthChecks = {
 
 const ORIGIN_FORM = /^\/[!-"$-~]*$/;
 
-/** An origin-form target: what follows the authority in a URL, without a fragment. */
+/** An origin-form target: path and query, without a fragment. */
 export const requestPath = named(
   'requestPath',
   described(

@@ -18,7 +18,7 @@ async function open(flags: Readonly<Record<string, unknown>>) {
   return createAuthenticators(await configOf(flags), log);
 }
 
-async function refusalOf(flags: Readonly<Record<string, unknown>>): Promise<string> {
+async function rejectionOf(flags: Readonly<Record<string, unknown>>): Promise<string> {
   const error: unknown = await open(flags).catch((reason) => reason);
   expect(error).to.be.instanceOf(ConfigError);
   return (error as ConfigError).message;
@@ -61,24 +61,24 @@ describe('authenticators', () => {
   });
 
   it('reject production without an authenticator, with a hint', async () => {
-    expect(await refusalOf({})).to.match(/no authenticator is configured.*--tokens FILE/);
+    expect(await rejectionOf({})).to.match(/no authenticator is configured.*--tokens FILE/);
   });
 
   it('reject a missing or invalid tokens file', async () => {
-    expect(await refusalOf({ tokens: join(folder, 'no') })).to.equal(
+    expect(await rejectionOf({ tokens: join(folder, 'no') })).to.equal(
       `${join(folder, 'no')} does not exist`,
     );
     const bad = join(folder, 'bad.yaml');
     writeFileSync(bad, 'tokens:\n  - id: x\n');
-    expect(await refusalOf({ tokens: bad })).to.match(
+    expect(await rejectionOf({ tokens: bad })).to.match(
       /bad\.yaml:2:\d+ missing key .*; and 2 more$/,
     );
   });
 
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'gate.example', '127.1']) {
     it(`reject dev tokens on ${host}, naming the flag that allows it`, async () => {
-      const refusal = await refusalOf({ env: 'development', host });
-      expect(refusal).to.include('--allow-dev-auth-anywhere');
+      const rejection = await rejectionOf({ env: 'development', host });
+      expect(rejection).to.include('--allow-dev-auth-anywhere');
     });
 
     it(`allow dev tokens on ${host} with the flag`, async () => {

@@ -31,7 +31,7 @@ describe('dev tokens', () => {
     });
   }
 
-  const REFUSED: Readonly<Record<string, string>> = {
+  const REJECTED: Readonly<Record<string, string>> = {
     nothing: '',
     'no id': 'dev-service:',
     'no colon': 'dev-service',
@@ -53,7 +53,7 @@ describe('dev tokens', () => {
     'text before': ' dev-service:a',
     'more than 8 KiB': `dev-service:a:${'x'.repeat(8 * 1024)}`,
   };
-  for (const [title, token] of Object.entries(REFUSED)) {
+  for (const [title, token] of Object.entries(REJECTED)) {
     it(`rejects ${title}`, () => {
       expect(authenticate(token)).to.equal(null);
     });

@@ -73,9 +73,9 @@ describe('introspection', () => {
 
   for (const [title, make] of [
     ['that is not active', () => ({ active: false })],
-    ['whose status is a string', () => ({ ...ACTIVE, active: 'true' })],
+    ['with a status that is a string', () => ({ ...ACTIVE, active: 'true' })],
     ['that has expired although it is active', () => ({ ...ACTIVE, exp: seconds() - 1 })],
-    ['whose expiry is not a number', () => ({ ...ACTIVE, exp: 'never' })],
+    ['with an expiry that is not a number', () => ({ ...ACTIVE, exp: 'never' })],
     ['that is not valid yet', () => ({ ...ACTIVE, nbf: seconds() + 60 })],
     ['of another issuer', () => ({ ...ACTIVE, iss: 'https://b' })],
     ['for another audience', () => ({ ...ACTIVE, aud: ['elsewhere'] })],
@@ -111,7 +111,7 @@ describe('introspection', () => {
     await waitUntil('the expiry', async () => (await authenticate('t')) === null, 15_000);
   });
 
-  it('sends a request each time when the cache is off', async () => {
+  it('sends a request for each call when the cache is off', async () => {
     const authenticate = open({ cache_seconds: 0 });
     const before = issuer.requests.length;
     for (let index = 0; index < 3; index += 1) await authenticate('t');
@@ -180,7 +180,7 @@ describe('introspection', () => {
     expect(await authenticate(sign('https://a'))).to.have.property('id', 'billing');
   });
 
-  it('sends 16 requests at a time and lets at most 256 tokens wait', async () => {
+  it('sends 16 requests concurrently and queues at most 256 tokens', async () => {
     held = [];
     const before = issuer.requests.length;
     const authenticate = open();

@@ -10,7 +10,7 @@ const GOOD = {
   actor: { kind: 'service' },
 };
 
-const ASKED = {
+const MINIMAL = {
   name: 'corp',
   url: 'https://issuer.example/introspect',
   client_id: 'modgate',
@@ -21,28 +21,28 @@ const ASKED = {
 const parse = (value: unknown) =>
   parseIssuersFile('/etc/issuers.json', JSON.stringify(value), { SECRET: 'a-canary' });
 
-async function refusalOf(value: unknown): Promise<string> {
+async function rejectionOf(value: unknown): Promise<string> {
   const error: unknown = await parse(value).catch((reason) => reason);
   expect(error).to.be.instanceOf(InvalidFile);
   return (error as InvalidFile).diagnostics.map(formatDiagnostic).join('\n');
 }
 
 describe('issuers file', () => {
-  it('may name an issuer in a few lines', async () => {
+  it('accepts a short entry', async () => {
     const { issuers } = await parse({ issuers: [GOOD] });
     expect(issuers).to.deep.equal([GOOD]);
   });
 
   for (const url of ['http://localhost:1/jwks', 'http://127.0.0.1/jwks', 'http://[::1]:8/jwks']) {
-    it(`may fetch keys without TLS from ${url}`, async () => {
+    it(`accepts keys without TLS from ${url}`, async () => {
       expect((await parse({ issuers: [{ ...GOOD, jwks: { url } }] })).issuers).to.have.length(1);
     });
   }
 
   for (const [title, change, message] of [
-    ['keys in the clear', { jwks: { url: 'http://issuer.example/jwks' } }, /https URL/],
+    ['keys over plain HTTP', { jwks: { url: 'http://issuer.example/jwks' } }, /https URL/],
     [
-      'keys in the clear from a look-alike',
+      'keys over plain HTTP from a host that looks like loopback',
       { jwks: { url: 'http://127.0.0.1.example/' } },
       /https/,
     ],
@@ -56,33 +56,33 @@ describe('issuers file', () => {
     ['no audience', { audience: undefined }, /missing key 'audience'/],
     ['an empty list of audiences', { audience: [] }, /audience/],
     ['a skew beyond 5 minutes', { clock_skew_seconds: 301 }, /from 0 to 300/],
-    ['a kind that there is not', { actor: { kind: 'admin' } }, /kind/],
+    ['an unknown kind', { actor: { kind: 'admin' } }, /kind/],
     ['a wrong key', { audiences: ['x'] }, /did you mean 'audience'/],
   ] as const) {
-    it(`must not have ${title}`, async () => {
-      const refusal = await refusalOf({ issuers: [{ ...GOOD, ...change }] });
-      expect(refusal).to.match(message).and.not.include('canary');
+    it(`rejects ${title}`, async () => {
+      const rejection = await rejectionOf({ issuers: [{ ...GOOD, ...change }] });
+      expect(rejection).to.match(message).and.not.include('canary');
     });
   }
 
-  it('must not name an issuer twice', async () => {
-    expect(await refusalOf({ issuers: [GOOD, GOOD] })).to.match(/the same issuer/);
+  it('rejects two entries with the same issuer', async () => {
+    expect(await rejectionOf({ issuers: [GOOD, GOOD] })).to.match(/the same issuer/);
   });
 
   it('accepts secrets by reference only and never prints them', async () => {
-    const file = await parse({ introspection: [ASKED] });
+    const file = await parse({ introspection: [MINIMAL] });
     expect(file.secret('env:SECRET').reveal()).to.equal('a-canary');
     expect(JSON.stringify(file)).not.to.include('a-canary');
-    const written = { ...ASKED, client_secret: 'canary' };
-    expect(await refusalOf({ introspection: [written] }))
+    const written = { ...MINIMAL, client_secret: 'canary' };
+    expect(await rejectionOf({ introspection: [written] }))
       .to.match(/secret reference/)
       .and.not.include('canary');
-    const missing = { ...ASKED, client_secret: 'env:NOT_THERE' };
-    expect(await refusalOf({ introspection: [missing] })).to.match(/NOT_THERE, which is not set/);
+    const missing = { ...MINIMAL, client_secret: 'env:NOT_THERE' };
+    expect(await rejectionOf({ introspection: [missing] })).to.match(/NOT_THERE, which is not set/);
   });
 
-  it('must not cache results for more than 60 s', async () => {
-    const long = { ...ASKED, cache_seconds: 61 };
-    expect(await refusalOf({ introspection: [long] })).to.match(/from 0 to 60/);
+  it('rejects a cache time above 60 s', async () => {
+    const long = { ...MINIMAL, cache_seconds: 61 };
+    expect(await rejectionOf({ introspection: [long] })).to.match(/from 0 to 60/);
   });
 });

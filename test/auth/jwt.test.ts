@@ -133,8 +133,8 @@ describe('signed tokens', () => {
     for (const [title, claims] of [
       ['one of several audiences', () => ({ aud: ['elsewhere', 'gateway'] })],
       ['an expiry within the skew', () => ({ exp: now() - 2 })],
-      ['a time of issue ahead of ours within the skew', () => ({ iat: now() + 2 })],
-      ['a time not before within the skew', () => ({ nbf: now() + 2 })],
+      ['a time of issue in the future within the skew', () => ({ iat: now() + 2 })],
+      ['a start of validity within the skew', () => ({ nbf: now() + 2 })],
       [
         'a list of permissions',
         () => ({ scope: undefined, permissions: ['crm.read', 'crm.write'] }),
@@ -175,7 +175,7 @@ describe('signed tokens', () => {
     const withClaims = (claims: () => object) => () => signToken(key, claims());
     const unsigned = (header: unknown, payload: unknown = createClaims(), signature = '') =>
       `${encode(header)}.${encode(payload)}.${signature}`;
-    /** Signed as the good ones are, over whatever the header and payload texts are. */
+    /** Signed like the valid ones, over any header and payload text. */
     const signRaw = async (header: string, payload: string) => {
       const input = `${encode(header)}.${encode(payload)}`;
       const signature = await crypto.subtle.sign(
@@ -212,18 +212,19 @@ describe('signed tokens', () => {
         return `${head}.${encode(createClaims({ sub: 'root' }))}.${signature}`;
       },
       'to a key id that is a path': () => signToken(stranger, {}, { kid: '../../../../dev/null' }),
-      'to a key id that is a statement': () => signToken(stranger, {}, { kid: "x' OR '1'='1" }),
+      'to a key id that is an SQL statement': () =>
+        signToken(stranger, {}, { kid: "x' OR '1'='1" }),
       'to a key id that is a URL': () => signToken(stranger, {}, { kid: issuer.url }),
       'to a key id that is a member of every object': () =>
         signToken(stranger, {}, { kid: '__proto__' }),
       'to a key id that is a number': () =>
         signRaw('{"alg":"RS256","kid":1}', JSON.stringify(createClaims())),
-      'to a key id past every length': () => signToken(key, {}, { kid: 'k'.repeat(257) }),
+      'to a key id that is too long': () => signToken(key, {}, { kid: 'k'.repeat(257) }),
       'to a jku': withHeader({ jku: 'https://evil.example/jwks' }),
       'to an x5u': withHeader({ x5u: 'https://evil.example/cert' }),
       'to an x5c': withHeader({ x5c: ['AA'] }),
-      'to a jwk of its own': () => signToken(stranger, {}, { jwk: stranger.jwk }),
-      'to a jwk beside a good key': withHeader({ jwk: {} }),
+      'to its own jwk': () => signToken(stranger, {}, { jwk: stranger.jwk }),
+      'to a jwk with a valid key id': withHeader({ jwk: {} }),
       'to a critical header': () =>
         signRaw('{"alg":"RS256","kid":"first","crit":["exp"]}', JSON.stringify(createClaims())),
       'to an unencoded payload': () =>
@@ -235,14 +236,14 @@ describe('signed tokens', () => {
       'to an expired token': withClaims(() => ({ exp: now() - 60 })),
       'to a token without expiry': withClaims(() => ({ exp: undefined })),
       'to an expiry that is a text': withClaims(() => ({ exp: String(now() + HOUR) })),
-      'to a token of the future': withClaims(() => ({ nbf: now() + 60 })),
+      'to a token that is not valid yet': withClaims(() => ({ nbf: now() + 60 })),
       'to a token issued in the future': withClaims(() => ({ iat: now() + 60 })),
       'to a token without a time of issue': withClaims(() => ({ iat: undefined })),
       'to a token that is too old, whatever its expiry': withClaims(() => ({
         iat: now() - 2 * HOUR,
       })),
       'to another audience': withClaims(() => ({ aud: 'elsewhere' })),
-      'to an audience that only starts like ours': withClaims(() => ({
+      'to an audience that only starts like the configured one': withClaims(() => ({
         aud: 'modgate.evil.example',
       })),
       'to no audience': withClaims(() => ({ aud: undefined })),
@@ -251,19 +252,19 @@ describe('signed tokens', () => {
       'to a list of issuers': withClaims(() => ({ iss: [ISSUER] })),
       'to no issuer': withClaims(() => ({ iss: undefined })),
       'to no subject': withClaims(() => ({ sub: undefined })),
-      'to a subject that is no id': withClaims(() => ({ sub: 'auth0|7' })),
-      'to a subject past every length': withClaims(() => ({ sub: 's'.repeat(129) })),
+      'to a subject that is not an id': withClaims(() => ({ sub: 'auth0|7' })),
+      'to a subject that is too long': withClaims(() => ({ sub: 's'.repeat(129) })),
       'to a scope with a comma': withClaims(() => ({ scope: 'crm.read,crm.write' })),
       'to a scope with a space within': withClaims(() => ({ permissions: ['crm.read', 'a b'] })),
-      'to scopes that are no words': withClaims(() => ({ scope: { 'crm.read': true } })),
-      'to a token past every length': withClaims(() => ({ filler: 'x'.repeat(8192) })),
+      'to scopes that are not words': withClaims(() => ({ scope: { 'crm.read': true } })),
+      'to a token that is too long': withClaims(() => ({ filler: 'x'.repeat(8192) })),
       'to two algorithms': () =>
         signRaw('{"alg":"none","alg":"RS256","kid":"first"}', JSON.stringify(createClaims())),
       'to two subjects': () => signRaw(header, payload('"sub":"root"')),
       'to two members one level down': () =>
         signRaw(header, payload('"client":{"type":"root","type":"machine"}')),
       'to a prototype': () => signRaw(header, payload('"__proto__":{"sub":"root"}')),
-      'to nesting without end': () =>
+      'to endless nesting': () =>
         signRaw(header, payload(`"a":${'['.repeat(2000)}${']'.repeat(2000)}`)),
       'to a payload that is a list': () => signRaw(header, JSON.stringify([createClaims()])),
       'to a payload that is not UTF-8': async () => {
@@ -274,7 +275,7 @@ describe('signed tokens', () => {
         signRaw(header, `\ufeff${JSON.stringify(createClaims())}`),
       'to an encrypted token': () => `${encode({ alg: 'dir', enc: 'A256GCM' })}..AA.AA.AA`,
       'to two parts': async () => (await signToken(key)).split('.').slice(0, 2).join('.'),
-      'to a part too many': async () => `${await signToken(key)}.AA`,
+      'to an extra part': async () => `${await signToken(key)}.AA`,
       'to padding': async () => `${await signToken(key)}==`,
       'to a token in quotes': async () => `"${await signToken(key)}"`,
       'to dots': () => '..',
@@ -312,7 +313,7 @@ describe('signed tokens', () => {
         const unknown = await signToken(stranger, { index }, { kid: `unknown-${index}` });
         expectProblem(await get(unknown), 401);
       }
-      // One a second by the cool-down, and one for the second that had begun.
+      // One request per second because of the cool-down, and one for the current second.
       const allowed = Math.ceil((Date.now() - started) / 1000) + 1;
       expect(issuer.asked - before).to.be.at.most(allowed);
     });
@@ -385,7 +386,7 @@ describe('signed tokens', () => {
       expect((await get(before)).status, 'a key that is gone').to.equal(401);
       writeFileSync(join(folder, 'keys.json'), '{"keys":[]}');
       await waitUntil(
-        'a word about the bad file',
+        'a log line about the invalid file',
         () => /file of issuer keys is invalid/.test(host.output()),
         15_000,
       );
@@ -414,7 +415,7 @@ describe('signed tokens', () => {
     expect((await get(moved)).status).to.equal(200);
     writeFileSync(issuersFile, 'issuers: [');
     await waitUntil(
-      'a word about the bad file',
+      'a log line about the invalid file',
       () => /issuers file is invalid/.test(host.output()),
       15_000,
     );

@@ -92,7 +92,7 @@ describe('an OpenID provider', () => {
     expect(openId.introspections).to.equal(before);
   });
 
-  it('leaves a client without the scope at 403', async () => {
+  it('responds with 403 to a client without the scope', async () => {
     expectProblem(await get(await openId.requestToken(JWT_AUDIENCE, 'crm.write')), 403);
     expectProblem(await get(await openId.requestToken(OPAQUE_AUDIENCE, 'crm.write')), 403);
   });
@@ -116,7 +116,7 @@ describe('an OpenID provider', () => {
     await expectActor(token);
   });
 
-  it('revokes a token, whose cached result expires soon', async () => {
+  it('rejects a revoked token once its cached result has expired', async () => {
     const token = await openId.requestToken(OPAQUE_AUDIENCE, 'crm.read');
     expect((await get(token)).status).to.equal(200);
     await openId.revoke(token);

@@ -65,13 +65,13 @@ describe('tokens file format', () => {
     expect(table.get(sha256(TOKEN))?.expiresAt).to.equal(Date.UTC(2030, 0, 1));
   });
 
-  const REFUSED: Readonly<Record<string, readonly [content: string, expected: RegExp]>> = {
+  const REJECTED: Readonly<Record<string, readonly [content: string, expected: RegExp]>> = {
     'no tokens': ['{}', /^t\.json:1:1 missing key 'tokens'/],
     'another key': [
       '{"tokens":[],"token":[]}',
       /^t\.json:1:14 unknown key 'token'.*did you mean 'tokens'/,
     ],
-    'another key in an entry': [
+    'an unknown key in an entry': [
       fileOf(entry({ scope: [] })),
       /unknown key 'scope' in 'tokens\[0\]' \(did you mean 'scopes'\?\)/,
     ],
@@ -92,16 +92,22 @@ describe('tokens file format', () => {
       fileOf(entry({ scopes: [''] })),
       /'tokens\[0\]\.scopes\[0\]' must be a word/,
     ],
-    'an end without a zone': [fileOf(entry({ expires_at: '2030-01-01T00:00:00' })), /with a zone/],
-    'an end on 30 February': [fileOf(entry({ expires_at: '2030-02-30T00:00:00Z' })), /with a zone/],
-    'an end that is no date': [fileOf(entry({ expires_at: 'tomorrow' })), /with a zone/],
-    'two entries of one token': [
+    'an expiry without a zone': [
+      fileOf(entry({ expires_at: '2030-01-01T00:00:00' })),
+      /with a zone/,
+    ],
+    'an expiry on 30 February': [
+      fileOf(entry({ expires_at: '2030-02-30T00:00:00Z' })),
+      /with a zone/,
+    ],
+    'an expiry that is not a date': [fileOf(entry({ expires_at: 'tomorrow' })), /with a zone/],
+    'two entries for one token': [
       fileOf(entry(), entry({ id: 'other' })),
       /two entries have the same sha256/,
     ],
     'broken JSON': ['{"tokens":[', /^t\.json:1:\d+ /],
   };
-  for (const [title, [content, expected]] of Object.entries(REFUSED)) {
+  for (const [title, [content, expected]] of Object.entries(REJECTED)) {
     it(`is rejected with ${title} without showing a value`, () => {
       const message = messageOf(() => parseTokenFile('t.json', content));
       expect(message).to.match(expected);

@@ -43,7 +43,7 @@ describe('dev tokens beside a tokens file', () => {
     { tokens: { tokens: TOKENS } },
   );
 
-  it('both authenticate their callers and nothing else', async () => {
+  it('authenticate their callers and reject everything else', async () => {
     for (const [as, status] of [
       ['dev-system:root', 200],
       ['service-token', 200],
@@ -79,7 +79,7 @@ describe('tokens file', () => {
     });
   }
 
-  it('leaves a user without console.admin and a service without the scope at 403', async () => {
+  it('responds with 403 to a user without console.admin and a service without the scope', async () => {
     expectProblem(await get('plain-user-token'), 403);
     expectProblem(await get('lacking-token'), 403);
   });
@@ -102,7 +102,7 @@ describe('tokens file', () => {
     });
   }
 
-  it('responds with 401 to two headers of one good token', async () => {
+  it('responds with 401 to two headers with the same valid token', async () => {
     const headers: RawHeader[] = [
       ['authorization', 'Bearer service-token'],
       ['authorization', 'Bearer service-token'],
@@ -125,7 +125,7 @@ describe('tokens file', () => {
 
     const lines = setup.host.logs().length;
     writeFileSync(file, '{"tokens": [');
-    await waitUntil('a word about the bad file', () =>
+    await waitUntil('a log line about the invalid file', () =>
       setup.host
         .logs()
         .slice(lines)

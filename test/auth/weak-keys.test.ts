@@ -38,7 +38,7 @@ function createRocaModulus(): string {
 describe('weakness of a public key', () => {
   const strong = createRsaKey();
 
-  it('is not found in good keys', () => {
+  it('is not found in strong keys', () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const curve = publicKey.export({ format: 'jwk' }) as JWK;
     expect(findKeyWeakness(strong)).to.equal(null);

@@ -75,7 +75,7 @@ describe('draining workers', function () {
     expect(await stopped).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('exit immediately with 1 at a second signal', async () => {
+  it('exit immediately with code 1 on a second signal', async () => {
     await start();
     const workers = listWorkers(host);
     const { calls } = await begin(TIMEOUT_MS);

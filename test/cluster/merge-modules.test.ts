@@ -20,12 +20,12 @@ describe('mergeStatus', () => {
   const merge = (...entries: readonly (ReturnType<typeof status> | null)[]) =>
     mergeStatus(entries.map((entry, index) => ({ worker: index + 1, entry })));
 
-  it('is live where all serve the same version, since the last of them does', () => {
+  it('is live when all serve the same version, since the time of the last one', () => {
     const merged = merge(status('live', 'a', TIMES[0]), status('live', 'a', TIMES[1]));
     expect(merged).to.deep.equal(status('live', 'a', TIMES[1]));
   });
 
-  it('is waiting where one serves another version, or none yet', () => {
+  it('is waiting when one serves another version, or none yet', () => {
     for (const other of [status('live', 'b'), null]) {
       const merged = merge(status('live', 'a'), other);
       expect(merged).to.include({
@@ -46,7 +46,7 @@ describe('mergeStatus', () => {
     }
   });
 
-  it('is null where no worker has the descriptor', () => {
+  it('is null when no worker has the descriptor', () => {
     expect(merge(null, null)).to.equal(null);
   });
 });

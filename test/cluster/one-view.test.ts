@@ -160,7 +160,7 @@ describe('a host with two workers', () => {
     await waitUntil('the status file', () => read().state === 'live', TIMEOUT_MS);
   });
 
-  it('rescans in every worker at a SIGHUP', async () => {
+  it('rescans in every worker on SIGHUP', async () => {
     const before = countLines(setup.host, 'rescan');
     signal(setup.host, 'SIGHUP');
     await waitUntil('both', () => countLines(setup.host, 'rescan') === before + 2, TIMEOUT_MS);

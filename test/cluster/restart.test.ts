@@ -52,7 +52,7 @@ describe('rolling restart', function () {
     slow.destroy();
   });
 
-  it('is aborted when a new worker cannot start, and the old ones continue to serve', async () => {
+  it('is aborted when a new worker cannot start, while the old ones continue to serve', async () => {
     const host = await workers.start({ tokens: { tokens: [] } });
     const before = listWorkers(host);
     writeFileSync(join(host.directory, 'tokens.json'), '{"tokens": 7}');
@@ -69,7 +69,7 @@ describe('rolling restart', function () {
     await waitForLine(host, 'restarted');
   });
 
-  it('turns into a drain when the host is stopped meanwhile', async () => {
+  it('becomes a drain when the host is stopped meanwhile', async () => {
     const host = await workers.start();
     signal(host, 'SIGUSR2');
     await waitForLine(host, 'restarting');

@@ -72,7 +72,7 @@ describe('workers that keep calls', function () {
     const isWhole = async () => (await list()).join() === ids.toReversed().join();
     await waitUntil('all calls, newest first', isWhole, TIMEOUT_MS);
     const [victim = 0] = listWorkers(host);
-    // A worker writes its calls twice a second; what it has not written is lost with it.
+    // A worker writes its calls twice a second. Calls that are not written yet are lost when it exits.
     await pause(3000);
     process.kill(victim, 'SIGKILL');
     await waitForLine(host, 'worker ready', 3);

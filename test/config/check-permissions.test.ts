@@ -47,7 +47,7 @@ describe('files that other users may read or change', () => {
     });
   }
 
-  it('cause none where there are none', () => {
+  it('cause no warnings when they do not exist', () => {
     const { log, lines } = createRecordedLog();
     warnOfOpenPermissions({ state: join(folder, 'missing'), tokens: null }, log);
     expect(lines).to.deep.equal([]);

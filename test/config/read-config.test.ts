@@ -89,7 +89,7 @@ describe('the configuration', () => {
     expect((await read()).config).to.be.frozen;
   });
 
-  it('prefers a flag to a variable, that to the file, that to the default', async () => {
+  it('prefers a flag to a variable, a variable to the file, and the file to the default', async () => {
     const text = 'port: 1\nhost: a\nenv: development\n';
     const variables = { MODGATE_PORT: '2', MODGATE_HOST: 'b' };
     const { config, sources } = await readText(text, { port: '3' }, variables);
@@ -102,7 +102,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('names each setting alike in every source', () => {
+  it('uses the same name for a setting in every source', () => {
     expect(settingFlag('allowDevAuthAnywhere')).to.equal('--allow-dev-auth-anywhere');
     expect(settingVariable('allowDevAuthAnywhere')).to.equal('MODGATE_ALLOW_DEV_AUTH_ANYWHERE');
     expect(settingKey('drainMs')).to.equal('drain-ms');
@@ -141,12 +141,12 @@ describe('the configuration', () => {
     expect(config.plugins?.[0]).to.include({ kind: 'package', name: '@acme/x' });
   });
 
-  it('finds the file by its variable too', async () => {
+  it('also finds the file by its variable', async () => {
     writeFileSync(file, 'port: 7\n');
     expect((await read({}, { MODGATE_CONFIG: file })).config.port).to.equal(7);
   });
 
-  it('resolves paths of the file beside it, and all others in the working directory', async () => {
+  it('resolves paths of the file in its folder, and all others in the working directory', async () => {
     const { config } = await readText('modules: m\ntokens: /t\n', { state: 's' });
     expect(config).to.include({ modules: join(folder, 'm'), tokens: '/t', state: resolve('s') });
   });
@@ -249,13 +249,13 @@ describe('the configuration', () => {
       'must be a whole number from 0 to 65535, written as a number',
     ],
     [
-      'a text for a switch',
+      'a string for a boolean',
       'allow-dev-auth-anywhere: "true"\n',
       'allow-dev-auth-anywhere in :1:1',
       'must be true or false, written as a boolean',
     ],
     [
-      'a number for a switch',
+      'a number for a boolean',
       'allow-dev-auth-anywhere: 1\n',
       'allow-dev-auth-anywhere in :1:1',
       'must be true or false, written as a boolean',

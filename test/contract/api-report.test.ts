@@ -9,7 +9,7 @@ const HOW = 'run: node tools/api-report.mjs';
 describe('the report of modgate/contract', () => {
   const committed = readFileSync(REPORT, 'utf8');
 
-  it('is what the code exports', () => {
+  it('lists what the code exports', () => {
     const [node, script] = [process.execPath, 'tools/api-report.mjs'];
     const now = execFileSync(node, [script, '--print'], { encoding: 'utf8' });
     expect(now, `what modgate/contract exports has changed; ${HOW}`).to.equal(committed);

@@ -13,7 +13,7 @@ const ENTRIES = ['contract', 'testkit'];
 
 describe('the comments of the published interfaces', () => {
   for (const entry of ENTRIES) {
-    it(`are there for each export of modgate/${entry}, and for each member`, () => {
+    it(`exist for each export of modgate/${entry} and each member`, () => {
       const folder = join(CORE, entry);
       const isExported = readExported(join(folder, 'index.d.ts'));
       const bare = listDeclarations(folder).flatMap((file) => findBare(file, isExported));
@@ -36,7 +36,7 @@ function listDeclarations(folder: string): string[] {
     .filter((file) => file.endsWith('.d.ts') && !file.endsWith('index.d.ts'));
 }
 
-/** What has no comment right above it, as `file:name`. */
+/** Declarations without a comment directly above them, as `file:name`. */
 function findBare(file: string, isExported: (name: string) => boolean): string[] {
   const lines = readFileSync(file, 'utf8').split('\n');
   const bare: string[] = [];

@@ -124,7 +124,7 @@ describe('parseDescriptor', () => {
     expect(descriptor.provider.config).to.deep.equal({ fast: true });
   });
 
-  it('warns of a header that is forwarded anyway', async () => {
+  it('warns about a header that is forwarded by default', async () => {
     const text =
       'module: crm\nprovider: { kind: mute }\nmanifest: m.json\nforward_headers: [If-Match]';
     const { warnings } = await parse(text);
@@ -140,7 +140,7 @@ describe('parseDescriptor', () => {
     expect(warnings[0]).to.include({ severity: 'warning', file: 'crm.yaml' });
   });
 
-  it('warns of permissions that no request can have in its path', async () => {
+  it('warns about permissions that cannot be in a request path', async () => {
     const grants = ['crm.read', 'crm/read', 'crm\\read', 'a?', 'a#', 'a%2F', '..', '50%', 'a;b'];
     const text = `module: crm\nprovider: { kind: mute }\nmanifest: m.json\nconsole: { grants: ${JSON.stringify(grants)} }`;
     const { warnings } = await parse(text);
@@ -149,7 +149,7 @@ describe('parseDescriptor', () => {
     );
   });
 
-  it('locates what the descriptor says', async () => {
+  it('finds the position of a key in the descriptor', async () => {
     const { locate } = await parse('module: crm\nprovider:\n  kind: mute\nmanifest: m.json');
     expect(locate(['provider', 'kind'], 'key')).to.deep.equal({ line: 3, column: 3 });
     expect(locate(['provider', 'kind'], 'value')).to.deep.equal({ line: 3, column: 9 });
@@ -157,7 +157,7 @@ describe('parseDescriptor', () => {
     expect(locate([], 'value')).to.deep.equal({ line: 1, column: 1 });
   });
 
-  it('reports a plugin that cannot be loaded where its kind is named', async () => {
+  it('reports a plugin that cannot be loaded at the place of its kind', async () => {
     const adapters = {
       kinds: () => ['x'],
       adapter: () => Promise.reject(new Error("plugin 'x' cannot be imported")),
@@ -170,7 +170,7 @@ describe('parseDescriptor', () => {
     ]);
   });
 
-  it('reports a check of a plugin that throws, without its message', async () => {
+  it('reports a failed check of a plugin without its message', async () => {
     const config = define('x', (value) => {
       throw new Error(`what is ${JSON.stringify(value)}?`);
     });

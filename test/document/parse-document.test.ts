@@ -11,10 +11,10 @@ import {
 
 const ONE_MIB = 1024 * 1024;
 const LARGEST = { json: 4 * ONE_MIB, yaml: ONE_MIB } as const;
-/** CPU time of one text; less than 200 ms on an idle machine, more where caches are shared. */
+/** CPU time for one text: less than 200 ms on an idle machine, more with shared caches. */
 const LONGEST_MS = 1000;
 
-/** CPU time, since other processes of a busy machine take wall-clock time. */
+/** CPU time, because other processes of a busy machine delay wall-clock time. */
 function cpuMsSince(start: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(start);
   return (user + system) / 1000;
@@ -133,7 +133,7 @@ describe('parseStructuredText', () => {
     expect(value).to.deep.equal([1, [1], 2, 2, [1]]);
   });
 
-  it('gives each alias a copy of its own', () => {
+  it('returns a separate copy for each alias', () => {
     const { value } = parseStructuredText('[&a [1], *a]', 'yaml');
     const [first, second] = value as unknown[];
     expect(first).to.deep.equal(second);
@@ -150,7 +150,7 @@ describe('parseStructuredText', () => {
     expect(`${value}`).to.equal('');
   });
 
-  it('accepts 4 MiB of JSON, 1 MiB of YAML, and no more', () => {
+  it('accepts at most 4 MiB of JSON and 1 MiB of YAML', () => {
     const padded = (length: number) => `"${'a'.repeat(length - 2)}"`;
     for (const format of ['json', 'yaml'] as const) {
       const length = LARGEST[format];
@@ -159,7 +159,7 @@ describe('parseStructuredText', () => {
     }
   });
 
-  it('accepts 200,000 values and no more', () => {
+  it('accepts at most 200,000 values', () => {
     const listOf = (values: number) =>
       `[${Array(values - 1)
         .fill('1')
@@ -169,13 +169,13 @@ describe('parseStructuredText', () => {
     expectViolation(listOf(200_001), 'yaml', 'too-many-values');
   });
 
-  it('accepts 100,000 tokens of YAML and no more', () => {
+  it('accepts at most 100,000 tokens of YAML', () => {
     const listOf = (values: number) => `[${'1,'.repeat(values)}]`;
     expect(parseStructuredText(listOf(33_000), 'yaml').value).to.have.length(33_000);
     expectViolation(listOf(34_000), 'yaml', 'too-many-values');
   });
 
-  it('accepts 10,000 keys of a mapping and no more', () => {
+  it('accepts at most 10,000 keys in a mapping', () => {
     const keys = (count: number) => Array.from({ length: count }, (_, n) => `"k${n}": 1`).join(',');
     for (const format of ['json', 'yaml'] as const) {
       const { value } = parseStructuredText(`{${keys(10_000)}}`, format);
@@ -185,7 +185,7 @@ describe('parseStructuredText', () => {
   });
 
   for (const format of ['json', 'yaml'] as const) {
-    it(`rejects 190,000 keys of ${format} at once`, () => {
+    it(`rejects 190,000 keys of ${format} quickly`, () => {
       const keys = Array.from({ length: 190_000 }, (_, n) => `"k${n}": 1`);
       const text = `{${keys.join(',').slice(0, format === 'json' ? undefined : ONE_MIB - 10)}}`;
       const startedAt = process.cpuUsage();
@@ -202,7 +202,7 @@ describe('parseStructuredText', () => {
     anchors: '- &a 1\n',
   };
   for (const [name, unit] of Object.entries(LONG)) {
-    it(`rejects 1 MiB of ${name} at once`, () => {
+    it(`rejects 1 MiB of ${name} quickly`, () => {
       const text = `${unit.startsWith('-') ? '' : 'b: 1\n'}${unit.repeat(ONE_MIB / unit.length - 8)}`;
       const startedAt = process.cpuUsage();
       expectViolation(text, 'yaml', 'too-many-values');
@@ -220,14 +220,14 @@ describe('parseStructuredText', () => {
     'a folded block': (length) => `a: >\n${'  a\n\n'.repeat(length / 5 - 2)}`,
   };
   for (const [name, create] of Object.entries(SCALARS)) {
-    it(`reads 1 MiB of ${name} at once`, () => {
+    it(`reads 1 MiB of ${name} quickly`, () => {
       const startedAt = process.cpuUsage();
       parseStructuredText(create(ONE_MIB), 'yaml');
       expect(cpuMsSince(startedAt)).to.be.lessThan(LONGEST_MS);
     });
   }
 
-  it('accepts a manifest of ten thousand routes as JSON, of 2,500 as YAML', () => {
+  it('accepts a manifest of 10,000 routes as JSON, and of 2,500 as YAML', () => {
     const route = {
       method: 'GET',
       path: '/others/{id}',
@@ -256,7 +256,7 @@ describe('parseStructuredText', () => {
     });
   }
 
-  it('rejects a billion laughs at once', () => {
+  it('rejects a billion laughs quickly', () => {
     const letters = [...'abcdefghi'];
     const lines = letters.map((letter, index) => {
       const item = index === 0 ? 'lol' : `*${letters[index - 1]}`;
@@ -267,7 +267,7 @@ describe('parseStructuredText', () => {
     expect(cpuMsSince(startedAt)).to.be.lessThan(1000);
   });
 
-  it('allows 100 levels and no more', () => {
+  it('accepts at most 100 levels', () => {
     const tower = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
     for (const format of ['json', 'yaml'] as const) {
       expect(parseStructuredText(tower(101), format).value).to.be.an('array');
@@ -286,7 +286,7 @@ describe('parseStructuredText', () => {
     ),
   };
   for (const [name, text] of Object.entries(TOWERS)) {
-    it(`rejects a tower of ${name} at once`, () => {
+    it(`rejects a tower of ${name} quickly`, () => {
       const startedAt = process.cpuUsage();
       expectViolation(text, 'yaml', 'too-deep');
       expect(cpuMsSince(startedAt)).to.be.lessThan(2000);
@@ -352,7 +352,7 @@ describe('parseStructuredText', () => {
     }
   });
 
-  describe('beside JSON.parse', () => {
+  describe('compared with JSON.parse', () => {
     const options = { noUnicodeString: false, maxDepth: 6 } as const;
     const isPlain = (value: unknown) => !/"__proto__"/.test(JSON.stringify(value));
 

@@ -77,7 +77,7 @@ describe('resolveReferences', () => {
     ],
     ['a dynamic struct', object({ a: dynamic(() => secret) }), { a: 'env:A' }],
     [
-      'a dynamic struct that looks at the root',
+      'a dynamic struct that depends on the root',
       object({
         kind: enums(['x', 'y']),
         a: dynamic((_, { branch }): AnyStruct => (branch[0].kind === 'x' ? secret : string())),
@@ -176,7 +176,7 @@ describe('resolveReferences', () => {
     ]);
   });
 
-  it('follows links', async () => {
+  it('follows symbolic links', async () => {
     const baseDir = createFolder({ real: 'x' });
     symlinkSync('real', join(baseDir, 'link'));
     const references = await resolve({ struct: secret, config: 'file:link', baseDir });
@@ -195,7 +195,7 @@ describe('resolveReferences', () => {
     expect(await read('x')).not.to.equal(first);
   });
 
-  it('rejects everything that cannot be resolved, at once and in place', async () => {
+  it('reports all unresolved references together, with their places', async () => {
     const baseDir = createFolder({
       empty: '\n',
       large: Buffer.alloc(FOUR_MIB + 1, 'a'),
@@ -232,7 +232,7 @@ describe('resolveReferences', () => {
     expect(found.map(summarize)[1]).to.include({ line: 1, column: 38 });
   });
 
-  it('reads a file of any bytes that is not a secret', async () => {
+  it('reads a file of any bytes for a file reference', async () => {
     const baseDir = createFolder({ a: Buffer.from([0xff]) });
     const references = await resolve({ struct: fileReference(), config: 'a', baseDir });
     expect([...references.file('a')]).to.deep.equal([0xff]);

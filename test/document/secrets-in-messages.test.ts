@@ -39,7 +39,7 @@ function listVariants(value: unknown): string[] {
   );
 }
 
-/** All that an error may show: message, hint and the name of the file, of each diagnostic. */
+/** Everything that an error shows: the message, hint and file name of each diagnostic. */
 async function textOf(work: () => unknown): Promise<string> {
   try {
     await work();
@@ -65,7 +65,7 @@ describe('diagnostics', () => {
     }
   });
 
-  it('show no value of a manifest but the routes and capabilities that they are about', async () => {
+  it('show no value of a manifest except the routes and capabilities that they refer to', async () => {
     const isNamed = /route '[A-Z]+ [^\n]*'[^\n]*|the capability '[^']*'|add '[^']*'/g;
     for (const vector of readCorpus<GoodDocument[]>('manifests/good')) {
       for (const text of listVariants(readValue(vector))) {

@@ -70,7 +70,7 @@ const CASES: readonly [name: string, struct: AnyStruct, value: unknown, messages
   ],
   ['a word', object({ a: enums(['one', 'two']) }), { a: 'tow' }, ["'a' must be one of one, two"]],
   [
-    'a word that is near',
+    'a similar word',
     object({ a: enums(['problem', 'other']) }),
     { a: 'Problems' },
     ["'a' must be one of problem, other (did you mean 'problem'?)"],
@@ -139,13 +139,13 @@ const CASES: readonly [name: string, struct: AnyStruct, value: unknown, messages
   ],
   ['a list in a union', object({ a: ENDPOINT }), { a: [1] }, ["'a' must be a string or a mapping"]],
   [
-    'what a dynamic struct chose',
+    'the struct that a dynamic struct selects',
     object({ a: dynamic((value): AnyStruct => (value === 1 ? enums([2, 3]) : string())) }),
     { a: 1 },
     ["'a' must be one of 2, 3"],
   ],
   [
-    'several at once',
+    'several violations',
     object({ a: string(), b: number() }),
     { a: 1, b: 'x', c: 1 },
     [
@@ -159,12 +159,12 @@ const CASES: readonly [name: string, struct: AnyStruct, value: unknown, messages
 
 describe('validateStruct', () => {
   for (const [name, struct, value, messages] of CASES) {
-    it(`explains what is wrong with ${name}`, () => {
+    it(`explains a violation: ${name}`, () => {
       expect(messagesOf(value, struct)).to.deep.equal(messages);
     });
   }
 
-  it('names no key that is not a plain word', () => {
+  it('prints only keys that are plain words', () => {
     expect(messagesOf({ 's3cret value!': 1 }, object({}))).to.deep.equal(['unknown key']);
     expect(
       messagesOf({ a: { 'x y': 1 } }, object({ a: record(string(), string()) })),
@@ -191,7 +191,7 @@ describe('validateStruct', () => {
     expect(messagesOf(value, object({}))).to.have.length(100);
   });
 
-  it('visits a mapping no more often for a hundred unknown keys than for one', () => {
+  it('visits a mapping equally often for one unknown key and for a hundred', () => {
     const countWalks = (unknown: number) => {
       let walks = 0;
       const target = Object.fromEntries(Array.from({ length: unknown }, (_, n) => [`k${n}`, 1]));

@@ -49,7 +49,7 @@ describe('identity keys over time', () => {
     rmSync(stateDir, { recursive: true, force: true });
   });
 
-  it('sign with the first key at once and with the next after it was published long enough', async () => {
+  it('sign with the first key immediately, and with the next one after a publishing time', async () => {
     const keys = await prepare();
     const first = signer(keys);
     expect(published(keys)).to.deep.equal([first]);
@@ -81,7 +81,7 @@ describe('identity keys over time', () => {
     expect(signer(keys)).to.equal(before);
   });
 
-  it('are the same for all processes of a folder, also when they start at once', async () => {
+  it('are the same for all processes of a folder, also when they start simultaneously', async () => {
     const all = await Promise.all([prepare(), prepare(), prepare()]);
     const kids = new Set(all.map(signer));
     expect(kids.size).to.equal(1);
@@ -93,7 +93,7 @@ describe('identity keys over time', () => {
     expect(new Set(all.map((keys) => published(keys).join())).size).to.equal(1);
   });
 
-  it('are in memory where the folder is not writable', async () => {
+  it('are in memory when the folder is not writable', async () => {
     writeFileSync(join(stateDir, 'file'), '');
     // A folder cannot be created below a file, not even by root.
     const keys = await IdentityKeys.open({
@@ -108,7 +108,7 @@ describe('identity keys over time', () => {
     expect(published(keys)).to.deep.equal([signer(keys)]);
   });
 
-  it('prevent a start with a damaged file, without showing its content', async () => {
+  it('prevent the start when the file is damaged, without showing its content', async () => {
     mkdirSync(join(stateDir, 'identity'));
     for (const text of [
       '',

@@ -23,7 +23,7 @@ describe('modgate-identity', () => {
     expect(headerValue(response.headers, 'content-type')).to.equal('application/json');
     return JSON.parse(response.body.toString()) as JSONWebKeySet;
   };
-  const ask = async (module: string, headers: readonly RawHeader[] = []) => {
+  const send = async (module: string, headers: readonly RawHeader[] = []) => {
     setup.provider.reset();
     const target = `/modules/${module}/http/items`;
     const response = await call(setup.host, { target, as: AS, headers });
@@ -32,7 +32,7 @@ describe('modgate-identity', () => {
   };
 
   it('identifies the caller in a token that the published keys verify', async () => {
-    const headers = await ask('acme%2Fcrm', [['x-request-id', 'my-request']]);
+    const headers = await send('acme%2Fcrm', [['x-request-id', 'my-request']]);
     const token = headerValue(headers, 'modgate-identity') ?? '';
     const { payload } = await jwtVerify(token, createLocalJWKSet(await readKeys()), {
       issuer: 'modgate',
@@ -51,13 +51,13 @@ describe('modgate-identity', () => {
   });
 
   it('is new for each call', async () => {
-    const tokens = [await ask('acme%2Fcrm'), await ask('acme%2Fcrm')].map((headers) =>
+    const tokens = [await send('acme%2Fcrm'), await send('acme%2Fcrm')].map((headers) =>
       headerValue(headers, 'modgate-identity'),
     );
     expect(tokens[0]).to.be.a('string').and.not.equal(tokens[1]);
   });
 
-  it('is sent once, and never the value of the caller', async () => {
+  it('is sent once, and replaces any value of the client', async () => {
     const spoofed: RawHeader[] = [
       ['modgate-identity', 'spoofed'],
       ['Modgate-Identity', 'spoofed'],
@@ -67,14 +67,14 @@ describe('modgate-identity', () => {
       ['acme%2Fcrm', 1],
       ['plain', 0],
     ] as const) {
-      const headers = await ask(module, spoofed);
+      const headers = await send(module, spoofed);
       const found = headers.filter(([name]) => /^modgate.identity$/i.test(name));
       expect(found, module).to.have.length(count);
       expect(JSON.stringify(headers)).not.to.include('spoofed');
     }
   });
 
-  it('is sent with writes too', async () => {
+  it('is also sent with writes', async () => {
     setup.provider.reset();
     await call(setup.host, {
       method: 'POST',
@@ -128,7 +128,7 @@ describe('identity keys', () => {
     }
   });
 
-  it('reach a provider behind a Unix socket', async () => {
+  it('are used for a provider behind a Unix socket', async () => {
     const host = await startHost();
     const socketPath = join(host.directory, 'provider.sock');
     const upstream = await startProvider(undefined, { socketPath });
@@ -139,8 +139,8 @@ describe('identity keys', () => {
         identity: true,
       });
       const { waitUntil } = await import('../support/http/wait-until.js');
-      const ask = () => call(host, { target: '/modules/sock/http/a' });
-      await waitUntil('the module', async () => (await ask()).status === 200, 15_000);
+      const send = () => call(host, { target: '/modules/sock/http/a' });
+      await waitUntil('the module', async () => (await send()).status === 200, 15_000);
       const token = String(upstream.requests[0]?.headers['modgate-identity']);
       expect(decodeProtectedHeader(token)).to.include({ alg: 'EdDSA', typ: 'JWT' });
     } finally {

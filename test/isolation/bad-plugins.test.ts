@@ -30,7 +30,7 @@ interface ModuleEntry {
   readonly reason: string | null;
 }
 
-/** Calls the good modules, one call after the other, until it is stopped. */
+/** Calls the good modules sequentially until it is stopped. */
 function startCallers(url: string) {
   const failures: string[] = [];
   let calls = 0;
@@ -60,7 +60,7 @@ function startCallers(url: string) {
   };
 }
 
-describe('bad plugins beside good ones, under load', function () {
+describe('bad plugins next to good ones, under load', function () {
   this.timeout(DEADLINE_MS + 10_000);
   let directory: string;
   let plugins: string;

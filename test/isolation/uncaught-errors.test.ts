@@ -7,19 +7,19 @@ import { waitUntil } from '../support/http/wait-until.js';
 import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
-/** Statements of `invoke` whose errors nothing catches. */
+/** Statements of `invoke` that cause uncaught errors. */
 const UNCAUGHT: Readonly<Record<string, string>> = {
-  'a timer that throws': `later(() => { throw new Error('stray'); });`,
-  'an interval that throws for ever': `setInterval(() => { throw new Error('stray'); }, 5);`,
-  'an immediate that throws': `setImmediate(() => { throw new Error('stray'); });`,
-  'a tick that throws': `process.nextTick(() => { throw new Error('stray'); });`,
-  'a microtask that throws': `queueMicrotask(() => { throw new Error('stray'); });`,
-  'an unhandled rejection': `void Promise.reject(new Error('stray'));`,
-  'a rejection long after the answer': `void pause(50).then(() => { throw new Error('stray'); });`,
-  'an emitter without an error listener': `later(() => new EventEmitter().emit('error', new Error('stray')));`,
+  'a timer that throws': `later(() => { throw new Error('canary'); });`,
+  'an interval that throws forever': `setInterval(() => { throw new Error('canary'); }, 5);`,
+  'an immediate that throws': `setImmediate(() => { throw new Error('canary'); });`,
+  'a tick that throws': `process.nextTick(() => { throw new Error('canary'); });`,
+  'a microtask that throws': `queueMicrotask(() => { throw new Error('canary'); });`,
+  'an unhandled rejection': `void Promise.reject(new Error('canary'));`,
+  'a rejection long after the response': `void pause(50).then(() => { throw new Error('canary'); });`,
+  'an emitter without an error listener': `later(() => new EventEmitter().emit('error', new Error('canary')));`,
   'a socket without an error listener': `net.connect(1, '127.0.0.1');`,
   'a listener of the signal that throws': `invocation.signal.addEventListener('abort', () => {
-    throw new Error('stray');
+    throw new Error('canary');
   });
   await new Promise(() => {});`,
   'a thrown value that is not an error': `later(() => { throw null; });`,
@@ -38,7 +38,7 @@ interface ModuleEntry {
 describe('uncaught errors in module code', () => {
   let plugins: string;
   let host: RunningHost;
-  const moduleOf = (index: number) => `stray-${index}`;
+  const moduleOf = (index: number) => `canary-${index}`;
 
   before(async () => {
     plugins = mkdtempSync(join(tmpdir(), 'modgate-plugins-'));
@@ -58,7 +58,7 @@ describe('uncaught errors in module code', () => {
       entry: adapterSource('once', {
         before: 'let opened = 0;',
         open: `opened += 1; if (opened > 1) throw new Error('only once');`,
-        invoke: `later(() => { throw new Error('stray'); });`,
+        invoke: `later(() => { throw new Error('canary'); });`,
       }),
     });
     files['once.json'] = describeKind('once', 'once');
@@ -71,7 +71,7 @@ describe('uncaught errors in module code', () => {
     expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 
-  const ask = (module: string) => call(host, { target: `/modules/${module}/http/x` });
+  const send = (module: string) => call(host, { target: `/modules/${module}/http/x` });
   const entryOf = async (module: string): Promise<ModuleEntry> => {
     const { modules } = parseJson(await call(host, { target: '/modules' })) as unknown as {
       readonly modules: readonly ModuleEntry[];
@@ -81,11 +81,11 @@ describe('uncaught errors in module code', () => {
   };
   const uncaughtErrorsOf = async (module: string): Promise<number> => {
     const { body } = await call(host, { target: '/metrics' });
-    const line = new RegExp(`^modgate_stray_errors_total\\{module="${module}"\\} (\\d+)$`, 'm');
+    const line = new RegExp(`^modgate_canary_errors_total\\{module="${module}"\\} (\\d+)$`, 'm');
     return Number(line.exec(body.toString())?.[1] ?? Number.NaN);
   };
 
-  /** From the log, because the state itself may be over before it is read. */
+  /** Read from the log, because the state may have changed before it is read. */
   const loggedState = async (module: string, state: string): Promise<Record<string, unknown>> => {
     let line: Record<string, unknown> | undefined;
     const look = () => {
@@ -100,19 +100,19 @@ describe('uncaught errors in module code', () => {
     it(`faults only the module for ${name}, and reopens it`, async () => {
       const module = moduleOf(index);
       expect((await entryOf(module)).state).to.equal('live');
-      await ask(module);
+      await send(module);
       const faulted = await loggedState(module, 'faulted');
       expect(faulted['reason']).to.match(/^uncaught error in module code: /);
-      expect(faulted['reason']).to.not.include('stray');
+      expect(faulted['reason']).to.not.include('canary');
       expect(faulted['hint']).to.include('the host will reopen the module with backoff');
-      expect((await ask('good')).status).to.equal(200);
+      expect((await send('good')).status).to.equal(200);
       expect((await entryOf('good')).state).to.equal('live');
       await waitUntil(
         'the module is live again',
         async () => (await entryOf(module)).state === 'live',
         DEADLINE_MS,
       );
-      expect((await ask(module)).status).to.equal(200);
+      expect((await send(module)).status).to.equal(200);
       expect(await uncaughtErrorsOf(module)).to.be.at.least(1);
       expect(await uncaughtErrorsOf('good')).to.equal(0);
       const line = host
@@ -124,14 +124,14 @@ describe('uncaught errors in module code', () => {
   }
 
   it('keeps serving a faulted version that cannot be reopened', async () => {
-    expect((await ask('once')).status).to.equal(200);
+    expect((await send('once')).status).to.equal(200);
     await waitUntil(
-      'the second version is refused',
+      'the second version is rejected',
       async () => (await entryOf('once')).reason === 'cannot be reopened: only once',
       DEADLINE_MS,
     );
     expect((await entryOf('once')).state).to.equal('faulted');
-    expect((await ask('once')).status).to.equal(200);
+    expect((await send('once')).status).to.equal(200);
   });
 
   it('reopens a faulted module at once when its file changes', async () => {
@@ -142,11 +142,11 @@ describe('uncaught errors in module code', () => {
       DEADLINE_MS,
     );
     expect((await entryOf('once')).reason).to.equal(null);
-    expect((await ask('once')).status).to.equal(200);
+    expect((await send('once')).status).to.equal(200);
   });
 
   it('logs endless errors once a second', async () => {
-    const module = moduleOf(NAMES.indexOf('an interval that throws for ever'));
+    const module = moduleOf(NAMES.indexOf('an interval that throws forever'));
     await waitUntil('many errors', async () => (await uncaughtErrorsOf(module)) > 50, DEADLINE_MS);
     const lines = host
       .logs()

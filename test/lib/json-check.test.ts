@@ -97,7 +97,7 @@ const INVALID = [
   '/**/1',
 ];
 
-/** What JSON is made of, so that random texts are nearly JSON. */
+/** Tokens of JSON, so that random texts are nearly JSON. */
 const PIECES = [
   ...'{}[]:,"\\ \n\t-+.eE0123456789ux/',
   'true',
@@ -116,14 +116,14 @@ const PIECES = [
 
 describe('isJson', () => {
   for (const text of VALID) {
-    it(`takes ${JSON.stringify(text)}`, () => {
+    it(`accepts ${JSON.stringify(text)}`, () => {
       expect(isJson(Buffer.from(text))).to.equal(true);
       expectAgreement(Buffer.from(text));
     });
   }
 
   for (const text of INVALID) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect(isJson(Buffer.from(text))).to.equal(false);
       expectAgreement(Buffer.from(text));
     });
@@ -152,7 +152,7 @@ describe('isJson', () => {
       fc.property(fc.json(), fc.nat(), fc.integer({ min: 0, max: 127 }), (text, at, byte) => {
         const bytes = Buffer.from(text);
         bytes[at % bytes.length] = byte;
-        // A broken UTF-8 sequence is refused before JSON is looked for.
+        // UTF-8 is validated before JSON.
         if (bytes.equals(Buffer.from(bytes.toString('utf8')))) expectAgreement(bytes);
       }),
       { numRuns: 5000 },

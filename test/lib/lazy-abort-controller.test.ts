@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { LazyAbortController } from '../../core/lib/lazy-abort-controller.js';
 
 function listen(source: LazyAbortController): {
-  told: () => number;
+  calls: () => number;
   listener: { handleEvent(): void };
 } {
   let count = 0;
@@ -12,17 +12,17 @@ function listen(source: LazyAbortController): {
     },
   };
   source.addEventListener('abort', listener);
-  return { told: () => count, listener };
+  return { calls: () => count, listener };
 }
 
 describe('lazy abort controller', () => {
   it('calls its listeners once and keeps the first reason', () => {
     const source = new LazyAbortController();
-    const { told } = listen(source);
+    const { calls } = listen(source);
     expect([source.aborted, source.reason]).to.deep.equal([false, undefined]);
     source.abort('first');
     source.abort('second');
-    expect([source.aborted, source.reason, told()]).to.deep.equal([true, 'first', 1]);
+    expect([source.aborted, source.reason, calls()]).to.deep.equal([true, 'first', 1]);
   });
 
   it('does not call removed listeners', () => {
@@ -31,21 +31,21 @@ describe('lazy abort controller', () => {
     source.removeEventListener('abort', left.listener);
     source.removeEventListener('abort', left.listener);
     source.abort('gone');
-    expect([left.told(), stayed.told()]).to.deep.equal([0, 1]);
+    expect([left.calls(), stayed.calls()]).to.deep.equal([0, 1]);
   });
 
   it('does not call listeners that are removed during the abort', () => {
     const source = new LazyAbortController();
-    const second = { told: false, handleEvent: () => {} };
+    const second = { isCalled: false, handleEvent: () => {} };
     second.handleEvent = () => {
-      second.told = true;
+      second.isCalled = true;
     };
     source.addEventListener('abort', {
       handleEvent: () => source.removeEventListener('abort', second),
     });
     source.addEventListener('abort', second);
     source.abort('gone');
-    expect(second.told).to.equal(false);
+    expect(second.isCalled).to.equal(false);
   });
 
   it('aborts its signal, whether created before or after', () => {

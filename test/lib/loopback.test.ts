@@ -13,7 +13,7 @@ describe('isLoopbackAddress', () => {
     '::ffff:7f00:1',
   ];
   for (const host of LOOPBACK) {
-    it(`takes ${host}`, () => expect(isLoopbackAddress(host)).to.equal(true));
+    it(`accepts ${host}`, () => expect(isLoopbackAddress(host)).to.equal(true));
   }
 
   const OTHERS = [
@@ -38,7 +38,7 @@ describe('isLoopbackAddress', () => {
     '127.0.0.1\n',
   ];
   for (const host of OTHERS) {
-    it(`refuses ${JSON.stringify(host)}`, () => expect(isLoopbackAddress(host)).to.equal(false));
+    it(`rejects ${JSON.stringify(host)}`, () => expect(isLoopbackAddress(host)).to.equal(false));
   }
 });
 
@@ -55,7 +55,7 @@ describe('isLoopbackHostHeader', () => {
     '[::1]:3000',
   ];
   for (const value of LOOPBACK) {
-    it(`takes ${value}`, () => expect(isLoopbackHostHeader(value)).to.equal(true));
+    it(`accepts ${value}`, () => expect(isLoopbackHostHeader(value)).to.equal(true));
   }
 
   const OTHERS = [
@@ -93,7 +93,7 @@ describe('isLoopbackHostHeader', () => {
     '[::ffff:127.0.0.1]',
   ];
   for (const value of OTHERS) {
-    it(`refuses ${value === undefined ? 'an absent header' : JSON.stringify(value)}`, () =>
+    it(`rejects ${value === undefined ? 'an absent header' : JSON.stringify(value)}`, () =>
       expect(isLoopbackHostHeader(value)).to.equal(false));
   }
 });

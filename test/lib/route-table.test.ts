@@ -64,7 +64,7 @@ describe('route table', () => {
     expect(() => createTable('GET /a/{x}', 'POST /a/{x}')).not.to.throw();
   });
 
-  it('lists the other matches after the winner', () => {
+  it('lists the other matches after the best one', () => {
     const table = createTable('GET /{rest...}', 'GET /a/{x}', 'GET /a/b');
     const all = table.matchAll('GET', ['a', 'b']).map(({ value }) => value);
     expect(all).to.deep.equal(['/a/b', '/a/{x}', '/{rest...}']);
@@ -96,7 +96,7 @@ function addIfNew(table: RouteTable<string>, path: string): void {
 describe('parseRouteTemplate', () => {
   const good = ['/a', '/a/{b}', '/{b...}', '/:id', '/a;b', '/a b', '/ü/{x-1_Y}', '/*', '/a%zz'];
   for (const text of good) {
-    it(`takes '${text}'`, () => {
+    it(`accepts '${text}'`, () => {
       expect(parseRouteTemplate(text).text).to.equal(text);
     });
   }
@@ -125,7 +125,7 @@ describe('parseRouteTemplate', () => {
     ['/a\ud800', 'has a literal that no request can match'],
   ];
   for (const [text, message] of bad) {
-    it(`refuses '${text}': ${message}`, () => {
+    it(`rejects '${text}': ${message}`, () => {
       expect(() => parseRouteTemplate(text)).to.throw(TemplateError, message);
     });
   }

@@ -45,7 +45,7 @@ describe('semaphore', () => {
     expect(await Promise.all(tasks)).to.deep.equal(['a', 'b']);
   });
 
-  it('rejects a waiting task when its signal is aborted, and goes on', async () => {
+  it('rejects a waiting task when its signal is aborted, and runs the others', async () => {
     const semaphore = new Semaphore(1, 2);
     const controller = new AbortController();
     const { run, release } = createTasks(semaphore);
@@ -116,7 +116,7 @@ describe('semaphore', () => {
     expect(started).to.deep.equal(['first', 'a1', 'b1', 'a2', 'b2', 'a3']);
   });
 
-  it('takes places in a full queue from the largest share only', async () => {
+  it('evicts tasks from a full queue only from the largest share', async () => {
     const { run, release } = createTasks(new Semaphore(1, 4));
     const tasks = [run('first')];
     for (const name of ['a1', 'a2', 'a3', 'a4']) tasks.push(run(name, 'a'));

@@ -15,23 +15,23 @@ function record(): { batch: LineBatch; texts: string[]; written: Promise<void> }
 }
 
 describe('line batch', () => {
-  it('is written after a delay, all lines together', async () => {
+  it('is written as a whole after a delay', async () => {
     const { batch, texts, written } = record();
     batch.add('a\n');
     batch.add('b\n');
     expect(texts).to.deep.equal([]);
-    // The timer of a batch does not keep a process.
+    // The timer of a batch does not keep a process running.
     const keep = setInterval(() => {}, 1000);
     await written.finally(() => clearInterval(keep));
     expect(texts).to.deep.equal(['a\nb\n']);
   });
 
-  it('is written at once when it is full', () => {
+  it('is written immediately when it is full', () => {
     const { batch, texts } = record();
     const line = `${'x'.repeat(40_000)}\n`;
     batch.add(line);
     expect(texts).to.deep.equal([]);
-    // Together they would not go out in one write: what other processes print could come between.
+    // Together they would exceed one write, and output of other processes could come between.
     batch.add(line);
     expect(texts).to.deep.equal([line]);
     batch.add(`${'x'.repeat(70_000)}\n`);
@@ -40,7 +40,7 @@ describe('line batch', () => {
     expect(texts).to.have.length(3);
   });
 
-  it('accepts any text and passes on bytes that do not change', () => {
+  it('accepts any text and passes on bytes that are not changed later', () => {
     const handedOn: Buffer[] = [];
     const batch = new LineBatch((lines) => handedOn.push(lines), 16);
     for (const line of ['é😀\n', 'second\n', 'third\n', `${'ü'.repeat(20)}\n`]) batch.add(line);

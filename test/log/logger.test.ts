@@ -17,7 +17,7 @@ function fieldsOf(fields: Readonly<Record<string, unknown>>): Record<string, unk
 }
 
 describe('log', () => {
-  it('writes level as a word, time as ISO 8601, and nothing about the machine', () => {
+  it('writes the level as a word, the time as ISO 8601, and no data about the machine', () => {
     const { log, lines } = record();
     log.warn({ port: 1 }, 'careful');
     expect(Object.keys(lines[0] ?? {})).to.deep.equal(['level', 'time', 'port', 'msg']);

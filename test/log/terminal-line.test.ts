@@ -39,7 +39,7 @@ describe('log on a terminal', () => {
 
   before(function () {
     directory = mkdtempSync(join(tmpdir(), 'modgate-terminal-'));
-    // Of util-linux; the one of BSD takes its command in another way.
+    // The script(1) of util-linux; the one of BSD has other arguments.
     const { status, stdout } = spawnSync('script', ['--version'], { encoding: 'utf8' });
     if (status === 0 && stdout.includes('util-linux')) return;
     process.stderr.write('    skipped: no script(1) of util-linux to make a terminal\n');
@@ -48,7 +48,7 @@ describe('log on a terminal', () => {
 
   after(async () => {
     if (terminal !== undefined && terminal.exitCode === null) {
-      // script(1) ends what runs on its terminal; killed at once it would leave the host behind.
+      // script(1) ends the host on its terminal; after SIGKILL the host would keep running.
       const closed = once(terminal, 'close');
       terminal.kill('SIGTERM');
       await closed;

@@ -42,7 +42,7 @@ async function read(
     file,
     locate,
     baseDir: '/nowhere',
-    askProvider: () => expect.fail('the provider was asked'),
+    readFromProvider: () => expect.fail('the provider was called'),
     signal: new AbortController().signal,
     ...rest,
   });
@@ -76,7 +76,7 @@ describe('loadManifest', () => {
     });
   }
 
-  it('places diagnostics in the file of the manifest, named as written', async () => {
+  it('locates diagnostics in the manifest file, named as written', async () => {
     const baseDir = createFolder({ 'm.json': '{\n  "protocol": "x"\n}' });
     const found = await diagnosticsOf(() => read('manifest: ./m.json', { baseDir }));
     expect(found.at(-1)).to.include({ file: './m.json', line: 2, rule: 'invalid-value' });
@@ -85,7 +85,7 @@ describe('loadManifest', () => {
     expect(fault).to.include({ file: './m.json', line: 1, column: 2, rule: 'json-syntax' });
   });
 
-  it('rejects a descriptor that names a file which cannot be read', async () => {
+  it('rejects a descriptor with a manifest file that cannot be read', async () => {
     const baseDir = createFolder({ bad: Buffer.from([0xff]), 'folder/x': '' });
     const cases = [
       ['./m.json', 'file-missing', 'does not exist'],
@@ -100,12 +100,12 @@ describe('loadManifest', () => {
     }
   });
 
-  it('hints at the other form for a URL that is taken for a path', async () => {
+  it('hints at the URL form for a URL that is written as a path', async () => {
     const [finding] = await diagnosticsOf(() => read('manifest: https://a.test/m.json'));
     expect(finding?.hint).to.equal('write { url: … } for a manifest behind a URL');
   });
 
-  it('reads an inline manifest, and places diagnostics in the descriptor', async () => {
+  it('reads an inline manifest, and locates diagnostics in the descriptor', async () => {
     const inline = `manifest:\n  inline: ${JSON_TEXT}`;
     expect((await read(inline)).manifest).to.deep.equal(MANIFEST);
     const found = await diagnosticsOf(() => read(inline.replace('acme/crm', 'ACME')));
@@ -117,23 +117,23 @@ describe('loadManifest', () => {
   });
 
   it('requests the manifest of the provider', async () => {
-    const askProvider = () => Promise.resolve(MANIFEST);
-    const result = await read('manifest: { from: provider }', { askProvider });
+    const readFromProvider = () => Promise.resolve(MANIFEST);
+    const result = await read('manifest: { from: provider }', { readFromProvider });
     expect(result).to.deep.include({ manifest: MANIFEST, digest: DIGEST, files: [] });
     const bad = () => Promise.resolve({ ...MANIFEST, module_id: 1 });
-    const [finding] = await diagnosticsOf(() => read('', { askProvider: bad }));
+    const [finding] = await diagnosticsOf(() => read('', { readFromProvider: bad }));
     expect(finding).to.include({ file: 'provider of crm', line: null, column: null });
   });
 
-  it('reports a provider that does not answer, without its message', async () => {
+  it('reports a provider that does not respond, without its message', async () => {
     const failure = new ProviderFailure('unavailable', 'hunter2');
     const cases = [
       [failure, 'the provider gave no manifest (unavailable)'],
       [new Error('hunter2'), 'the provider gave no manifest'],
     ] as const;
     for (const [error, message] of cases) {
-      const askProvider = () => Promise.reject(error);
-      expect(await unavailability(read('', { askProvider }))).to.equal(message);
+      const readFromProvider = () => Promise.reject(error);
+      expect(await unavailability(read('', { readFromProvider }))).to.equal(message);
     }
   });
 
@@ -210,9 +210,9 @@ describe('loadManifest', () => {
     });
 
     const JSON_TYPE = { 'content-type': 'application/json' };
-    const REFUSED: readonly [name: string, answer: RequestListener, message: string][] = [
+    const REJECTED: readonly [name: string, answer: RequestListener, message: string][] = [
       ['another status', send(404, JSON_TYPE, '{}'), 'answered with status 404 instead of 200'],
-      ['an empty answer', send(204, {}, ''), 'answered with status 204 instead of 200'],
+      ['an empty response', send(204, {}, ''), 'answered with status 204 instead of 200'],
       [
         'a redirect',
         send(302, { location: '/m.json' }, ''),
@@ -234,7 +234,7 @@ describe('loadManifest', () => {
         'answered with more than 4 MiB',
       ],
       [
-        'something that is not UTF-8',
+        'text that is not UTF-8',
         send(200, JSON_TYPE, Buffer.from([0x22, 0xff, 0x22])),
         'answered with text that is not UTF-8',
       ],
@@ -252,16 +252,16 @@ describe('loadManifest', () => {
         'could not be reached, or broke off',
       ],
     ];
-    for (const [name, listener, message] of REFUSED) {
+    for (const [name, listener, message] of REJECTED) {
       it(`rejects ${name}`, async () => {
         answer = listener;
-        const told = await unavailability(read(`manifest: { url: "${url}/m.json?key=CANARY" }`));
-        expect(told).to.equal(`the manifest's URL ${message}`);
+        const reason = await unavailability(read(`manifest: { url: "${url}/m.json?key=CANARY" }`));
+        expect(reason).to.equal(`the manifest's URL ${message}`);
       });
     }
 
     for (const [name, listener] of [
-      ['never answers', () => {}],
+      ['never responds', () => {}],
       [
         'never ends',
         (_: unknown, response: Parameters<RequestListener>[1]) => {
@@ -271,17 +271,17 @@ describe('loadManifest', () => {
     ] as const) {
       it(`gives up on a server that ${name}`, async () => {
         answer = listener;
-        const told = await unavailability(fetchManifestText(url, ignore, 100));
-        expect(told).to.equal("the manifest's URL did not answer in full within 100 ms");
+        const reason = await unavailability(fetchManifestText(url, ignore, 100));
+        expect(reason).to.equal("the manifest's URL did not answer in full within 100 ms");
       });
     }
 
     it('reports a port without a listener', async () => {
-      const told = await unavailability(fetchManifestText('http://127.0.0.1:1', ignore));
-      expect(told).to.equal("the manifest's URL could not be reached, or broke off");
+      const reason = await unavailability(fetchManifestText('http://127.0.0.1:1', ignore));
+      expect(reason).to.equal("the manifest's URL could not be reached, or broke off");
     });
 
-    it('stops when it is no longer wanted', async () => {
+    it('stops when its signal is aborted', async () => {
       const controller = new AbortController();
       answer = () => controller.abort();
       const startedAt = performance.now();
@@ -289,7 +289,7 @@ describe('loadManifest', () => {
       expect(performance.now() - startedAt).to.be.lessThan(2000);
     });
 
-    it('keeps no connection to an answer that it does not read', async () => {
+    it('closes the connection of a response that it does not read', async () => {
       answer = (_, response) => {
         response.writeHead(500, JSON_TYPE).write('{');
       };
@@ -299,7 +299,7 @@ describe('loadManifest', () => {
       const startedAt = performance.now();
       await unavailability(fetchManifestText(url, ignore));
       await closed;
-      // Long before the time-out, which would close it as well.
+      // Long before the timeout, which would also close it.
       expect(performance.now() - startedAt).to.be.lessThan(2000);
     });
 

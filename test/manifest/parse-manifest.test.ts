@@ -7,7 +7,7 @@ import { parseManifest } from '../../core/manifest/parse-manifest.js';
 import { type BadDocument, type GoodDocument, readCorpus } from '../support/documents/corpus.js';
 import { diagnosticsOf, summarize } from '../support/documents/invalid-file.js';
 
-/** Without what differs between superstruct's types and ours: `readonly`, and `undefined` for absent. */
+/** Removes the differences between superstruct's types and ours: `readonly`, and `undefined` for absent. */
 type Plain<T> = T extends readonly (infer Item)[]
   ? Plain<Item>[]
   : T extends object
@@ -38,7 +38,7 @@ function parseValue(value: unknown) {
 }
 
 describe('parseManifest', () => {
-  it('validates by a struct of the published type', () => {
+  it('validates with a struct of the published type', () => {
     expect(isSame).to.equal(true);
   });
 
@@ -58,11 +58,11 @@ describe('parseManifest', () => {
     });
   }
 
-  it('adds nothing to what was given', () => {
+  it('adds nothing to the given manifest', () => {
     expect(parseValue(LEAST).manifest).to.deep.equal(LEAST);
   });
 
-  it('leaves out what is undefined', () => {
+  it('leaves out undefined members', () => {
     expect(parseValue({ ...LEAST, version: undefined }).manifest).to.have.all.keys(LEAST);
   });
 
@@ -73,13 +73,13 @@ describe('parseManifest', () => {
     expect(manifest.capabilities).to.deep.equal(['a']);
   });
 
-  it('names no place in a document that it has no text of', async () => {
+  it('reports no place for a manifest without a text', async () => {
     const [finding] = await diagnosticsOf(() => parseValue({ ...LEAST, http_routes: 1 }));
     expect(finding).to.include({ file: 'provider of crm', line: null, column: null });
     expect(finding?.path).to.deep.equal(['http_routes']);
   });
 
-  it('names the place within the file that the manifest is inline in', async () => {
+  it('reports the place of an inline manifest within its file', async () => {
     const text = 'manifest:\n  inline:\n    protocol: x';
     const { locate } = readStructuredText('crm.yaml', text);
     const source = { file: 'crm.yaml', locate, prefix: ['manifest', 'inline'] };
@@ -88,7 +88,7 @@ describe('parseManifest', () => {
     expect(found[0]?.column).to.equal(15);
   });
 
-  it('prints no route that a terminal might obey', async () => {
+  it('prints no route with control characters', async () => {
     const route = { method: 'GET', path: '/\u001b[2J/{', capability: 'a' };
     const found = await diagnosticsOf(() =>
       parseValue({ ...LEAST, capabilities: ['a'], http_routes: [route] }),
@@ -98,7 +98,7 @@ describe('parseManifest', () => {
     ]);
   });
 
-  describe('given by code', () => {
+  describe('created by code', () => {
     const cycle: Record<string, unknown> = {};
     cycle['a'] = cycle;
     cycle['b'] = cycle;
@@ -122,7 +122,7 @@ describe('parseManifest', () => {
       });
     }
 
-    it('inherits nothing', async () => {
+    it('does not read inherited members', async () => {
       const found = await diagnosticsOf(() => parseValue(Object.create(LEAST)));
       expect(found.length).to.be.greaterThan(0);
     });

@@ -16,10 +16,10 @@ const EVENTS = [
 ] as ModuleEvent[];
 const REASON = { reason: 'a reason', hint: 'a hint' };
 const SOURCES = join(process.cwd(), 'core');
-/** Computes the state that several workers report together; it has no state of its own. */
+/** Computes the merged state of several workers; it has no state itself. */
 const MERGED_STATUS = 'cluster/merge-status.ts';
 
-/** The events that lead from the first state to each state, by the shortest way. */
+/** The shortest sequence of events from the first state to each state. */
 function findWays(): ReadonlyMap<ModuleState, readonly ModuleEvent[]> {
   const ways = new Map<ModuleState, readonly ModuleEvent[]>([['waiting', []]]);
   for (const [state, way] of ways) {
@@ -80,7 +80,7 @@ describe('module state machine', () => {
     }
   }
 
-  it('has no event that leads out of draining', () => {
+  it('has no event that leaves draining', () => {
     expect(TABLE.draining).to.deep.equal({});
   });
 

@@ -18,7 +18,7 @@ import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/r
 const ROUTES = toRoutes(['GET /items'], 'use');
 const MORE_ROUTES = toRoutes(['GET /items', 'GET /more'], 'use');
 
-/** Opens slowly, as a module that connects to something may. */
+/** Opens slowly, like a module that connects to another system. */
 const SLOW_MODULE = `await new Promise((resolve) => setTimeout(resolve, 1000));
 export default async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: 1 });
 `;
@@ -37,7 +37,7 @@ describe('reload', () => {
 
   afterEach(() => host.close());
 
-  it('follows a file that is added, and one that is removed', async () => {
+  it('follows an added and a removed file', async () => {
     host.write('new.json', describeModule('new', host.provider.url, ROUTES));
     await host.waitFor('new.json', 'live');
     expect(await host.get('new', '/items')).to.equal(200);
@@ -46,7 +46,7 @@ describe('reload', () => {
     expect(await host.entry('new.json')).to.equal(undefined);
   });
 
-  it('follows a change by writing in place and by an atomic rename', async () => {
+  it('follows a change in place and an atomic rename', async () => {
     host.write('crm.json', describeCrm(MORE_ROUTES));
     await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
     host.replace('crm.json', describeCrm(ROUTES));
@@ -57,7 +57,7 @@ describe('reload', () => {
     await host.get('other', '/items');
     const before = await host.entry('other.json');
     host.write('crm.json', describeCrm(MORE_ROUTES));
-    // Another layout of the same values is no change.
+    // Another layout of the same values is not a change.
     host.write(
       'other.json',
       JSON.stringify(describeModule('other', host.provider.url, ROUTES), null, 4),
@@ -69,7 +69,7 @@ describe('reload', () => {
     expect(after?.counts.calls).to.equal(1);
   });
 
-  it('keeps the object of a module whose file is renamed', async () => {
+  it('keeps the object of a module when its file is renamed', async () => {
     await host.get('crm', '/items');
     host.rename('crm.json', 'renamed.json');
     await host.waitFor('renamed.json', 'live');
@@ -104,7 +104,7 @@ describe('reload', () => {
     expect((await host.entry('crm.json'))?.state).to.equal('live');
   });
 
-  it('serves the old version when the new one is bad, with the reason, until the file is fixed', async () => {
+  it('serves the old version and reports the reason until an invalid file is fixed', async () => {
     host.write('crm.json', '{"module": "crm", "provdier": {}}');
     const stale = await host.waitFor('crm.json', 'stale');
     expect(stale.reason).to.match(/crm\.json:1:\d+ .*provdier/);
@@ -129,7 +129,7 @@ describe('reload', () => {
     expect(lines().map((line) => line['state'])).to.deep.equal(['live']);
   });
 
-  /** In pieces, over several settle times; `false` when the machine was too slow. */
+  /** Writes in pieces, over several settle times; `false` when the machine was too slow. */
   async function writeSteadily(name: string, text: string): Promise<boolean> {
     let lastAt = performance.now();
     for (let end = 0; end < text.length; end += 20) {
@@ -170,17 +170,17 @@ describe('reload', () => {
     await waitUntil('404', async () => (await host.get('map', '/more')) === 404, FOLLOW_MS);
   });
 
-  it('follows an edit by another name of the file, which raises no event in the folder', async () => {
+  it('follows an edit through a hard link, which raises no event in the folder', async () => {
     const elsewhere = `${host.modules}.elsewhere.json`;
     linkSync(join(host.modules, 'crm.json'), elsewhere);
-    // The second name itself raises an event: its check must be over.
+    // Creating the link raises an event; its check must be over.
     await new Promise((resolve) => setTimeout(resolve, 5 * SETTLE_MS));
     writeFileSync(elsewhere, JSON.stringify(describeCrm(MORE_ROUTES)));
     await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
     rmSync(elsewhere);
   });
 
-  it('keeps serving while the folder is gone, and follows it when it is back', async () => {
+  it('keeps serving while the folder is missing, and follows it when it is back', async () => {
     const away = `${host.modules}.away`;
     renameSync(host.modules, away);
     await waitUntil(
@@ -223,7 +223,7 @@ describe('reload', () => {
     await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, FOLLOW_MS);
   });
 
-  it('follows a folder that is removed and made anew, and what then happens in it', async () => {
+  it('follows a folder that is removed and created again, and later changes in it', async () => {
     rmSync(host.modules, { recursive: true });
     mkdirSync(host.modules);
     host.write('crm.json', describeCrm(MORE_ROUTES));
@@ -232,7 +232,7 @@ describe('reload', () => {
     await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
   });
 
-  it('follows 500 files at once', async () => {
+  it('follows 500 files that are added together', async () => {
     for (let index = 0; index < 500; index += 1) {
       host.write(`m${index}.json`, describeModule(`m${index}`, host.provider.url, ROUTES));
     }
@@ -246,15 +246,15 @@ describe('reload', () => {
 
   it('leaves a name to the file that has it, until that file is removed', async () => {
     host.write('a-thief.json', describeCrm(MORE_ROUTES));
-    const refused = await host.waitFor('a-thief.json', 'refused');
-    expect(refused.reason).to.equal("module 'crm' is already configured by crm.json");
+    const rejected = await host.waitFor('a-thief.json', 'refused');
+    expect(rejected.reason).to.equal("module 'crm' is already configured by crm.json");
     expect(await host.get('crm', '/more')).to.equal(404);
     host.remove('crm.json');
     await host.waitFor('a-thief.json', 'live');
     expect(await host.get('crm', '/more')).to.equal(200);
   });
 
-  it('reports a module as live only when it serves, while names move', async () => {
+  it('reports a module as live only when it serves, also while names move', async () => {
     host.write('local/slow.mjs', SLOW_MODULE);
     host.write('crm.json', describeModule('other', host.provider.url, MORE_ROUTES));
     host.write('other.json', {
@@ -275,10 +275,10 @@ describe('reload', () => {
     expect((await host.list()).map(({ state }) => state)).to.deep.equal(['live', 'live']);
   });
 
-  it('finishes requests in flight on the version that they began with', async () => {
+  it('finishes requests in flight on their version', async () => {
     host.provider.answer({ delayMs: 1500 });
     const slow = host.get('crm', '/items');
-    await waitUntil('the provider is asked', () => host.provider.requests.length > 0);
+    await waitUntil('the provider receives a request', () => host.provider.requests.length > 0);
     host.write('crm.json', describeCrm(MORE_ROUTES));
     await host.waitFor('crm.json', 'live');
     await waitUntil('gone from the routes', async () => {
@@ -288,7 +288,7 @@ describe('reload', () => {
     expect(await slow).to.equal(200);
   });
 
-  it('reads again at SIGHUP', async () => {
+  it('reads all files again on SIGHUP', async () => {
     host.running.logs();
     process.kill(host.running.pid, 'SIGHUP');
     await waitUntil('a log line', () => logged('rescan'));
@@ -325,7 +325,7 @@ describe('reload', () => {
       probation: { seconds, max_error_rate: 0.2, min_calls: minCalls },
     });
 
-    it('rolls back a changed module that fails more than allowed, with the figures', async () => {
+    it('rolls back a changed module above the allowed error rate, with the figures', async () => {
       host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(5)));
       await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
       host.provider.answer({ status: 500, body: '{}' });
@@ -361,7 +361,7 @@ describe('reload', () => {
       expect(await host.get('crm', '/more')).to.equal(200);
     });
 
-    it('is passed by a module that fails no more than allowed', async () => {
+    it('ends normally for a module within the allowed error rate', async () => {
       host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1, 4)));
       await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
       const kept = join(host.state, 'last-good', 'crm.json.json');
@@ -404,7 +404,7 @@ describe('reload', () => {
 
   describe('last known good', () => {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      it(`serves after ${signal} and a start over a file that is bad`, async () => {
+      it(`serves after ${signal} and a start with an invalid file`, async () => {
         host.write('crm.json', describeCrm(MORE_ROUTES));
         await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
         host.write('crm.json', 'module: [');
@@ -418,7 +418,7 @@ describe('reload', () => {
       });
     }
 
-    it('serves after a start over a manifest that is bad', async () => {
+    it('serves after a start with an invalid manifest', async () => {
       host.write('crm.manifest.json', buildManifest('crm', ROUTES));
       host.write('crm.json', { ...describeCrm(), manifest: './crm.manifest.json' });
       await host.waitFor('crm.json', 'live');
@@ -437,42 +437,42 @@ describe('reload', () => {
       expect((await host.list()).map(({ name }) => name)).to.deep.equal(['other']);
     });
 
-    it('is removed when its file disappeared while no host ran', async () => {
+    it('is removed when its file was deleted while the host was stopped', async () => {
       await host.running.stop('SIGTERM');
       host.remove('crm.json');
       await host.restart('SIGTERM');
       expect(readdirSync(join(host.state, 'last-good'))).to.deep.equal(['other.json.json']);
     });
 
-    it('is not served for a file that is bad and was never good', async () => {
+    it('does not exist for a file that was never valid', async () => {
       host.write('bad.json', '{}');
       await host.waitFor('bad.json', 'refused');
       await host.restart('SIGTERM');
       expect((await host.entry('bad.json'))?.state).to.equal('refused');
     });
 
-    it('stands in for a manifest whose provider is down at start, as waiting', async () => {
-      host.provider.answer({ body: JSON.stringify(buildManifest('asked', ROUTES)) });
-      host.write('asked.json', {
-        ...describeModule('asked', host.provider.url, []),
+    it('serves as waiting when the manifest of the provider is unavailable at start', async () => {
+      host.provider.answer({ body: JSON.stringify(buildManifest('remote', ROUTES)) });
+      host.write('remote.json', {
+        ...describeModule('remote', host.provider.url, []),
         manifest: { from: 'provider' },
       });
-      await host.waitFor('asked.json', 'live');
-      await waitUntil('kept', () => keptText('asked.json').includes('/items'));
+      await host.waitFor('remote.json', 'live');
+      await waitUntil('kept', () => keptText('remote.json').includes('/items'));
       host.provider.answer({ status: 503, body: '{}' });
       await host.restart('SIGKILL');
-      const hasReason = async () => (await host.entry('asked.json'))?.reason != null;
+      const hasReason = async () => (await host.entry('remote.json'))?.reason != null;
       await waitUntil('a reason', hasReason, FOLLOW_MS);
-      const waiting = await host.entry('asked.json');
+      const waiting = await host.entry('remote.json');
       expect(waiting?.state).to.equal('waiting');
       expect(waiting?.reason).to.contain('the provider gave no manifest');
-      host.provider.answer({ body: JSON.stringify(buildManifest('asked', MORE_ROUTES)) });
-      expect(await host.get('asked', '/items')).to.equal(200);
-      await host.waitFor('asked.json', 'live');
-      expect(await host.get('asked', '/more')).to.equal(200);
+      host.provider.answer({ body: JSON.stringify(buildManifest('remote', MORE_ROUTES)) });
+      expect(await host.get('remote', '/items')).to.equal(200);
+      await host.waitFor('remote.json', 'live');
+      expect(await host.get('remote', '/more')).to.equal(200);
     });
 
-    it('holds no secret', async () => {
+    it('contains no secret', async () => {
       const secret = 'canary-7f3a';
       rmSync(join(host.modules, 'token'), { force: true });
       host.write('token', secret);

@@ -47,7 +47,7 @@ describe('slot status', () => {
     expect(published.map(({ state }) => state)).to.deep.equal(['live', 'faulted', 'waiting']);
   });
 
-  it('returns to the state before the fault when nothing else happened', () => {
+  it('returns to the state before the fault without another event', () => {
     status.apply('served');
     isFaulted = true;
     status.apply('faulted', REASON);

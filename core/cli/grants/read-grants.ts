@@ -56,7 +56,7 @@ async function readLocalManifest(
     file,
     locate,
     baseDir: dirname(path),
-    askProvider: () => Promise.reject(new Error('the manifest is local')),
+    readFromProvider: () => Promise.reject(new Error('the manifest is local')),
     signal: new AbortController().signal,
   });
 }

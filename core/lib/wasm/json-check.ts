@@ -70,7 +70,7 @@ export function isJson(length: usize): bool {
   v128.store(end, i8x16.splat(0));
   const brackets = end + STEP;
   let depth: usize = 0;
-  // The innermost that is open.
+  // The innermost open bracket.
   let bracket: u8 = 0;
   let isName = false;
   let at = skipSpace(TEXT);
@@ -102,7 +102,7 @@ export function isJson(length: usize): bool {
       at = skipNumberOrLiteral(at, first);
       if (at === NOT_JSON) return false;
     }
-    // A value has ended: so may have those around it.
+    // A value has ended; the arrays and objects around it may end here too.
     while (true) {
       at = skipSpace(at);
       if (depth === 0) return at === end;
@@ -149,7 +149,7 @@ function skipString(from: usize): usize {
     const isBackslash = i8x16.eq(bytes, v128.load(BACKSLASHES));
     const isControl = i8x16.le_u(bytes, v128.load(LAST_CONTROLS));
     const others = i8x16.bitmask(v128.or(isBackslash, isControl));
-    // `quotes - 1` has all bits before the first quote; behind it only those of quotes.
+    // `quotes - 1` has all bits below the first quote, and above it only those of other quotes.
     if ((others & (quotes - 1)) === 0) {
       if (quotes !== 0) return at + ctz(quotes) + 1;
       at += STEP;
@@ -197,7 +197,7 @@ function skipNumberOrLiteral(from: usize, first: u8): usize {
 function skipNumber(from: usize, first: u8): usize {
   const start = first === MINUS ? from + 1 : from;
   let at = skipDigits(start);
-  // A zero in front of other digits is none of JSON's.
+  // JSON does not allow a leading zero.
   if (at === NOT_JSON || (load<u8>(start) === ZERO && at > start + 1)) return NOT_JSON;
   if (load<u8>(at) === POINT) {
     at = skipDigits(at + 1);
@@ -208,7 +208,7 @@ function skipNumber(from: usize, first: u8): usize {
   return skipDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);
 }
 
-/** At least one. */
+/** Requires at least one digit. */
 function skipDigits(from: usize): usize {
   let at = from;
   while (isDigit(load<u8>(at))) at += 1;

@@ -15,7 +15,7 @@ import {
   openAdapter,
 } from '../open-adapter.js';
 
-/** Well below the time-outs of a connection (4 s), which would end it as well. */
+/** Well below the connection timeouts (4 s), which would also close the connection. */
 const PROMPT_MS = 5_000;
 
 describe('http adapter: aborted calls', () => {
@@ -43,7 +43,7 @@ describe('http adapter: aborted calls', () => {
     'any other reason': { reason: new Error('gone'), expected: 'cancelled' },
   };
   for (const [name, { reason, expected }] of Object.entries(REASONS)) {
-    it(`fail as ${expected} for ${name}, before the response and within it`, async () => {
+    it(`fail as ${expected} on ${name}, before and during the response`, async () => {
       for (const head of ['', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"a']) {
         let answered = false;
         const provider = await open(
@@ -70,7 +70,7 @@ describe('http adapter: aborted calls', () => {
     });
   }
 
-  it('are not sent when aborted before', async () => {
+  it('are not sent when the signal is already aborted', async () => {
     const provider = await open(startProvider());
     const call = provider.invoke(createInvocation({}, { signal: AbortSignal.abort() }));
     expect((await failureOf(call)).failure).to.equal('cancelled');
@@ -91,7 +91,7 @@ describe('http adapter: aborted calls', () => {
     expect(upstream).to.have.nested.property('requests[0].target', '/after');
   });
 
-  it('close a connection that is still being made', async () => {
+  it('close a connection that is not established yet', async () => {
     // The peer accepts the connection and never answers the TLS handshake.
     upstream = await startRawProvider((socket) => socket.resume());
     const url = upstream.url.replace('http:', 'https:');
@@ -105,7 +105,7 @@ describe('http adapter: aborted calls', () => {
     expect(upstream.accepted()).to.equal(1);
   });
 
-  it('make no new connection', async () => {
+  it('open no new connection', async () => {
     const provider = await open(startProvider(() => {}));
     for (let call = 1; call <= 3; call += 1) {
       const controller = new AbortController();
@@ -120,7 +120,7 @@ describe('http adapter: aborted calls', () => {
     }
   });
 
-  it('end a trickle', async () => {
+  it('stop reading a response that arrives byte by byte', async () => {
     const provider = await open(
       startProvider((_request, response) => {
         const timer = setInterval(() => response.write('x'), 2);
@@ -133,7 +133,7 @@ describe('http adapter: aborted calls', () => {
     await eventually(() => upstream.sockets.size === 0);
   });
 
-  it('change nothing after the response', async () => {
+  it('do not affect a complete response', async () => {
     const provider = await open(startProvider());
     const controller = new AbortController();
     const signal = controller.signal;

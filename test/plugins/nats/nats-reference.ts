@@ -15,9 +15,9 @@ import { OwnServer } from './nats-server.js';
 
 const SUBJECT = 'modgate-test.reference';
 
-/** Serves the reference module over NATS, on a server of its own: that one is what can be down. */
+/** Serves the reference module over NATS, on its own server, which a test can stop. */
 export async function startNatsReference(reference: ReferenceModule): Promise<RunningReference> {
-  // The largest answer of the clauses is above the default (1 MiB).
+  // The largest response of the clauses is above the default (1 MiB).
   const config = `max_payload: 4194304\nauthorization { token: "${REFERENCE_SECRET.value}" }`;
   const server = new OwnServer(config, {});
   let connection: NatsConnection | null = null;

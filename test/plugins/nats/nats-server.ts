@@ -17,7 +17,7 @@ export async function needNats(context: Context): Promise<void> {
   skip(context, `no NATS server at ${NATS_URL} (MODGATE_TEST_NATS names another)`);
 }
 
-/** A server of the test's own, which it may end; without a binary the test is skipped, in CI it fails. */
+/** The test's own server, which it may stop. Without a binary the test is skipped; in CI it fails. */
 export async function needOwnServer(
   context: Context,
   config = '',
@@ -62,7 +62,7 @@ export class OwnServer {
     return `nats://127.0.0.1:${this.#port}`;
   }
 
-  /** On a free port the first time, on the same one after `stop`. */
+  /** On a free port at first, on the same one after `stop`. */
   async start(): Promise<void> {
     const file = join(this.directory, 'server.conf');
     writeFileSync(file, `host: 127.0.0.1\nport: ${this.#port || -1}\n${this.#config}\n`);

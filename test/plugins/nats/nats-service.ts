@@ -18,7 +18,7 @@ export interface NatsService {
   stop(): Promise<void>;
 }
 
-/** A provider of the test's own: `handle` answers `null` to stay silent. */
+/** A provider for tests. `handle` returns `null` to send no response. */
 export async function startService(
   subject: string,
   handle: (message: Msg) => NatsAnswer | null,
