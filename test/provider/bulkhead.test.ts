@@ -5,8 +5,8 @@ import { failureOf } from '../support/provider/fake-module.js';
 const LIMITS = { concurrency: 2, queue: 3, queueMs: 5000 };
 const patience = () => new AbortController().signal;
 
-describe('the concurrency limit of a module', () => {
-  it('lets so many in at a time', () => {
+describe('module concurrency limit', () => {
+  it('admits at most the configured number of concurrent calls', () => {
     const bulkhead = new Bulkhead(LIMITS);
     expect([bulkhead.tryEnter(), bulkhead.tryEnter(), bulkhead.tryEnter()]).to.deep.equal([
       true,
@@ -18,7 +18,7 @@ describe('the concurrency limit of a module', () => {
     expect(bulkhead.tryEnter()).to.equal(true);
   });
 
-  it('serves those who wait in the order in which they came', async () => {
+  it('serves queued calls in order of arrival', async () => {
     const bulkhead = new Bulkhead({ ...LIMITS, concurrency: 1 });
     bulkhead.tryEnter();
     const order: number[] = [];
@@ -29,14 +29,14 @@ describe('the concurrency limit of a module', () => {
     });
     expect(bulkhead.queued).to.equal(3);
     bulkhead.leave();
-    // A newcomer does not overtake: the place already belongs to the first who waited.
+    // A new call does not overtake: the slot already belongs to the first call in the queue.
     expect(bulkhead.tryEnter()).to.equal(false);
     await Promise.all(waiting);
     expect(order).to.deep.equal([1, 2, 3]);
     expect(bulkhead).to.include({ inFlight: 0, queued: 0 });
   });
 
-  it('refuses at once when the queue is full', async () => {
+  it('rejects immediately when the queue is full', async () => {
     const bulkhead = new Bulkhead({ ...LIMITS, concurrency: 1, queue: 1 });
     bulkhead.tryEnter();
     const first = bulkhead.wait(patience());
@@ -46,7 +46,7 @@ describe('the concurrency limit of a module', () => {
     await first;
   });
 
-  it('refuses who gets no place in time, and keeps the place for the next', async () => {
+  it('rejects a call after the queue timeout and keeps the slot for the next one', async () => {
     const bulkhead = new Bulkhead({ concurrency: 1, queue: 3, queueMs: 20 });
     bulkhead.tryEnter();
     const from = performance.now();
@@ -57,7 +57,7 @@ describe('the concurrency limit of a module', () => {
     expect(bulkhead.tryEnter()).to.equal(true);
   });
 
-  it('lets nobody wait where there is no queue, or no time', async () => {
+  it('queues no call without a queue or a queue timeout', async () => {
     for (const none of [{ queue: 0 }, { queueMs: 0 }]) {
       const bulkhead = new Bulkhead({ ...LIMITS, concurrency: 1, ...none });
       bulkhead.tryEnter();
@@ -67,7 +67,7 @@ describe('the concurrency limit of a module', () => {
     }
   });
 
-  it('forgets who has gone, whose turn then is the next one', async () => {
+  it('skips a queued call whose client has disconnected', async () => {
     const bulkhead = new Bulkhead({ ...LIMITS, concurrency: 1 });
     bulkhead.tryEnter();
     const caller = new AbortController();
@@ -80,7 +80,7 @@ describe('the concurrency limit of a module', () => {
     expect(bulkhead).to.include({ inFlight: 1, queued: 0 });
   });
 
-  it('does not queue who had gone before', async () => {
+  it('does not queue a call that is already aborted', async () => {
     const bulkhead = new Bulkhead({ ...LIMITS, concurrency: 1 });
     bulkhead.tryEnter();
     const reason = await bulkhead.wait(AbortSignal.abort('gone')).catch((error: unknown) => error);

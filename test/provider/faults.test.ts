@@ -9,7 +9,7 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 const TIMEOUT_MS = 500;
 /** A busy machine is late, but a hang would be far later. */
 const LATE_MS = 1_000;
-/** Of an answer of Node with `date` and `connection`: inside its body. */
+/** An offset inside the body of a response with the headers `date` and `connection`. */
 const IN_BODY = 200;
 const ANSWER = { items: 'x'.repeat(400) };
 
@@ -17,17 +17,17 @@ interface Case {
   readonly title: string;
   readonly fault: Fault;
   readonly failure: string;
-  /** Of a GET with two retries. */
+  /** For a GET with two retries. */
   readonly attempts: number;
   readonly providerStatus?: string;
-  /** Whether it takes the whole time-out to know. */
+  /** Whether the failure is known only at the timeout. */
   readonly isSlow?: boolean;
 }
 
 const CASES: readonly Case[] = [
   { title: 'is refused', fault: { kind: 'refuse' }, failure: 'unavailable', attempts: 3 },
   {
-    title: 'is reset before the request is through',
+    title: 'is reset before the provider gets the request',
     fault: { kind: 'hang_up' },
     failure: 'unavailable',
     attempts: 3,
@@ -71,21 +71,21 @@ const CASES: readonly Case[] = [
     attempts: 1,
   },
   {
-    title: 'swallows everything',
+    title: 'drops all data',
     fault: { kind: 'blackhole' },
     failure: 'timeout',
     attempts: 1,
     isSlow: true,
   },
   {
-    title: 'is slower than the time-out',
+    title: 'is slower than the timeout',
     fault: { kind: 'latency', ms: 2 * TIMEOUT_MS },
     failure: 'timeout',
     attempts: 1,
     isSlow: true,
   },
   {
-    title: 'drips past the time-out, from its first byte on',
+    title: 'sends single bytes until after the timeout',
     fault: { kind: 'trickle', bytes: 2, everyMs: 10 },
     failure: 'timeout',
     attempts: 1,
@@ -93,7 +93,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe('a way to the provider that', () => {
+describe('a provider connection that', () => {
   let provider: ScriptedProvider;
   let proxy: FaultProxy;
   let host: RunningHost;
@@ -135,27 +135,27 @@ describe('a way to the provider that', () => {
   };
 
   for (const one of CASES) {
-    it(`${one.title} is a 502 with ${one.failure} for a GET, ${one.attempts} attempts`, async () => {
-      // On a connection that is open already, and on those that must be made.
+    it(`${one.title} returns 502 ${one.failure} for a GET after ${one.attempts} attempts`, async () => {
+      // Tests the open connection and new ones.
       await callItems(host, 'm');
       await proxy.set(one.fault);
       await expectAttempts(await fault('GET', one), one.attempts);
     });
 
-    it(`${one.title} is a 502 with ${one.failure} for a POST, 1 attempt`, async () => {
+    it(`${one.title} returns 502 ${one.failure} for a POST after 1 attempt`, async () => {
       await proxy.set(one.fault);
       await expectAttempts(await fault('POST', one), 1);
     });
   }
 
-  it('is slow, but not too slow, is none to worry about', async () => {
+  it('is slower than usual, but within the timeout, returns 200', async () => {
     await proxy.set({ kind: 'latency', ms: TIMEOUT_MS / 4 });
     expect((await callItems(host, 'm')).status).to.equal(200);
     await proxy.set({ kind: 'trickle', bytes: 200, everyMs: 10 });
     expect((await callItems(host, 'm')).status).to.equal(200);
   });
 
-  it('flaps gives each caller an answer, and leaves nothing behind', async () => {
+  it('flaps returns a response to every client and leaves no connection open', async () => {
     proxy.flap({ kind: 'refuse' }, 30);
     const statuses = new Map<number, number>();
     const end = performance.now() + 1_500;
@@ -171,7 +171,7 @@ describe('a way to the provider that', () => {
       [200, 502].filter((status) => statuses.has(status)),
     );
     expect(statuses.get(200)).to.be.greaterThan(statuses.get(502) ?? 0);
-    // Those that are idle close after the keep-alive time of the host (4 s).
+    // Idle connections close after the keep-alive time of the host (4 s).
     await waitUntil('only idle connections', () => proxy.connections <= 3);
   });
 });

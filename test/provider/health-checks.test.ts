@@ -5,11 +5,11 @@ import { createFakeModule, type FakeModule } from '../support/provider/fake-modu
 
 const HEALTH = { intervalMs: 10, timeoutMs: 1000, failures: 3, successes: 2 };
 
-describe('the active checks of endpoints', () => {
+describe('endpoint health checks', () => {
   let module: FakeModule | undefined;
   const down = new Set<string>();
   const checks: string[] = [];
-  /** Checks of `a` that found it other than it was thought to be. */
+  /** The number of checks of `a` that contradict its known state. */
   const contradictions: string[] = [];
 
   const start = (health: Partial<typeof HEALTH> = {}, endpoints = ['a', 'b']) => {
@@ -37,7 +37,7 @@ describe('the active checks of endpoints', () => {
     contradictions.length = 0;
   });
 
-  it('take an endpoint that fails so many in a row out, and bring it back', async () => {
+  it('mark an endpoint down after consecutive failures, and up again after a success', async () => {
     const { client, call, invocations } = start();
     down.add('a');
     await waitUntil('a is down', () => stateOf('a') === 'down');
@@ -51,7 +51,7 @@ describe('the active checks of endpoints', () => {
     expect(client.endpoints()[0]).to.include({ calls: 0 });
   });
 
-  it('need the failures to be in a row', async () => {
+  it('ignore failures that are not consecutive', async () => {
     let round = 0;
     module = createFakeModule({
       endpoints: ['a', 'b'],
@@ -69,7 +69,7 @@ describe('the active checks of endpoints', () => {
     });
   });
 
-  it('come to every interval, from the start', async () => {
+  it('run at every interval from the start', async () => {
     start({ intervalMs: 50 });
     expect(checksOf('a')).to.equal(1);
     const from = performance.now();
@@ -78,7 +78,7 @@ describe('the active checks of endpoints', () => {
     expect(performance.now() - from).to.be.within(440, 2000);
   });
 
-  it('count a check that hangs as one that failed, and never run two at a time', async () => {
+  it('count a check that hangs as a failure, and never overlap', async () => {
     let running = 0;
     let most = 0;
     module = createFakeModule({
@@ -90,7 +90,7 @@ describe('the active checks of endpoints', () => {
         most = Math.max(most, running);
         await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
         running -= 1;
-        // It heeds the signal and claims to be well all the same.
+        // The check reacts to the signal but reports success.
         await new Promise<void>(() => {});
       },
     });
@@ -98,14 +98,14 @@ describe('the active checks of endpoints', () => {
     expect(most).to.equal(1);
   });
 
-  it('do not keep calls away when all endpoints are down', async () => {
+  it('do not block calls when all endpoints are down', async () => {
     const { call } = start();
     down.add('a').add('b');
     await waitUntil('both are down', () => stateOf('a') === 'down' && stateOf('b') === 'down');
     expect(await call()).to.have.property('value', '"fine"');
   });
 
-  it('end with the scope of the module, also the one that is under way', async () => {
+  it('stop with the scope of the module, including a check in progress', async () => {
     let aborted: unknown;
     module = createFakeModule({
       endpoints: ['a'],
@@ -127,7 +127,7 @@ describe('the active checks of endpoints', () => {
     expect(checks).to.have.length(after);
   });
 
-  it('are not made for a provider that asks for none', async () => {
+  it('do not run for a provider without health checks', async () => {
     module = createFakeModule({
       endpoints: ['a'],
       balancing: {},

@@ -44,19 +44,19 @@ const chooseMany = (set: EndpointPool, times: number) =>
 const countOf = (chosen: readonly (string | null)[], id: string) =>
   chosen.filter((one) => one === id).length;
 
-describe('the choice of an endpoint', () => {
+describe('load balancing', () => {
   describe('by round robin', () => {
     it('takes turns', () => {
       const set = createSet('round_robin', { a: 1, b: 1, c: 1 });
       expect(chooseMany(set, 6).join('')).to.equal('abcabc');
     });
 
-    it('gives each its weight, spread out', () => {
+    it('distributes calls evenly by weight', () => {
       const set = createSet('round_robin', { a: 5, b: 1, c: 1 });
       expect(chooseMany(set, 14).join('')).to.equal('aabacaaaabacaa');
     });
 
-    it('is exact over each round, whatever the weights', () => {
+    it('matches the weights exactly in each round', () => {
       const weights = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 8 });
       fc.assert(
         fc.property(weights, (given) => {
@@ -73,14 +73,14 @@ describe('the choice of an endpoint', () => {
   });
 
   describe('by least in flight', () => {
-    it('takes the one with the fewest calls', () => {
+    it('chooses the endpoint with the fewest calls', () => {
       const set = createSet('least_in_flight', { a: 1, b: 1, c: 1 });
       find(set, 'a').inFlight = 2;
       find(set, 'c').inFlight = 1;
       expect(choose(set)).to.equal('b');
     });
 
-    it('weighs the calls', () => {
+    it('divides the number of calls by the weight', () => {
       const set = createSet('least_in_flight', { small: 1, big: 4 });
       find(set, 'small').inFlight = 1;
       find(set, 'big').inFlight = 3;
@@ -89,12 +89,12 @@ describe('the choice of an endpoint', () => {
       expect(choose(set)).to.equal('small');
     });
 
-    it('takes turns by weight among those that are equal', () => {
+    it('takes turns by weight among endpoints with equal load', () => {
       const set = createSet('least_in_flight', { a: 3, b: 1 });
       expect(countOf(chooseMany(set, 40), 'a')).to.equal(30);
     });
 
-    it('fills them in proportion to their weights when the calls stay', () => {
+    it('fills endpoints in proportion to their weights while calls are in flight', () => {
       const set = createSet('least_in_flight', { a: 1, b: 2, c: 5 });
       for (let call = 0; call < 80; call += 1) set.choose(ROUTE, null, [])?.begin(ROUTE);
       expect(set.all.map(({ inFlight }) => inFlight)).to.deep.equal([10, 20, 50]);
@@ -106,7 +106,7 @@ describe('the choice of an endpoint', () => {
     const even = Object.fromEntries(ids.map((id) => [id, 1]));
     const keys = Array.from({ length: 20_000 }, (_, index) => `tenant-${index}`);
 
-    it('gives one key to one endpoint', () => {
+    it('sends a key always to the same endpoint', () => {
       const set = createSet('consistent_hash', even);
       const again = createSet('consistent_hash', even);
       for (const key of keys.slice(0, 200)) expect(choose(set, key)).to.equal(choose(again, key));
@@ -124,7 +124,7 @@ describe('the choice of an endpoint', () => {
       }
     });
 
-    it('moves the keys of an endpoint that goes, and no others, and spreads them', () => {
+    it('moves and spreads only the keys of a removed endpoint', () => {
       const set = createSet('consistent_hash', even);
       const before = keys.map((key) => choose(set, key));
       const [gone = ''] = ids;
@@ -144,7 +144,7 @@ describe('the choice of an endpoint', () => {
       expect(chooseMany(set, 4).join('')).to.equal('abab');
     });
 
-    it('goes to the next of the key when its endpoint has been tried', () => {
+    it('chooses the next endpoint of the key after the first has been tried', () => {
       const set = createSet('consistent_hash', even);
       for (const key of keys.slice(0, 50)) {
         const first = set.choose(ROUTE, key, []) ?? expect.fail();
@@ -155,23 +155,23 @@ describe('the choice of an endpoint', () => {
     });
   });
 
-  it('is by a strategy that there is, or the module is not opened', () => {
-    const unknown = 'by_lot' as Balancing['strategy'];
+  it('rejects an unknown strategy', () => {
+    const unknown = 'random' as Balancing['strategy'];
     expect(() => createSet(unknown, { a: 1 })).to.throw('must be one of round_robin, least_in_');
   });
 
   for (const strategy of ['round_robin', 'least_in_flight', 'consistent_hash'] as const) {
-    describe(`among some that are out of order, by ${strategy}`, () => {
+    describe(`with unavailable endpoints, by ${strategy}`, () => {
       const key = 'tenant-1';
 
-      it('leaves out those with an open breaker', () => {
+      it('skips endpoints with an open breaker', () => {
         const set = createSet(strategy, { a: 1, b: 1, c: 1 });
         open(find(set, 'b'));
         expect(chooseMany(set, 6)).not.to.include('b');
         expect(choose(set, key)).not.to.equal('b');
       });
 
-      it('is none when every breaker is open', () => {
+      it('returns no endpoint when every breaker is open', () => {
         const set = createSet(strategy, { a: 1, b: 1 });
         for (const endpoint of set.all) open(endpoint);
         expect(choose(set, key)).to.equal(null);
@@ -188,26 +188,26 @@ describe('the choice of an endpoint', () => {
         if (strategy !== 'least_in_flight') expect(chosen).to.include('c');
       });
 
-      it('leaves out those that are down by their checks', () => {
+      it('skips endpoints whose health checks fail', () => {
         const set = createSet(strategy, { a: 1, b: 1, c: 1 });
         find(set, 'a').isUp = false;
         expect(chooseMany(set, 6)).not.to.include('a');
       });
 
-      it('tries all when all are down by their checks', () => {
+      it('uses all endpoints when the health checks of all fail', () => {
         const set = createSet(strategy, { a: 1, b: 1, c: 1 });
         for (const endpoint of set.all) endpoint.isUp = false;
         expect(new Set(chooseMany(set, 6))).to.have.property('size', 3);
       });
 
-      it('tries one that is down rather than none, when the others are open', () => {
+      it('uses an endpoint whose health checks fail if the breakers of the others are open', () => {
         const set = createSet(strategy, { a: 1, b: 1 });
         find(set, 'a').isUp = false;
         open(find(set, 'b'));
         expect(choose(set, key)).to.equal('a');
       });
 
-      it('goes to another one for a retry, and back only if there is no other', () => {
+      it('chooses another endpoint for a retry, and the same only if there is no other', () => {
         const set = createSet(strategy, { a: 1, b: 1 });
         const [a, b] = [find(set, 'a'), find(set, 'b')];
         expect(choose(set, key, [a])).to.equal('b');

@@ -6,8 +6,8 @@ import { createFakeModule, failureOf, hang } from '../support/provider/fake-modu
 
 const IN_TIME = { medianMs: 0 };
 
-describe('the limits of the host', () => {
-  it('hold over all modules together', async () => {
+describe('host-wide limits', () => {
+  it('apply to all modules together', async () => {
     const loadShedder = new LoadShedder({ maxInFlight: 2, shedDelayMs: 250 }, IN_TIME);
     const [one, other] = [createFakeModule({ loadShedder }), createFakeModule({ loadShedder })];
     one.answer(hang);
@@ -25,7 +25,7 @@ describe('the limits of the host', () => {
     expect(one.client.counts()).to.include({ calls: 2, failed: 2, ended: 2 });
   });
 
-  it('count those who wait for a turn', async () => {
+  it('count queued calls', async () => {
     const loadShedder = new LoadShedder({ maxInFlight: 2, shedDelayMs: 250 }, IN_TIME);
     const module = createFakeModule({ loadShedder, limits: { concurrency: 1 }, invoke: hang });
     const calls = [1, 2].map(() => failureOf(module.call({ timeoutMs: 40 })));
@@ -35,7 +35,7 @@ describe('the limits of the host', () => {
     expect(loadShedder.inFlight).to.equal(0);
   });
 
-  it('refuse calls while the event loop is later than the bound', async () => {
+  it('reject calls while the event loop delay exceeds its limit', async () => {
     const delay = { medianMs: 250 };
     const loadShedder = new LoadShedder({ maxInFlight: 10, shedDelayMs: 250 }, delay);
     const module = createFakeModule({ loadShedder });
@@ -53,7 +53,7 @@ describe('the limits of the host', () => {
   });
 });
 
-describe('the delay of the event loop', () => {
+describe('event loop delay', () => {
   let delay: EventLoopDelay | undefined;
   let hog: NodeJS.Immediate | undefined;
 
@@ -69,7 +69,7 @@ describe('the delay of the event loop', () => {
 
   const waitForTicks = () => new Promise((resolve) => setTimeout(resolve, 200));
 
-  it('grows when the loop is always late, and falls when it is not', async () => {
+  it('grows while the loop is always late, and falls afterwards', async () => {
     const measured = new EventLoopDelay();
     delay = measured;
     expect(measured.medianMs).to.equal(0);
@@ -83,7 +83,7 @@ describe('the delay of the event loop', () => {
     await waitUntil('a loop in time', () => measured.medianMs < 10);
   });
 
-  it('is told in quantiles since they were taken last, the longest pause among them', async () => {
+  it('has quantiles since the last read, including the longest pause', async () => {
     const measured = new EventLoopDelay();
     delay = measured;
     expect(measured.readQuantiles([0.5, 1])).to.deep.equal([0, 0]);
@@ -97,7 +97,7 @@ describe('the delay of the event loop', () => {
     expect(measured.readQuantiles([1])[0]).to.be.below(0.3);
   });
 
-  it('does not grow by one long pause, even if that fills a window', async () => {
+  it('does not grow by one long pause, even if it fills a window', async () => {
     const measured = new EventLoopDelay();
     delay = measured;
     // After a reset the histogram needs one tick (20 ms) before it records anything.

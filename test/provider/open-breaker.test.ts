@@ -9,11 +9,11 @@ import { type ScriptedProvider, startProvider } from '../support/provider.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const OPEN_MS = 300;
-/** Contract 9. */
+/** An open breaker rejects a call within this time. */
 const AT_ONCE_MS = 5;
 const BREAKER = { failures: 3, open_ms: OPEN_MS, max_open_ms: 4 * OPEN_MS };
 
-describe('an open breaker', () => {
+describe('open circuit breaker', () => {
   let provider: ScriptedProvider;
   let proxy: FaultProxy;
   let host: RunningHost;
@@ -46,7 +46,7 @@ describe('an open breaker', () => {
     for (let count = 0; count < BREAKER.failures; count += 1) await callPost(module);
   };
 
-  it('is shown with its time', async () => {
+  it('is shown with the time of its next probe', async () => {
     expect((await readModule(host, 'm')).endpoints).to.deep.equal([
       {
         endpoint: proxy.url,
@@ -67,7 +67,7 @@ describe('an open breaker', () => {
     expect(until.getTime()).to.be.within(from, Date.now() + OPEN_MS);
   });
 
-  it('answers 502 at once, says so, and asks nobody', async () => {
+  it('returns 502 immediately with the reason and calls no provider', async () => {
     await open('long');
     await proxy.set({ kind: 'none' });
     const took: number[] = [];
@@ -84,25 +84,25 @@ describe('an open breaker', () => {
       return lines.length >= 23;
     });
     took.sort((one, other) => one - other);
-    // The quick ones, since a machine that is busy with other tests pauses the host at times.
+    // Only the fastest calls, because other tests on the same machine delay some.
     expect(took[4]).to.be.below(AT_ONCE_MS);
     expect(provider.requests).to.have.length(0);
   });
 
-  it('closes with a probe once the provider is back, without a restart', async () => {
+  it('closes after a successful probe, without a restart', async () => {
     await open();
     await proxy.set({ kind: 'none' });
-    await waitUntil('a good answer', async () => (await callPost()).status === 200);
+    await waitUntil('a 200', async () => (await callPost()).status === 200);
     expect(await stateOf()).to.equal('up');
     expect((await callPost()).status).to.equal(200);
   });
 
-  it('lets one probe at a time through to a provider that hangs', async () => {
+  it('sends one probe at a time to a provider that hangs', async () => {
     await open();
     await proxy.set({ kind: 'blackhole' });
     await waitUntil('half open', async () => (await stateOf()) === 'half_open');
     const before = proxy.accepted;
-    // It hangs until its connection is cut at the end.
+    // The probe hangs until its connection is cut at the end.
     const probe = callPost().catch(() => null);
     await waitUntil('the probe', () => proxy.accepted > before);
     for (let round = 0; round < 5; round += 1) {
@@ -114,7 +114,7 @@ describe('an open breaker', () => {
     await probe;
   });
 
-  it('stays open twice as long after a probe that fails', async () => {
+  it('stays open twice as long after a failed probe', async () => {
     await open();
     await waitUntil('half open', async () => (await stateOf()) === 'half_open');
     const from = Date.now();
@@ -188,7 +188,7 @@ describe('an open breaker', () => {
     expect(await routes()).to.deep.equal([]);
   });
 
-  it('stays open when the descriptor is written anew with the same content', async () => {
+  it('stays open when the descriptor is rewritten with the same content', async () => {
     await open('long');
     const before = await readModule(host, 'long');
     host.drop('long.json', JSON.stringify(describeLong(), null, 4));
@@ -197,19 +197,19 @@ describe('an open breaker', () => {
       const { status: answered } = await callItems(host, 'other');
       return answered === 200;
     });
-    // The digest of the file itself is of its bytes.
+    // The file digest covers the bytes of the file.
     const after = { ...(await readModule(host, 'long')), file_digest: null };
     expect(after).to.deep.equal({ ...before, file_digest: null });
   });
 
-  it('is forgotten when the descriptor says something else', async () => {
+  it('is reset when the descriptor changes', async () => {
     await open('long');
     await proxy.set({ kind: 'none' });
     host.drop('long.json', describeItems('long', { endpoints: [proxy.url] }));
-    await waitUntil('a good answer', async () => (await callPost('long')).status === 200);
+    await waitUntil('a 200', async () => (await callPost('long')).status === 200);
   });
 
-  it('of one module is none of another with the same provider', async () => {
+  it('does not affect another module with the same provider', async () => {
     host.drop('twin.json', describeItems('twin', { endpoints: [proxy.url] }));
     await waitUntil('the twin', async () => (await callItems(host, 'twin')).status === 200);
     await open();

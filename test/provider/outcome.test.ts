@@ -4,8 +4,8 @@ import { checkOutcome } from '../../core/provider/outcome.js';
 
 const check = (body: Outcome['body']) => checkOutcome({ status: 200, headers: {}, body }, 4);
 
-describe('the body of an outcome', () => {
-  it('is pieces, however it was answered', () => {
+describe('response body', () => {
+  it('is a list of pieces, for every form that adapters return', () => {
     const [one, other] = [Buffer.from('ab'), Buffer.from('cd')];
     expect(check(null)).to.deep.include({ pieces: [], length: 0 });
     expect(check([])).to.deep.include({ pieces: [], length: 0 });
@@ -13,20 +13,20 @@ describe('the body of an outcome', () => {
     expect(check([one, other])).to.deep.include({ pieces: [one, other], length: 4 });
   });
 
-  it('has as many bytes as the module may answer, and no more', () => {
+  it('has at most `response_bytes` bytes', () => {
     expect(check([Buffer.alloc(2), Buffer.alloc(2)]).length).to.equal(4);
     for (const body of [Buffer.alloc(5), [Buffer.alloc(2), Buffer.alloc(3)]]) {
       expect(() => check(body)).to.throw('over limits.response_bytes');
     }
   });
 
-  it('is bytes in each of its pieces', () => {
+  it('has only pieces that are bytes', () => {
     for (const body of ['{}', ['{}'], [Buffer.from('{'), null], {}, 7, undefined]) {
       expect(() => check(body as never)).to.throw('a body that is not bytes');
     }
   });
 
-  it('is what it was when it was answered', () => {
+  it('does not change after the adapter has returned it', () => {
     const pieces = [Buffer.from('ab')];
     const checked = check(pieces);
     pieces.push(Buffer.alloc(1_000));

@@ -31,8 +31,8 @@ const createNth = (index: number): HttpRouteOperation => ({
 });
 
 describe('provider client', () => {
-  describe('keeps one deadline', () => {
-    it('and tells the provider how much of it is left', async () => {
+  describe('enforces one deadline', () => {
+    it('and sends the remaining time to the provider', async () => {
       const module = createFakeModule();
       await module.call({ timeoutMs: 800 });
       const [invocation = expect.fail()] = module.invocations;
@@ -40,13 +40,13 @@ describe('provider client', () => {
       expect(deadlineOf(invocation)).to.be.within(700, 800);
     });
 
-    it('and never says less than 1, or a fraction', async () => {
+    it('and sends whole milliseconds, at least 1', async () => {
       const module = createFakeModule();
       await module.call({ timeoutMs: 1 }).catch(() => {});
       expect(module.invocations[0]?.headers['modgate-deadline-ms']).to.equal('1');
     });
 
-    it('for an adapter that heeds the signal, and for one that does not', async () => {
+    it('for adapters that react to the signal and for those that ignore it', async () => {
       for (const invoke of [hang, () => new Promise<never>(() => {})]) {
         const module = createFakeModule({ invoke });
         const from = performance.now();
@@ -56,7 +56,7 @@ describe('provider client', () => {
       }
     });
 
-    it('over the wait for a turn', async () => {
+    it('including the time in the queue', async () => {
       const module = createFakeModule({
         limits: { concurrency: 1, queueMs: 5000 },
         invoke: hang,
@@ -68,12 +68,12 @@ describe('provider client', () => {
       expect((await first).failure).to.equal('timeout');
     });
 
-    it('and has less of it left after the wait for a turn', async () => {
+    it('and subtracts the time in the queue', async () => {
       const module = createFakeModule({ limits: { concurrency: 1 }, invoke: hang });
       const from = performance.now();
       const first = failureOf(module.call({ timeoutMs: 100 }));
       const second = failureOf(module.call({ timeoutMs: 200 }));
-      // On a busy machine the second begins some milliseconds after the first, and waits so much less.
+      // On a busy machine the second call begins some milliseconds later and waits for less time.
       const laterMs = performance.now() - from;
       await first;
       await second;
@@ -81,7 +81,7 @@ describe('provider client', () => {
       expect(leftMs).to.be.within(1, 100 + laterMs + EARLY_MS);
     });
 
-    it('over all attempts', async () => {
+    it('for all attempts together', async () => {
       const module = createFakeModule({ endpoints: ['a', 'b'] });
       module.answer(() => (module.invocations.length === 1 ? fail() : hangLast()));
       const hangLast = () => hang(module.invocations.at(-1) ?? expect.fail());
@@ -93,7 +93,7 @@ describe('provider client', () => {
         .and.below(first ?? 0);
     });
 
-    it('and gives adapters a signal, also in a copy that one hands on', async () => {
+    it('and passes a signal to adapters, also in a copy of the invocation', async () => {
       const copies: Invocation[] = [];
       const module = createFakeModule({
         invoke: (invocation) => {
@@ -105,11 +105,11 @@ describe('provider client', () => {
       const [copy] = copies;
       expect(copy?.signal).to.be.instanceOf(AbortSignal);
       expect(copy?.signal.aborted).to.equal(true);
-      // With it, another signal in the copy would not be heeded by those who listen here.
+      // If it were copied, a different signal in the copy would have no effect on its listeners.
       expect(copy).not.to.have.property('cancellation');
     });
 
-    it('and takes the call back when the caller has gone', async () => {
+    it('and cancels the call when the client disconnects', async () => {
       const module = createFakeModule({ invoke: hang });
       const caller = new AbortController();
       const call = failureOf(module.call({ signal: caller.signal, isRepeatable: true }));
@@ -119,7 +119,7 @@ describe('provider client', () => {
       expect(module.client.counts()).to.include({ failed: 0, ended: 1 });
     });
 
-    it('and asks nobody for a caller who had gone before', async () => {
+    it('and calls no provider for a client that has already disconnected', async () => {
       const module = createFakeModule();
       const failure = await failureOf(module.call({ signal: AbortSignal.abort() }));
       expect(failure.failure).to.equal('cancelled');
@@ -128,7 +128,7 @@ describe('provider client', () => {
   });
 
   describe('repeats a call', () => {
-    it('that may be repeated, on another endpoint, until it succeeds', async () => {
+    it('that is repeatable, on another endpoint, until it succeeds', async () => {
       const module = createFakeModule({ endpoints: ['a', 'b', 'c'] });
       module.answer(async ({ endpoint }) => (endpoint === 'c' ? ok() : fail()));
       const answer = await module.call({ isRepeatable: true });
@@ -137,13 +137,13 @@ describe('provider client', () => {
       expect(module.client.counts()).to.include({ calls: 1, failed: 0, retries: 2 });
     });
 
-    it('on the same endpoint when there is no other', async () => {
+    it('on the same endpoint if there is no other', async () => {
       const module = createFakeModule();
       module.answer(async () => (module.invocations.length === 1 ? fail() : ok()));
       expect(await module.call({ isRepeatable: true })).to.have.property('attempts', 2);
     });
 
-    it('as often as `retry.attempts` says, and no more', async () => {
+    it('at most `retry.attempts` times', async () => {
       for (const attempts of [0, 1, 2, 4]) {
         const module = createFakeModule({ retry: { attempts }, invoke: () => fail() });
         expect((await failureOf(module.call({ isRepeatable: true }))).failure).to.equal(
@@ -153,7 +153,7 @@ describe('provider client', () => {
       }
     });
 
-    it('under one id, with a new span and less time for each attempt', async () => {
+    it('with the same id, and with a new span and less time for each attempt', async () => {
       const module = createFakeModule({ invoke: () => fail() });
       await failureOf(module.call({ isRepeatable: true }));
       const headers = module.invocations.map((invocation) => invocation.headers);
@@ -166,7 +166,7 @@ describe('provider client', () => {
       expect(module.invocations.at(-1)?.id).not.to.equal(module.invocations[0]?.id);
     });
 
-    it('and says how often and where it tried, also when it fails', async () => {
+    it('and reports attempts and endpoint, also for a failed call', async () => {
       const module = createFakeModule({ endpoints: ['a', 'b'], invoke: () => fail() });
       const trace: CallTrace = { attempts: 0, endpoint: null };
       await failureOf(module.call({ isRepeatable: true, trace, headers: {} }));
@@ -174,23 +174,23 @@ describe('provider client', () => {
       expect(trace.endpoint).to.be.oneOf(['a', 'b']);
     });
 
-    it('only inside the budget of the module', async () => {
+    it('only within the budget of the module', async () => {
       const module = createFakeModule({ retry: { budget: 0.2 }, invoke: () => fail() });
       for (let call = 0; call < 50; call += 1) {
         await failureOf(module.call({ isRepeatable: true }));
       }
-      // 10 to start with, and 49 calls of 0.2: what the first one adds does not fit in.
+      // 10 at the start and 0.2 for each of 49 calls: the first call finds the bucket full.
       expect(module.client.counts()).to.include({ calls: 50, retries: 19 });
     });
 
-    it('not when there is no time left for it', async () => {
+    it('not without enough time left', async () => {
       const module = createFakeModule({ invoke: () => fail() });
       const failure = await failureOf(module.call({ isRepeatable: true, timeoutMs: 5 }));
       expect(failure.failure).to.equal('unavailable');
       expect(module.invocations).to.have.length(1);
     });
 
-    it('not when the caller goes in between', async () => {
+    it('not after the client has disconnected', async () => {
       const module = createFakeModule({ invoke: () => fail() });
       const caller = new AbortController();
       module.answer(async () => {
@@ -210,7 +210,7 @@ describe('provider client', () => {
       });
     }
 
-    it('not after a status: that is an answer', async () => {
+    it('not after a status, which is a complete response', async () => {
       const module = createFakeModule({ invoke: () => answerStatus(503) });
       const error = await module.call({ isRepeatable: true }).catch((reason: unknown) => reason);
       expect(error).to.be.instanceOf(ProviderStatus);
@@ -219,14 +219,14 @@ describe('provider client', () => {
       expect(module.invocations).to.have.length(2);
     });
 
-    it('not when that might do harm', async () => {
+    it('not unless it is repeatable', async () => {
       const module = createFakeModule({ invoke: () => fail() });
       await failureOf(module.call());
       expect(module.invocations).to.have.length(1);
     });
   });
 
-  describe('breaks the circuit', () => {
+  describe('opens the breaker', () => {
     const breaker = { failures: 3, openMs: 50, maxOpenMs: 100 };
     const other = createCall().operation as HttpRouteOperation;
     const otherRoute = { operation: { ...other, method: 'POST' } } as const;
@@ -276,7 +276,7 @@ describe('provider client', () => {
       });
     }
 
-    it('of a route, and closes it with one probe', async () => {
+    it('of a route, and closes it after one successful probe', async () => {
       const module = createFakeModule({ breaker, invoke: () => answerStatus(500) });
       for (let call = 0; call < 3; call += 1) await module.call().catch(() => {});
       const stateOf = () => module.client.endpoints()[0]?.routes[0]?.state;
@@ -286,7 +286,7 @@ describe('provider client', () => {
       expect(module.client.endpoints()[0]?.routes).to.deep.equal([]);
     });
 
-    it('not of the endpoint when a status line comes between failures to connect', async () => {
+    it('not of the endpoint if a status line arrives between connection failures', async () => {
       const module = createFakeModule({ breaker });
       for (let call = 0; call < 4; call += 1) {
         module.answer(() => answerStatus(500));
@@ -299,7 +299,7 @@ describe('provider client', () => {
       expect(module.client.endpoints()[0]).to.include({ state: 'open' });
     });
 
-    it('not after responses that cannot be used, which do not dilute failures either', async () => {
+    it('not after unusable responses, which do not dilute failures either', async () => {
       const unusable = new ProviderFailure('protocol', 'large', { status: 200, phase: 'answered' });
       const module = createFakeModule({ breaker, invoke: () => Promise.reject(unusable) });
       for (let call = 0; call < 9; call += 1) await failureOf(module.call());
@@ -310,7 +310,7 @@ describe('provider client', () => {
     });
 
     for (const status of [400, 404, 429, 499]) {
-      it(`not after answers with ${status}`, async () => {
+      it(`not after the status ${status}`, async () => {
         const module = createFakeModule({ breaker, invoke: () => answerStatus(status) });
         for (let call = 0; call < 9; call += 1) await module.call().catch(() => {});
         expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0, calls: 9 });
@@ -318,14 +318,14 @@ describe('provider client', () => {
     }
 
     for (const failure of ['refused', 'overloaded'] as const) {
-      it(`not after failures of the kind ${failure}`, async () => {
+      it(`not after the failure ${failure}`, async () => {
         const module = createFakeModule({ breaker, invoke: () => fail(failure) });
         for (let call = 0; call < 9; call += 1) await failureOf(module.call());
         expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0 });
       });
     }
 
-    it('not for callers who go', async () => {
+    it('not for clients that disconnect', async () => {
       const module = createFakeModule({ breaker, invoke: hang });
       for (let call = 0; call < 9; call += 1) {
         const caller = new AbortController();
@@ -336,7 +336,7 @@ describe('provider client', () => {
       expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0, inFlight: 0 });
     });
 
-    it('of one endpoint, and goes on with the others', async () => {
+    it('of one endpoint and uses the others', async () => {
       const module = createFakeModule({
         breaker,
         endpoints: ['bad', 'good'],
@@ -348,7 +348,7 @@ describe('provider client', () => {
       expect(module.client.endpoints().map(({ state }) => state)).to.deep.equal(['open', 'up']);
     });
 
-    it('and mends it with one probe', async () => {
+    it('and closes it after one successful probe', async () => {
       const module = createFakeModule({ breaker, invoke: () => fail() });
       for (let call = 0; call < 3; call += 1) await failureOf(module.call());
       const [open] = module.client.endpoints();
@@ -369,7 +369,7 @@ describe('provider client', () => {
       expect(module.client.endpoints()[0]).to.include({ state: 'up', until: null });
     });
 
-    it('and says for how long, in whole seconds', async () => {
+    it('and reports the remaining time in whole seconds', async () => {
       const module = createFakeModule({
         breaker: { failures: 1, openMs: 2500, maxOpenMs: 2500 },
         endpoints: ['a', 'b'],
@@ -381,7 +381,7 @@ describe('provider client', () => {
       expect(refusal.retryAfterSeconds).to.equal(3);
     });
 
-    it('without making anybody wait for a turn', async () => {
+    it('and queues no call', async () => {
       const module = createFakeModule({
         breaker: { failures: 1, openMs: 20, maxOpenMs: 20 },
         limits: { concurrency: 2, queueMs: 5000 },
@@ -402,14 +402,14 @@ describe('provider client', () => {
       await Promise.all([old, probe]);
     });
 
-    it('and leaves the failure that opened it what it is', async () => {
+    it('and keeps the failure that opened it unchanged', async () => {
       const module = createFakeModule({
         breaker: { failures: 2, openMs: 10_000, maxOpenMs: 10_000 },
         invoke: () => fail(),
       });
       const first = failureOf(module.call({ isRepeatable: true }));
       await new Promise(setImmediate);
-      // Now it waits for its retry, and the second one opens the breaker.
+      // The first call now waits for its retry, and the second one opens the breaker.
       const second = failureOf(module.call({ isRepeatable: true }));
       for (const failure of await Promise.all([first, second])) {
         expect(failure).not.to.be.instanceOf(RejectedCall);
@@ -418,7 +418,7 @@ describe('provider client', () => {
       expect(module.invocations).to.have.length(2);
     });
 
-    it('and does not wait for a retry that cannot be', async () => {
+    it('and does not wait for a retry that is impossible', async () => {
       const took: number[] = [];
       for (let round = 0; round < 5; round += 1) {
         const module = createFakeModule({ breaker: { failures: 1 }, invoke: () => fail() });
@@ -426,13 +426,13 @@ describe('provider client', () => {
         await failureOf(module.call({ isRepeatable: true }));
         took.push(performance.now() - from);
       }
-      // Half of 25 ms is the least that a retry waits.
+      // A retry waits for at least half of 25 ms.
       expect(Math.min(...took)).to.be.below(10);
     });
   });
 
   describe('counts', () => {
-    it('the endpoint of a provider that names none by its kind, and does not name it', async () => {
+    it('an endpoint named after the kind for a provider without endpoints, and omits it from calls', async () => {
       const module = createFakeModule();
       await module.call();
       expect(module.invocations[0]).not.to.have.property('endpoint');
@@ -449,7 +449,7 @@ describe('provider client', () => {
       ]);
     });
 
-    it('what is in flight and what waits', async () => {
+    it('calls in flight and queued calls', async () => {
       const module = createFakeModule({ limits: { concurrency: 2 }, invoke: hang });
       const calls = [1, 2, 3].map(() => failureOf(module.call({ timeoutMs: 50 })));
       expect(module.client.counts()).to.include({ calls: 3, inFlight: 2, queued: 1, ended: 0 });
@@ -458,7 +458,7 @@ describe('provider client', () => {
       expect(module.client.counts()).to.include({ calls: 3, inFlight: 0, queued: 0, ended: 3 });
     });
 
-    it('a status that is passed on as no failure', async () => {
+    it('a status that is passed through as a success', async () => {
       const module = createFakeModule({
         providerErrors: 'passthrough',
         invoke: () => answerStatus(404),
@@ -471,7 +471,7 @@ describe('provider client', () => {
   });
 
   describe('drains', () => {
-    it('at once when nothing is in flight any more', async () => {
+    it('immediately when no call is in flight', async () => {
       const module = createFakeModule();
       await module.call();
       const from = performance.now();
@@ -479,7 +479,7 @@ describe('provider client', () => {
       expect(performance.now() - from).to.be.below(1000);
     });
 
-    it('when the last call has ended, those that wait for a turn too', async () => {
+    it('when the last call has ended, including queued calls', async () => {
       const module = createFakeModule({ limits: { concurrency: 1 } });
       const release: (() => void)[] = [];
       module.answer(async () => {
@@ -500,7 +500,7 @@ describe('provider client', () => {
       expect(await calls[1]).to.have.property('value', '"fine"');
     });
 
-    it('by cutting what takes too long, without a retry', async () => {
+    it('by cutting calls that exceed the timeout, without a retry', async () => {
       const module = createFakeModule({ invoke: hang });
       const call = failureOf(module.call({ isRepeatable: true }));
       await module.client.drain(20);

@@ -7,7 +7,7 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 const HEALTH = { path: '/health', interval_ms: 100, failures: 2, successes: 1 };
 const TENANTS = Array.from({ length: 60 }, (_, index) => `tenant-${index}`);
 
-describe('the replicas of a provider', () => {
+describe('provider replicas', () => {
   const providers: ScriptedProvider[] = [];
   /** Replicas whose health check fails. */
   const ill = new Set<number>();
@@ -88,7 +88,7 @@ describe('the replicas of a provider', () => {
     expect(new Set(await replicasOf('least', 6))).to.have.property('size', 3);
   });
 
-  it('keep a tenant each under consistent_hash, whatever the case of the header', async () => {
+  it('keep their tenants under consistent_hash, in any case of the header name', async () => {
     const places = await placeTenants('hash');
     expect(await placeTenants('hash')).to.deep.equal(places);
     expect(new Set(places.values())).to.have.property('size', 3);
@@ -98,7 +98,7 @@ describe('the replicas of a provider', () => {
     expect(new Set(await replicasOf('hash', 3))).to.have.property('size', 3);
   });
 
-  it('are left out while their checks fail, and come back', async () => {
+  it('are skipped while their health checks fail, and used again afterwards', async () => {
     await waitForStates('checked', 'up', 'up', 'up');
     ill.add(1);
     await waitForStates('checked', 'up', 'down', 'up');
@@ -108,7 +108,7 @@ describe('the replicas of a provider', () => {
     expect(await replicasOf('checked', 3)).to.include(1);
   });
 
-  it('leave the tenants of others in place when one is down, and get their own back', async () => {
+  it('keep the tenants of other replicas while down, and get their own back afterwards', async () => {
     const before = await placeTenants('checked-hash');
     ill.add(0);
     await waitForStates('checked-hash', 'down', 'up', 'up');
@@ -122,13 +122,13 @@ describe('the replicas of a provider', () => {
     expect(await placeTenants('checked-hash')).to.deep.equal(before);
   });
 
-  it('are all tried when the checks of all fail', async () => {
+  it('are all used when the health checks of all fail', async () => {
     for (const replica of [0, 1, 2]) ill.add(replica);
     await waitForStates('checked', 'down', 'down', 'down');
     expect(new Set(await replicasOf('checked', 3))).to.have.property('size', 3);
   });
 
-  it('are checked as long as their module lives, and no longer', async () => {
+  it('are checked until their module is removed', async () => {
     const checksOf = (path: string) =>
       providers[0]?.requests.filter(({ target }) => target === path).length ?? 0;
     host.drop(

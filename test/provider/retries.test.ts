@@ -21,28 +21,33 @@ const CASES: readonly Case[] = [
   { title: 'a GET', method: 'GET', isRepeated: true },
   { title: 'a HEAD', method: 'HEAD', isRepeated: true },
   { title: 'a route that is declared idempotent', method: 'PUT', isRepeated: true },
-  { title: 'one that requires a key, with it', method: 'PATCH', headers: [KEY], isRepeated: true },
-  { title: 'one that requires a key, without it', method: 'PATCH', isRepeated: false },
   {
-    title: 'one that requires a key, with an empty one',
+    title: 'a route that requires a key, with a key',
+    method: 'PATCH',
+    headers: [KEY],
+    isRepeated: true,
+  },
+  { title: 'a route that requires a key, without a key', method: 'PATCH', isRepeated: false },
+  {
+    title: 'a route that requires a key, with an empty key',
     method: 'PATCH',
     headers: [['idempotency-key', '']],
     isRepeated: false,
   },
   {
-    title: 'one that requires a key, with one that does not reach the provider',
+    title: 'a route that requires a key, with a key that is hop-by-hop',
     method: 'PATCH',
     headers: [KEY, ['connection', 'close, idempotency-key']],
     isRepeated: false,
   },
-  { title: 'a POST that is not declared', method: 'POST', isRepeated: false },
+  { title: 'a POST without a declaration', method: 'POST', isRepeated: false },
   {
-    title: 'a POST that is not declared, with a key',
+    title: 'a POST without a declaration, with a key',
     method: 'POST',
     headers: [KEY],
     isRepeated: false,
   },
-  { title: 'a DELETE that is declared none', method: 'DELETE', isRepeated: false },
+  { title: 'a DELETE that is declared not idempotent', method: 'DELETE', isRepeated: false },
 ];
 
 describe('retries', () => {
@@ -90,17 +95,17 @@ describe('retries', () => {
     });
   }
 
-  it('are none where the descriptor allows none', async () => {
+  it('can be disabled in the descriptor', async () => {
     const answers = [await callItems(host, 'never'), await callItems(host, 'never')];
     expect(answers.map(({ status }) => status)).to.have.members([200, 502]);
   });
 
-  it('send the same call again, with less time left and a new span', async () => {
+  it('repeat the same call with less time left and a new span', async () => {
     await callItems(host, 'm', { method: 'PUT' });
     const before = good.requests.length;
     const calls = [await callItems(host, 'm', { method: 'PUT' })];
     calls.push(await callItems(host, 'm', { method: 'PUT' }));
-    // The bad way resets the answer: the provider has seen every attempt.
+    // The faulty connection resets the response, so the provider gets every attempt.
     const seen = good.requests.slice(before);
     expect(seen).to.have.length(3);
     const repeated = seen.filter(
@@ -119,7 +124,7 @@ describe('retries', () => {
     expect(left[1]).to.be.below(left[0] ?? 0);
   });
 
-  it('say in the log how many attempts there were', async () => {
+  it('are counted in the log line', async () => {
     const ids: string[] = [];
     for (let round = 0; round < 2; round += 1) {
       const requestId = `retry-${round}`;
@@ -138,7 +143,7 @@ describe('retries', () => {
       const problem = expectProblem(await callItems(host, 'poor'), 502);
       expect(reasonOf(problem, 'failure')).to.equal('unavailable');
     }
-    // 10 at the start, and a fifth of the calls but the first, which finds the bucket full.
+    // 10 at the start, and a fifth for each call except the first, which finds the bucket full.
     expect(good.requests.length - before).to.equal(calls + 10 + Math.floor((calls - 1) * 0.2));
   });
 });

@@ -10,8 +10,8 @@ const deposit = (budget: RetryBudget, calls: number) => {
   for (let call = 0; call < calls; call += 1) budget.deposit();
 };
 
-describe('the retry budget', () => {
-  it('starts with 10 retries, and holds no more', () => {
+describe('retry budget', () => {
+  it('starts with 10 retries, which is its maximum', () => {
     expect(withdrawAll(new RetryBudget(0))).to.equal(10);
     const budget = new RetryBudget(0.2);
     deposit(budget, 1000);
@@ -19,7 +19,7 @@ describe('the retry budget', () => {
   });
 
   for (const share of [0.1, 0.2, 0.5, 1]) {
-    it(`allows exactly ${share} of a retry a call once it is empty`, () => {
+    it(`allows exactly ${share} retries per call when empty`, () => {
       const budget = new RetryBudget(share);
       withdrawAll(budget);
       let retries = 0;
@@ -31,7 +31,7 @@ describe('the retry budget', () => {
     });
   }
 
-  it('never fills again with a share of 0', () => {
+  it('never refills with a share of 0', () => {
     const budget = new RetryBudget(0);
     withdrawAll(budget);
     deposit(budget, 1000);

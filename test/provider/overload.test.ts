@@ -9,7 +9,7 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 
 const QUEUE_MS = 400;
 
-describe('pressure', () => {
+describe('overload', () => {
   let provider: ScriptedProvider;
   let host: RunningHost;
   const held: ServerResponse[] = [];
@@ -52,7 +52,7 @@ describe('pressure', () => {
     return problem;
   };
 
-  it('of a module that is full is told to the caller at once, and not to the provider', async () => {
+  it('of a module is reported immediately, without a provider call', async () => {
     await start({ concurrency: 2, queue: 0 });
     const calls = [callItems(host, 'm'), callItems(host, 'm')];
     await waitUntil('two calls', () => held.length === 2);
@@ -67,13 +67,13 @@ describe('pressure', () => {
     expect((await readModule(host, 'm')).endpoints[0]).to.include({ state: 'up', failures: 0 });
   });
 
-  it('is shared with a queue that is served in turn', async () => {
+  it('queues calls and serves them in order', async () => {
     await start({ concurrency: 1, queue: 2, queue_ms: 5_000 });
     const order: number[] = [];
     const calls = [];
     for (const number of [1, 2, 3]) {
       calls.push(callItems(host, 'm').then(() => order.push(number)));
-      await waitUntil('its place', async () => {
+      await waitUntil('the call to be counted', async () => {
         const { in_flight, queued } = (await readModule(host, 'm')).counts;
         return in_flight + queued === number;
       });
@@ -84,14 +84,14 @@ describe('pressure', () => {
       await waitUntil('the call', () => held.length === 1);
       expect(provider.requests).to.have.length(served);
       release();
-      await waitUntil('the answer', () => order.length === served);
+      await waitUntil('the response', () => order.length === served);
     }
     await Promise.all(calls);
     expect(order).to.deep.equal([1, 2, 3]);
     expect((await readModule(host, 'm')).counts).to.include({ in_flight: 0, queued: 0, failed: 1 });
   });
 
-  it('ends for who has waited for queue_ms', async () => {
+  it('rejects a queued call after queue_ms', async () => {
     await start({ concurrency: 1, queue: 8, queue_ms: QUEUE_MS });
     const first = callItems(host, 'm');
     await waitUntil('the first call', () => held.length === 1);
@@ -102,7 +102,7 @@ describe('pressure', () => {
     expect((await first).status).to.equal(200);
   });
 
-  it('of the whole host holds back every module', async () => {
+  it('of the whole host rejects calls of every module', async () => {
     await start({}, ['--max-in-flight', '2']);
     const calls = [callItems(host, 'm'), callItems(host, 'other')];
     await waitUntil('two calls', () => held.length === 2);
@@ -113,12 +113,12 @@ describe('pressure', () => {
     for (const call of calls) expect((await call).status).to.equal(200);
   });
 
-  it('on the event loop sheds calls, and takes them again when it has passed', async () => {
+  it('of the event loop sheds calls until the loop recovers', async () => {
     await start({}, ['--shed-delay-ms', '20']);
     isHolding = false;
     const calm = await callItems(host, 'm');
     expect(calm.status).to.equal(200);
-    const ease = makeLate(host.pid);
+    const stopDelay = delayEventLoop(host.pid);
     try {
       await waitUntil('a call that is shed', async () => {
         const response = await callItems(host, 'm');
@@ -127,14 +127,14 @@ describe('pressure', () => {
         return true;
       });
     } finally {
-      ease();
+      stopDelay();
     }
-    await waitUntil('a good answer', async () => (await callItems(host, 'm')).status === 200);
+    await waitUntil('a 200', async () => (await callItems(host, 'm')).status === 200);
   });
 });
 
-/** Stops a process again and again for longer than it runs: its event loop is late, and all else is well. */
-function makeLate(pid: number): () => void {
+/** Delays the event loop of a process: stops it repeatedly for longer than it runs. */
+function delayEventLoop(pid: number): () => void {
   const STOPPED_MS = 60;
   const RUNNING_MS = 10;
   let timer: NodeJS.Timeout;
