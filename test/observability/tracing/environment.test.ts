@@ -135,7 +135,7 @@ describe('OTEL_* variables', () => {
     expect(host.output()).to.not.include('hunter2');
   });
 
-  /** The modules that a host has loaded by the time that it ends. */
+  /** The modules that a host has loaded when it exits. */
   const listLoaded = async (env: Readonly<Record<string, string>>) => {
     const folder = mkdtempSync(join(directory, 'loaded-'));
     const host = await startTracedHost(provider.url, { ...env, NODE_V8_COVERAGE: folder });
@@ -146,7 +146,7 @@ describe('OTEL_* variables', () => {
       (JSON.parse(text) as { result: { url: string }[] }).result.map(({ url }) => url),
     );
   };
-  // Of the API prom-client is a user too.
+  // prom-client loads the API too.
   const isTelemetry = (url: string) =>
     /@opentelemetry\/(?!api\/)|\/otlp-(?:tracing|request-span|attributes)/.test(url);
 

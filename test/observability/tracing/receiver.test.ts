@@ -14,7 +14,7 @@ import {
 import type { HostOptions, RunningHost } from '../../support/start-host.js';
 
 const TRACE = '8'.repeat(32);
-/** A receiver may cost a second at the end, and nothing before; the drain of an idle host is over at once. */
+/** A receiver may delay shutdown by a second. An idle host drains immediately. */
 const STOP_MS = 8000;
 const CALLS = 60;
 
@@ -137,7 +137,7 @@ describe('trace receiver', () => {
         for (let count = 0; count < CALLS; count += 1) {
           const startedAt = performance.now();
           expect((await callItem(host)).status).to.equal(200);
-          // Far below the time-out of an export on an idle machine, far above a call on a loaded one.
+          // Far below the timeout of an export on an idle machine, far above a call on a loaded one.
           expect(performance.now() - startedAt).to.be.below(5000);
         }
         await waitUntil('the export', reached, 10_000);
@@ -165,7 +165,7 @@ describe('trace receiver', () => {
         },
         15_000,
       );
-      // Each call has two: with an endless queue all of them would have come before the last.
+      // Each call has two spans. With an unlimited queue, all of them would arrive before the last.
       const others = receiver.spans.slice(before).filter(({ traceId }) => traceId !== last);
       expect(others.length).to.be.below(2 * CALLS);
     });

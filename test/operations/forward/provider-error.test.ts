@@ -145,7 +145,7 @@ describe('provider_errors: passthrough', () => {
     expect(JSON.stringify(response.headers)).not.to.include('evil');
   });
 
-  it('hands a status to HEAD, without a body', async () => {
+  it('returns the status to HEAD, without a body', async () => {
     setup.provider.answer({ status: 404, body: '{"detail":"x"}' });
     const response = await call(setup.host, { method: 'HEAD', target: TARGET });
     expect(response.status).to.equal(404);
