@@ -9,13 +9,13 @@ import type { CallTrace } from '../../core/provider/provider-call.js';
 import { RejectedCall } from '../../core/provider/rejected-call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import {
-  answerStatus,
   createCall,
   createFakeModule,
   fail,
   failureOf,
   hang,
   ok,
+  respondWithStatus,
 } from '../support/provider/fake-module.js';
 
 /** Node's timers may fire this much early. */
@@ -211,7 +211,7 @@ describe('provider client', () => {
     }
 
     it('not after a status, which is a complete response', async () => {
-      const module = createFakeModule({ invoke: () => answerStatus(503) });
+      const module = createFakeModule({ invoke: () => respondWithStatus(503) });
       const error = await module.call({ isRepeatable: true }).catch((reason: unknown) => reason);
       expect(error).to.be.instanceOf(ProviderStatus);
       module.answer(() => fail('unavailable', 503));
@@ -258,7 +258,9 @@ describe('provider client', () => {
       ['a timeout', () => fail('timeout')],
       ['a timeout within the response', () => fail('timeout', 200)],
       ['a response that is cut short', () => fail('protocol', 200)],
-      ...[500, 502, 503, 599].map((status) => [`${status}`, () => answerStatus(status)] as const),
+      ...[500, 502, 503, 599].map(
+        (status) => [`${status}`, () => respondWithStatus(status)] as const,
+      ),
     ] as const) {
       it(`of the route alone after ${title}`, async () => {
         const module = createFakeModule({ breaker, invoke });
@@ -277,7 +279,7 @@ describe('provider client', () => {
     }
 
     it('of a route, and closes it after one successful probe', async () => {
-      const module = createFakeModule({ breaker, invoke: () => answerStatus(500) });
+      const module = createFakeModule({ breaker, invoke: () => respondWithStatus(500) });
       for (let call = 0; call < 3; call += 1) await module.call().catch(() => {});
       const stateOf = () => module.client.endpoints()[0]?.routes[0]?.state;
       await waitUntil('half-open', () => stateOf() === 'half_open');
@@ -289,7 +291,7 @@ describe('provider client', () => {
     it('not of the endpoint if a status line arrives between connection failures', async () => {
       const module = createFakeModule({ breaker });
       for (let call = 0; call < 4; call += 1) {
-        module.answer(() => answerStatus(500));
+        module.answer(() => respondWithStatus(500));
         await module.call({ ...otherRoute, operation: createNth(call) }).catch(() => {});
       }
       module.answer(() => fail());
@@ -304,14 +306,14 @@ describe('provider client', () => {
       const module = createFakeModule({ breaker, invoke: () => Promise.reject(unusable) });
       for (let call = 0; call < 9; call += 1) await failureOf(module.call());
       expect(module.client.endpoints()[0]).to.deep.include({ failures: 0, routes: [] });
-      module.answer(() => answerStatus(500));
+      module.answer(() => respondWithStatus(500));
       for (let call = 0; call < 3; call += 1) await module.call().catch(() => {});
       expect(module.client.endpoints()[0]?.routes).to.have.length(1);
     });
 
     for (const status of [400, 404, 429, 499]) {
       it(`not after the status ${status}`, async () => {
-        const module = createFakeModule({ breaker, invoke: () => answerStatus(status) });
+        const module = createFakeModule({ breaker, invoke: () => respondWithStatus(status) });
         for (let call = 0; call < 9; call += 1) await module.call().catch(() => {});
         expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0, calls: 9 });
       });
@@ -461,10 +463,10 @@ describe('provider client', () => {
     it('a status that is passed through as a success', async () => {
       const module = createFakeModule({
         providerErrors: 'passthrough',
-        invoke: () => answerStatus(404),
+        invoke: () => respondWithStatus(404),
       });
       await module.call().catch(() => {});
-      module.answer(() => answerStatus(500));
+      module.answer(() => respondWithStatus(500));
       await module.call().catch(() => {});
       expect(module.client.counts()).to.include({ calls: 2, failed: 1 });
     });

@@ -61,7 +61,7 @@ describe('WaitTracker', () => {
 
   it('ends when a file appears and is rejected', () => {
     const tracker = trackerOf(BY_DIGEST);
-    expect(outcomeOf(judge)).to.equal(null);
+    expect(outcomeOf(tracker)).to.equal(null);
     expect(outcomeOf(tracker, entry('crm', { state: 'refused', since: at(-9000) }))).to.equal(
       'rejected',
     );

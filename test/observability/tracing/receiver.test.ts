@@ -4,11 +4,11 @@ import { waitUntil } from '../../support/http/wait-until.js';
 import { type OtlpReceiver, startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
 import {
   callItem,
-  NOBODY,
   readTraceparent,
   spansOf,
   startTracedHost,
   traceparent,
+  UNREACHABLE,
   waitForTrace,
 } from '../../support/observability/traced-host.js';
 import type { HostOptions, RunningHost } from '../../support/start-host.js';
@@ -29,7 +29,7 @@ describe('trace receiver', () => {
 
   beforeEach(() => {
     provider.reset();
-    receiver.mood = 'takes';
+    receiver.mode = 'accepts';
   });
 
   after(async () => {
@@ -95,7 +95,7 @@ describe('trace receiver', () => {
   it('can be set for traces only, by its full path', async () => {
     const traceId = '6'.repeat(32);
     const env = {
-      OTEL_EXPORTER_OTLP_ENDPOINT: NOBODY,
+      OTEL_EXPORTER_OTLP_ENDPOINT: UNREACHABLE,
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/otlp/t`,
       OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
     };
@@ -122,17 +122,17 @@ describe('trace receiver', () => {
     });
   });
 
-  const TROUBLE = [
-    { name: 'is down', env: { OTEL_EXPORTER_OTLP_ENDPOINT: NOBODY }, mood: 'takes' },
-    { name: 'fails', env: {}, mood: 'fails' },
-    { name: 'hangs', env: {}, mood: 'hangs' },
+  const FAILURES = [
+    { name: 'is down', env: { OTEL_EXPORTER_OTLP_ENDPOINT: UNREACHABLE }, mode: 'accepts' },
+    { name: 'fails', env: {}, mode: 'fails' },
+    { name: 'hangs', env: {}, mode: 'hangs' },
   ] as const;
-  for (const { name, env, mood } of TROUBLE) {
+  for (const { name, env, mode } of FAILURES) {
     it(`does not affect requests when it ${name}, and delays shutdown by a second at most`, async () => {
-      receiver.mood = mood;
+      receiver.mode = mode;
       const short = { OTEL_EXPORTER_OTLP_TIMEOUT: '500', OTEL_BSP_EXPORT_TIMEOUT: '500' };
       await run({ ...short, ...env }, async (host) => {
-        const reached = () => mood === 'takes' || receiver.exports.length > before;
+        const reached = () => mode === 'accepts' || receiver.exports.length > before;
         const before = receiver.exports.length;
         for (let count = 0; count < CALLS; count += 1) {
           const startedAt = performance.now();
@@ -150,12 +150,12 @@ describe('trace receiver', () => {
   }
 
   it('drops spans beyond its queue while it hangs', async () => {
-    receiver.mood = 'hangs';
+    receiver.mode = 'hangs';
     const env = { OTEL_BSP_MAX_QUEUE_SIZE: '20', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '10' };
     await run({ ...env, OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }, async (host) => {
       const before = receiver.spans.length;
       for (let count = 0; count < CALLS; count += 1) await callItem(host);
-      receiver.mood = 'takes';
+      receiver.mode = 'accepts';
       const last = '3'.repeat(32);
       await waitUntil(
         'exports to go on',

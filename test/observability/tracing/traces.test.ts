@@ -7,13 +7,13 @@ import { type OtlpReceiver, startOtlpReceiver } from '../../support/observabilit
 import {
   CALLER,
   callItem,
-  NOBODY,
   RELEASE,
   readTraceparent,
   spansOf,
   startTracedHost,
   traceparent,
   UI,
+  UNREACHABLE,
   waitForTrace,
 } from '../../support/observability/traced-host.js';
 import type { RunningHost } from '../../support/start-host.js';
@@ -165,7 +165,7 @@ for (const { protocol, type } of ENCODINGS) {
       const { server, clients } = await waitForTrace(receiver, retried, 3);
       expect(server.statusCode).to.equal(UNSET);
       expect(clients.map(({ attributes }) => attributes['server.port'])).to.deep.equal([
-        portOf(NOBODY),
+        portOf(UNREACHABLE),
         provider.port,
       ]);
       expect(clients.map(({ statusCode }) => statusCode)).to.deep.equal([ERROR, UNSET]);

@@ -8,9 +8,9 @@ import {
   digestOf,
   httpProvider,
   RELEASE,
-  STRANGE,
   serviceToken,
   UI,
+  UNKNOWN_DIGEST,
 } from '../../support/bridge/bridge.js';
 import { eventually } from '../../support/bridge/eventually.js';
 import { useHost } from '../../support/http/use-host.js';
@@ -68,11 +68,11 @@ describe('console bridge: grants', () => {
   });
 
   it('do not allow another UI artifact', async () => {
-    expect((await ask({ ui: STRANGE })).status).to.equal(403);
+    expect((await ask({ ui: UNKNOWN_DIGEST })).status).to.equal(403);
   });
 
   it('do not allow another release', async () => {
-    expect((await ask({ release: STRANGE })).status).to.equal(403);
+    expect((await ask({ release: UNKNOWN_DIGEST })).status).to.equal(403);
   });
 
   it('do not allow swapped digests', async () => {

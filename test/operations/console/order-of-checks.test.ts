@@ -5,7 +5,7 @@ import {
   type BridgeAnswer,
   type BridgeCall,
   RELEASE,
-  STRANGE,
+  UNKNOWN_DIGEST,
 } from '../../support/bridge/bridge.js';
 import {
   CONFIG,
@@ -73,7 +73,7 @@ const FAULTS: readonly Fault[] = [
     title: 'no grant',
     status: 403,
     named: /grant/,
-    apply: (call) => ({ ...call, ui: STRANGE }),
+    apply: (call) => ({ ...call, ui: UNKNOWN_DIGEST }),
   },
   {
     title: 'an operation that is not declared',

@@ -36,12 +36,12 @@ export interface FakeModule {
   readonly client: ProviderClient;
   readonly scope: ModuleScope;
   readonly invocations: readonly Invocation[];
-  /** What the next calls do. */
+  /** Sets the behavior of the next calls. */
   answer(invoke: (invocation: Invocation) => Promise<Outcome>): void;
   call(more?: Partial<ProviderCall>): Promise<ProviderAnswer<string>>;
 }
 
-/** A client over a provider that does what the test says. */
+/** Creates a provider client over a provider that the test controls. */
 export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
   const invocations: Invocation[] = [];
   let invoke = options.invoke ?? (async () => ok());
@@ -88,7 +88,7 @@ export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
   };
 }
 
-/** Two retries and breakers that never open, unless told otherwise. */
+/** By default, with two retries and breakers that never open. */
 function createDescriptor(options: FakeModuleOptions): Descriptor {
   return {
     module: 'fake',
@@ -157,7 +157,7 @@ export function ok(text = '"fine"'): Outcome {
   };
 }
 
-export async function answerStatus(status: number): Promise<Outcome> {
+export async function respondWithStatus(status: number): Promise<Outcome> {
   return { ...ok(), status };
 }
 
@@ -172,14 +172,14 @@ export async function fail(
   );
 }
 
-/** Never answers, and heeds the signal. */
+/** Hangs until the signal is aborted. */
 export function hang({ signal }: Pick<Invocation, 'signal'>): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason));
   });
 }
 
-/** The failure of a call that must not succeed. */
+/** Resolves with the failure of a call that must fail. */
 export async function failureOf(call: Promise<unknown>): Promise<ProviderFailure> {
   try {
     await call;
@@ -187,7 +187,7 @@ export async function failureOf(call: Promise<unknown>): Promise<ProviderFailure
     if (isProviderFailure(error)) return error;
     throw error;
   }
-  return expect.fail('expected a failure, got an answer');
+  return expect.fail('expected a failure, got a response');
 }
 
 function readText(outcome: CheckedOutcome): string {
