@@ -138,7 +138,7 @@ describe('SQLite store', () => {
     { what: 'garbage', damage: () => writeFileSync(file, Buffer.alloc(9000, 'garbage')) },
     { what: 'cut short', damage: () => truncateSync(file, 4096 + 100) },
   ]) {
-    it(`says that it is damaged when the file is ${what}, leaves it so, and heals`, async () => {
+    it(`reports damage when the file is ${what}, leaves it unchanged, and recovers`, async () => {
       await fill();
       const whole = readFileSync(file);
       damage();
@@ -198,7 +198,7 @@ describe('SQLite store', () => {
     { what: 'deleted', replace: () => rmSync(file) },
     { what: 'moved away', replace: () => renameSync(file, `${file}.old`) },
   ]) {
-    it(`acknowledges nothing into a file that was ${what}, and starts a new one`, async () => {
+    it(`acknowledges no write to a file that was ${what}, and creates a new one`, async () => {
       const store = await backend.open();
       await write(store, 'page_size', 1);
       replace();

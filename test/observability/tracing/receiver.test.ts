@@ -106,7 +106,7 @@ describe('trace receiver', () => {
     });
   });
 
-  it('receives what the sampler samples', async () => {
+  it('receives only sampled traces', async () => {
     await run({ OTEL_TRACES_SAMPLER: 'always_off' }, async (host) => {
       await callItem(host, [traceparent('5'.repeat(32))]);
       expect(readTraceparent(provider.only().headers)[2]).to.equal('00');

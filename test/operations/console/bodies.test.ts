@@ -162,7 +162,7 @@ describe('console bridge: bodies', () => {
     });
   }
 
-  it('keeps the connection after a body that was too long', async () => {
+  it('keeps the connection open after a body that is too long', async () => {
     const connection = await RawConnection.open(setup.host.port);
     const headers: RawHeader[] = [
       ['host', 'localhost'],

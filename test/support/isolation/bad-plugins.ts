@@ -74,8 +74,8 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
     ...rejection(/cannot be imported: Cannot find module/),
   },
   'an import that throws': {
-    entry: `throw new Error('no licence');`,
-    ...rejection(/cannot be imported: no licence/),
+    entry: `throw new Error('no license');`,
+    ...rejection(/cannot be imported: no license/),
   },
   'an import that throws null': {
     entry: 'throw null;',
@@ -135,7 +135,7 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
     ...rejection(/exports an adapter of the kind 'http', which its plugin\.json does not name/),
   },
 
-  'an open that throws': opens(`throw new Error('no licence');`, /no licence/),
+  'an open that throws': opens(`throw new Error('no license');`, /no license/),
   'an open that never ends': opens('await new Promise(() => {});', /did not open within 5000 ms/),
   'an open that returns null': opens('return null;', /'open' must return an object/),
   'a provider that cannot be invoked': opens(
