@@ -11,8 +11,8 @@ type Middleware = ReturnType<typeof KoaBody>;
 let reader: Promise<Middleware> | null = null;
 
 /**
- * Reads the body of a bridge request with koa-body. What koa-body would answer with 413 or 415, decompress or
- * repair is rejected before, or translated after.
+ * Reads the body of a bridge request with koa-body. Bodies that koa-body would decompress or repair are
+ * rejected before, and its 413 and 415 become 400.
  * @throws HostError 400, 408; ClientClosed.
  */
 export async function readBridgeBody(ctx: HostContext, timeoutMs: number): Promise<Buffer> {
@@ -26,7 +26,7 @@ export async function readBridgeBody(ctx: HostContext, timeoutMs: number): Promi
   if (req.headers.expect !== undefined) res.writeContinue();
   reader ??= createReader();
   const read = await reader;
-  // koa-body's type expects the context of an application without a state of its own.
+  // koa-body's type expects the context of an application without custom state.
   const reading = read(ctx as unknown as Parameters<Middleware>[0], async () => {});
   await withStallTimeout(req, timeoutMs, Promise.resolve(reading));
   const { body } = ctx.request as { body?: unknown };
@@ -47,7 +47,7 @@ async function createReader(): Promise<Middleware> {
     encoding: 'latin1',
     parsedMethods: ['POST'],
     onError: (error, ctx) => {
-      // The stream is left paused: without this the connection would hang until it is cut.
+      // koa-body leaves the stream paused, and the connection would hang until its timeout.
       ctx.req.resume();
       throw translateReadError(error as Error & { type?: string });
     },

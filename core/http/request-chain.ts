@@ -233,7 +233,7 @@ function createOperation(
   };
 }
 
-/** What a 502 says about the call. */
+/** The details of the call in a 502. */
 function describeRoute({ name }: LiveModule, operation: HttpRouteOperation): ErrorDetail[] {
   return [
     { field: 'module', reason: name },

@@ -52,7 +52,7 @@ export type Requirement =
   | { readonly kind: 'grant'; readonly module: LiveModule; readonly request: BridgeRequest }
   /** Use a route of the host. */
   | { readonly kind: 'scope'; readonly scope: string }
-  /** Read what is public. */
+  /** Read public data. */
   | { readonly kind: 'public' };
 
 /**
@@ -66,7 +66,7 @@ export class Authorization {
 
   /**
    * Denies everything that the requirement does not allow.
-   * @param actor `null` for a request without authentication, which may only do what is public
+   * @param actor `null` for a request without authentication, which may only read public data
    * @throws HostError 403.
    */
   static authorize(actor: Actor | null, requirement: Requirement): Authorization {

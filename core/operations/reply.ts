@@ -6,13 +6,13 @@ export const JSON_TYPE = 'application/json';
 const MIN_ERROR_STATUS = 400;
 const NO_HEADERS: readonly string[] = [];
 
-/** What leaves to the client: complete, and not yet written. Without an authorization it can only be an error. */
+/** A complete response that is not written yet. Without an authorization it can only be an error. */
 export class Reply {
   readonly status: number;
   readonly contentType: string;
   /** Headers beyond those of every reply: names and values in turn. */
   readonly headers: readonly string[];
-  /** The body in pieces, so that the provider's bytes are not copied to stand between two others. */
+  /** The body in pieces, so that the provider's bytes need not be copied. */
   readonly pieces: readonly Uint8Array[];
   /** Bytes of all pieces. */
   readonly length: number;

@@ -16,7 +16,7 @@ export class ClientClosed extends Error {
   }
 }
 
-/** What a request to a module asks for. */
+/** The target of a request to a module. */
 export interface ModuleTarget {
   /** The configured name, decoded: `acme/crm`. */
   readonly module: string;
@@ -28,7 +28,7 @@ export interface ModuleTarget {
   readonly providerPath: string;
 }
 
-/** What a handler sees of a request: no Koa, no socket. */
+/** A request as handlers see it, without Koa and the socket. */
 export interface CallerRequest {
   /** As on the request line: `HEAD` stays `HEAD`. */
   readonly method: string;

@@ -47,7 +47,7 @@ export class PluginWatcher {
 
   close(): void {
     this.#isClosed = true;
-    // A check in progress has no effect any more.
+    // A check in progress has no further effect.
     void this.#watcher.close();
   }
 

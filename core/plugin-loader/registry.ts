@@ -126,7 +126,7 @@ class Registry implements PluginRegistry {
     return { folders, stamp: (await Promise.all(stamps)).join('\n') };
   }
 
-  /** One refresh at a time, because it replaces the entries. */
+  /** Serialized, because a refresh replaces the entries. */
   async refresh(force = false): Promise<boolean> {
     while (this.#refreshing !== null) await this.#refreshing.catch(() => {});
     this.#refreshing = this.#refresh(force).finally(() => {

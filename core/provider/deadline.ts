@@ -47,7 +47,7 @@ export class Deadline extends LazyAbortController {
   /**
    * Settles with the work or the abort, whichever is first: an adapter that ignores its signal blocks
    * nothing. An adapter that handles the signal settles first, because its failure may be more precise.
-   * One race at a time.
+   * Races must not overlap.
    */
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

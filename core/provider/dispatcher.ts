@@ -25,7 +25,7 @@ import { createOpenBreaker } from './rejected-call.js';
 import { RetryBudget } from './retry-budget.js';
 import { type AttemptVerdict, VERDICTS, verdictOfFailure, verdictOfResponse } from './verdicts.js';
 
-/** Envoy's defaults: 25 ms, and ten times that at most. A retry must fit into the client's time-out. */
+/** Envoy's defaults: 25 ms, and ten times that at most. A retry must fit into the client's timeout. */
 const RETRY_BACKOFF: BackoffBounds = { firstMs: 25, maxMs: 250 };
 
 export interface DispatcherOptions {

@@ -27,7 +27,7 @@ export function startHealthChecks(
   }
 }
 
-/** Runs one check of its endpoint at a time: a slow check delays the next. */
+/** Runs the checks of its endpoint in sequence: a slow check delays the next. */
 class EndpointCheck {
   readonly #endpoint: Endpoint;
   readonly #options: HealthCheckOptions;

@@ -1,4 +1,4 @@
-/** The window moves on by a tenth of its length at a time. */
+/** The window moves in steps of a tenth of its length. */
 const SLICES = 10;
 
 /** Counts successes and failures of the last `windowMs`. */

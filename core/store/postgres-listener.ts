@@ -16,7 +16,7 @@ export interface ListenerOptions {
   onGap(): void;
 }
 
-/** Listens on a connection of its own and reconnects with backoff. */
+/** Listens on a separate connection and reconnects with backoff. */
 export class PostgresListener {
   readonly #options: ListenerOptions;
   readonly #heartbeat: NodeJS.Timeout;

@@ -14,8 +14,8 @@ import { StoreUnavailable } from './store-unavailable.js';
 type Reencrypt = (context: EncryptionContext, stored: EncryptedText) => EncryptedText | null;
 
 /**
- * Encrypts with the first key what is encrypted with an older one. Revisions do not change. What cannot be
- * decrypted, or is in clear, stays as it is and is logged.
+ * Re-encrypts values of older keys with the first key. Revisions do not change. Values that cannot be
+ * decrypted, or are in clear, stay unchanged and are logged.
  */
 export async function rotateKeys(database: Database, keys: StoreKeys, log: Log): Promise<void> {
   let unencrypted = 0;
@@ -32,7 +32,7 @@ export async function rotateKeys(database: Database, keys: StoreKeys, log: Log):
   }
 }
 
-/** Encrypts what is in clear, or encrypted with an older key. @returns how many values */
+/** Encrypts values that are in clear or encrypted with an older key. @returns their number */
 export function encryptStore(database: Database, keys: StoreKeys, log: Log): Promise<number> {
   return reencryptStore(database, keys, (context, stored) => reencrypt(context, stored, keys, log));
 }

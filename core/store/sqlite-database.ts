@@ -117,6 +117,6 @@ async function closeQuietly(query: Kysely<Tables>): Promise<void> {
   try {
     await query.destroy();
   } catch {
-    // It is not used any more.
+    // The connection is no longer used.
   }
 }

@@ -40,7 +40,7 @@ export class DirectoryLister {
 export type DirectoryFile = {
   /** The name in the folder. */
   readonly file: string;
-  /** Absolute if the folder was given so. */
+  /** Absolute if the path of the folder is. */
   readonly path: string;
 } & ({ readonly text: string } | { readonly diagnostic: Diagnostic });
 
@@ -65,7 +65,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'is not a folder',
 };
 
-/** Left behind by editors, and by operators who switch a file off. */
+/** Temporary files of editors, and files that operators have disabled. */
 const IGNORED_ENDINGS = ['~', '.tmp', '.bak', '.swp', '.disabled'];
 const MANIFEST_NAME = /\.manifest\.(?:json|ya?ml)$/;
 const DESCRIPTOR_NAME = /\.(?:json|ya?ml)$/;

@@ -3,19 +3,19 @@ import { type Stats, stat } from 'node:fs';
 // Enough to keep the thread pool busy, few enough to leave it to others too.
 const PATHS_AT_ONCE = 16;
 
-// Numbers, because big integers make twice the garbage. What they round off are fractions of a
-// microsecond, and inodes beyond 2^53.
+// Numbers, because big integers create twice the garbage. Rounding only affects fractions of a
+// microsecond and inodes beyond 2^53.
 type PathFingerprint = Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>;
 
 /**
- * Of several files, in their order; `null` where a path leads to no file. Differs whenever a file was
+ * The fingerprints of several files, in order; `null` for a path without a file. Differs whenever a file was
  * replaced or written. Links are followed, so that an edit of their target shows.
  */
 export type Fingerprint = readonly (PathFingerprint | null)[];
 
-/** Of a file that was not read yet: no file has this fingerprint. */
+/** The fingerprint of an unread file, which no file has. */
 export const UNREAD: Fingerprint = [];
-/** Of a descriptor that is gone. */
+/** The fingerprint of a removed descriptor. */
 export const MISSING: Fingerprint = [null];
 
 /** Paths, and the fingerprint at the time of the last read. */
@@ -36,7 +36,7 @@ export function takeFingerprint(paths: readonly string[]): Promise<Fingerprint> 
 }
 
 /**
- * Those whose fingerprint has changed. Optimized for thousands of files that mostly have not, every two
+ * Returns the files whose fingerprint has changed. Optimized for thousands of mostly unchanged files every two
  * seconds: one promise for all, and no garbage for an unchanged file.
  */
 export async function findDifferent<File extends Fingerprinted>(
@@ -99,7 +99,7 @@ export function isSame(one: Fingerprint, other: Fingerprint): boolean {
   return one.length === other.length && one.every((path, index) => isSamePath(path, other[index]));
 }
 
-/** Whether the first path led to no file. */
+/** Whether the first path has no file. */
 export function isMissing(fingerprint: Fingerprint): boolean {
   return fingerprint[0] === null;
 }

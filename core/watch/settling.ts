@@ -11,7 +11,7 @@ interface Candidate {
   readonly settleMs: number;
 }
 
-/** When a read began and ended, on a clock that never goes back. Milliseconds. */
+/** When a read began and ended, on a monotonic clock. Milliseconds. */
 export interface ReadTimes {
   readonly startedAt: number;
   readonly endedAt: number;

@@ -11,12 +11,12 @@ const HINT_DELAY_MS = 20;
 
 export interface WatcherOptions {
   /**
-   * Looks for changes. Only one check runs at a time.
+   * Looks for changes. Checks do not overlap.
    * @param hints absolute paths that may have changed; `null` for a poll, which checks everything
    * @returns after how many milliseconds to check again; `null` to wait for an event or the next poll
    */
   readonly check: (hints: ReadonlySet<string> | null) => Promise<number | null>;
-  /** Called with what `check` throws; the watch goes on. */
+  /** Called with errors of `check`. Watching continues. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds between polls, default 2000. */
   readonly pollMs?: number | undefined;
@@ -102,7 +102,7 @@ export class Watcher {
       this.#options.onError(error);
       return null;
     });
-    // What changed before a folder was watched raised no event.
+    // Changes before a folder was watched have raised no event.
     if (this.#hasNewFolders && (await this.#renewWatchers())) this.#hints = null;
     const endedAt = performance.now();
     const restMs = (endedAt - startedAt) * POLL_SHARE;
@@ -142,7 +142,7 @@ export class Watcher {
       this.#watched.set(folder, { identity, watcher });
       return true;
     } catch {
-      // The system has no watch left: the poll finds what changes.
+      // The limit of the system is reached. Polls find the changes.
       return false;
     }
   }

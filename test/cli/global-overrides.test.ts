@@ -13,7 +13,7 @@ const IMPORTS = `
   });
 `;
 
-/** Runs a module in a process of its own. @returns its output and exit code. */
+/** Runs a module in a separate process. @returns its output and exit code. */
 function run(script: string) {
   const args = ['--input-type=module', '--eval', IMPORTS + script];
   const { stdout, status } = spawnSync(process.execPath, args, { encoding: 'utf8' });

@@ -65,11 +65,11 @@ describe('modgate selftest', () => {
 
   const rejected: readonly (readonly [title: string, args: readonly string[], message: RegExp])[] =
     [
-      ['a host elsewhere', ['http://192.0.2.1:3000'], /must be http and on loopback/],
-      ['what is no URL', ['localhost'], /the URL must be an http or https URL/],
+      ['a host that is not on loopback', ['http://192.0.2.1:3000'], /must be http and on loopback/],
+      ['an invalid URL', ['localhost'], /the URL must be an http or https URL/],
       ['an unknown class', ['--class', 'paths'], /--class must name classes of path, guard/],
       ['a route without a URL', ['--route', '/modules/a/http/b'], /--route requires the URL/],
-      ['a route that is none', ['http://127.0.0.1:1', '--route', '/a'], /--route must look like/],
+      ['an invalid route', ['http://127.0.0.1:1', '--route', '/a'], /--route must look like/],
     ];
   for (const [title, args, message] of rejected) {
     it(`rejects ${title}`, async () => {

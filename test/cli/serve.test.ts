@@ -161,8 +161,8 @@ describe('modgate serve', () => {
     it(`exits with 0 at a ${name} without losing log lines`, async () => {
       const running = await start();
       const calls = 50;
-      const answers = await Promise.all(Array.from({ length: calls }, () => call(running)));
-      expect(answers.map(({ status }) => status)).to.deep.equal(Array(calls).fill(200));
+      const responses = await Promise.all(Array.from({ length: calls }, () => call(running)));
+      expect(responses.map(({ status }) => status)).to.deep.equal(Array(calls).fill(200));
       expect(await running.stop(name)).to.deep.equal({ code: 0, signal: null });
       const messages = running.logs().map(({ msg }) => msg);
       expect(messages.filter((message) => message === 'request')).to.have.length(calls);

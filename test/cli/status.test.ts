@@ -67,15 +67,15 @@ describe('modgate status', () => {
   });
 
   it('exits with 1 and one line when the host rejects the request', async () => {
-    const refusalOf = async (...args: string[]) => {
+    const errorOf = async (...args: string[]) => {
       const { code, stdout, stderr } = await runModgate(['status', '--url', host.url, ...args]);
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
       return stderr;
     };
-    expect(await refusalOf()).to.equal(
+    expect(await errorOf()).to.equal(
       `modgate: the host at ${host.url} responded with 401: authentication is required (authorization: missing); send a valid bearer token in the authorization header\n`,
     );
-    expect(await refusalOf('--token', 'dev-service:x')).to.equal(
+    expect(await errorOf('--token', 'dev-service:x')).to.equal(
       `modgate: the host at ${host.url} responded with 403: a scope of the host is required (scope: modgate.modules.read); ask for the scope modgate.modules.read\n`,
     );
   });

@@ -34,7 +34,7 @@ describe('draining', () => {
       body: Buffer.from('{}'),
     });
     await waitUntil('the call at the provider', () => provider.requests.length === 1);
-    // In an object, since a bare promise would be awaited on the way out.
+    // In an object, because the async function would await a bare promise.
     return { slow };
   };
   const request = (target: string) =>

@@ -22,7 +22,7 @@ const ROUTES = toRoutes(
   'posts',
 );
 
-/** json-server: a JSON service that nobody here wrote. */
+/** json-server, as an example of an independent JSON service. */
 describe('json-server behind kind http', () => {
   let directory: string;
   let provider: ChildProcess;
@@ -43,7 +43,7 @@ describe('json-server behind kind http', () => {
     provider = startJsonServer(directory, port);
     const url = `http://127.0.0.1:${port}`;
     await waitUntil(
-      'json-server answers',
+      'json-server to respond',
       () =>
         fetch(url).then(
           () => true,

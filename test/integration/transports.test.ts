@@ -18,7 +18,7 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 
 const MANIFEST = { inline: buildManifest('things', toRoutes(['GET /things/{id}'], 'things')) };
 
-const answer: RequestListener = (request, response) => {
+const respond: RequestListener = (request, response) => {
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ asked: request.url }));
 };
@@ -34,7 +34,7 @@ describe('transports through a running host', () => {
     writeFileSync(join(directory, 'client.pem'), client.cert);
     writeFileSync(join(directory, 'client.key'), client.key);
     const socket = join(directory, 'things.sock');
-    await listen(createServer(answer), socket);
+    await listen(createServer(respond), socket);
     const good = await listenTls(trusted);
     const mutual = await listenTls({ ...trusted, ca: authority, requestCert: true });
     const foreign = await listenTls(elsewhere);
@@ -70,13 +70,13 @@ describe('transports through a running host', () => {
     });
   }
 
-  const refused: [string, string][] = [
+  const untrusted: [string, string][] = [
     ['foreign', 'a certificate for another host'],
     ['late', 'a certificate that has expired'],
-    ['unknown', 'an authority that nobody configured'],
-    ['anonymous', 'a provider that asks for a client certificate'],
+    ['unknown', 'an authority that is not configured'],
+    ['anonymous', 'a provider that requires a client certificate'],
   ];
-  for (const [module, what] of refused) {
+  for (const [module, what] of untrusted) {
     it(`answers 502 unavailable for ${what}`, async () => {
       const { status, body } = await ask(module);
       expect(status).to.equal(502);
@@ -100,7 +100,7 @@ describe('transports through a running host', () => {
   }
 
   function listenTls(options: object): Promise<number> {
-    return listen(createTlsServer(options, answer));
+    return listen(createTlsServer(options, respond));
   }
 });
 

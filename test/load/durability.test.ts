@@ -44,7 +44,7 @@ for (const { name, create, require } of BACKENDS) {
       for (let kill = 1; kill <= KILLS; kill += 1) {
         const count = kill === KILLS ? WRITES - acknowledged.length : randomCount();
         acknowledged.push(...(await writeUntilKilled(backend, next, count)));
-        // What was under way at the kill may be there as well.
+        // A write in progress at the kill may have been stored.
         next = (acknowledged.at(-1)?.n ?? -1) + 1000 * kill;
       }
       const store = await backend.open();
@@ -76,7 +76,7 @@ async function writeUntilKilled(
   for await (const line of createInterface({ input: child.stdout })) {
     const [n = Number.NaN, revision = Number.NaN] = line.split(' ').map(Number);
     acknowledged.push({ n, revision });
-    // At any moment of a write, not only after one.
+    // Kills at a random moment of a write, not only after one.
     if (acknowledged.length === count) setTimeout(() => child.kill('SIGKILL'), Math.random() * 3);
   }
   await exited;

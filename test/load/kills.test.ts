@@ -8,10 +8,10 @@ import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/r
 const MODULES = 10;
 const KILLS = 5;
 const NAMES = Array.from({ length: MODULES }, (_, index) => `m${index}`);
-/** The host reads, opens, swaps and writes within this time of a change. */
+/** The host applies and stores a change within this time. */
 const SPREAD_MS = 400;
 
-/** Long enough that writing takes its time. */
+/** Makes writes slow enough to be interrupted. */
 const PADDING = 'x'.repeat(200_000);
 
 const versionRoute = (version: number) => ({
@@ -32,7 +32,7 @@ describe('kill -9 at any moment', () => {
     host = await startReloadHost(({ url }) =>
       Object.fromEntries(NAMES.map((name) => [`${name}.json`, describeAt(name, 1, url)])),
     );
-    await waitUntil('all are kept', () => NAMES.every(isKept(1)), FOLLOW_MS);
+    await waitUntil('all versions to be stored', () => NAMES.every(isKept(1)), FOLLOW_MS);
   });
 
   after(() => host?.close());
@@ -45,7 +45,7 @@ describe('kill -9 at any moment', () => {
       }
       await new Promise((resolve) => setTimeout(resolve, Math.random() * SPREAD_MS));
       process.kill(host.running.pid, 'SIGKILL');
-      // Only the last good versions are left.
+      // From now on only the last good versions are available.
       for (const name of NAMES) host.write(`${name}.json`, '{"module": ');
       await host.restart('SIGKILL');
       const states = new Set((await host.list()).map(({ state }) => state));
@@ -56,13 +56,13 @@ describe('kill -9 at any moment', () => {
       }
       const isServed = async (name: string) => (await host.get(name, `/v${version}`)) === 200;
       for (const name of NAMES) {
-        await waitUntil(`${name} is fixed`, () => isServed(name), FOLLOW_MS);
+        await waitUntil(`${name} to be served again`, () => isServed(name), FOLLOW_MS);
       }
-      await waitUntil('all are kept', () => NAMES.every(isKept(version)), FOLLOW_MS);
+      await waitUntil('all versions to be stored', () => NAMES.every(isKept(version)), FOLLOW_MS);
     }
   });
 
-  /** Exactly one version, whole. */
+  /** Expects exactly one complete version. */
   async function expectOneOf(name: string, versions: readonly number[]): Promise<void> {
     const statuses = await Promise.all(versions.map((version) => host.get(name, `/v${version}`)));
     expect(statuses.toSorted(), name).to.deep.equal([200, 404]);

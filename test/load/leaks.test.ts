@@ -43,7 +43,7 @@ describe('repeated reloads', () => {
       host.provider.reset();
       await reloadAll(host, MODULES_AT_ONCE, version);
     };
-    // Warm-up: what is compiled, cached and pooled once is no leak.
+    // Warm-up: compiled code, caches and pools are not leaks.
     await reload();
     await reload();
     const before = await probe.read(host.running.pid);

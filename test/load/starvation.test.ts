@@ -9,15 +9,15 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 
 const CALLERS = 1_000;
 const SAMPLES = 600;
-/** What the host tells those that it refuses; they wait for up to twice as long, lest all come at once. */
+/** The `retry-after` of the host. Clients wait for up to twice as long, to spread out. */
 const RETRY_AFTER_MS = 1_000;
-/** Under twice the quiet p99; an answer takes so little that the timer of the test matters. */
+/** The maximum p99 relative to the quiet p99. `NOISE_MS` allows for the timer of the test. */
 const WORST_RATIO = 2;
 const NOISE_MS = 5;
-/** Other tests share the machine: one fair round in so many shows that the host itself is fair. */
+/** Other tests share the machine, so one fair round of several is enough. */
 const ROUNDS = 5;
 
-describe('a module that hangs', () => {
+describe('module that hangs', () => {
   let hanging: RunningProvider;
   let quick: RunningProvider;
   let host: RunningHost;
@@ -58,7 +58,7 @@ describe('a module that hangs', () => {
     return took[Math.floor(SAMPLES * 0.99)] ?? 0;
   };
 
-  it('starves no other: its p99 stays under twice its quiet p99, beside 1,000 callers', async function () {
+  it('does not starve others: their p99 at most doubles under 1,000 clients', async function () {
     this.timeout(60_000);
     await measureP99();
     const figures: string[] = [];
@@ -95,8 +95,8 @@ interface Callers {
 }
 
 /**
- * Callers that wait for what they get, and ask again when they are told to. Sockets and no
- * more, so that it is the host that is measured.
+ * Clients that wait for each response and retry after `retry-after`. They are plain sockets, so that
+ * the test measures the host.
  */
 function holdCallers({ port }: { readonly port: number }): Callers {
   const sockets: Socket[] = [];
@@ -109,7 +109,7 @@ function holdCallers({ port }: { readonly port: number }): Callers {
     };
     socket.on('connect', ask);
     socket.on('data', () => {
-      // An answer may come in pieces.
+      // A response may arrive in pieces.
       if (timers.has(socket)) return;
       timers.set(socket, setTimeout(ask, RETRY_AFTER_MS * (1 + Math.random())));
     });

@@ -8,7 +8,7 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 
 const REQUESTS = 10_000;
 const CONNECTIONS = 64;
-/** What a heap may differ by from one round to the next without anything being leaked. */
+/** Normal heap growth between two rounds. */
 const MEMORY_SLACK_KIB = 24 * 1024;
 const MAX_ROUNDS = 8;
 
@@ -37,13 +37,13 @@ describe('10,000 requests at 64 connections', function () {
     await provider?.close();
   });
 
-  it('fail in nothing, leak no socket, and leave the memory flat', async () => {
-    // Two rounds to warm up: the heap grows to its working size once.
+  it('all succeed, leak no socket and no memory', async () => {
+    // Two warm-up rounds, in which the heap grows to its working size.
     await fire(REQUESTS);
     await fire(REQUESTS);
     let rounds = 2;
     let grownKib = Number.POSITIVE_INFINITY;
-    // A heap grows to its working size in steps; what is leaked makes it grow in every round.
+    // A leak makes the heap grow in every round. Otherwise it grows only in some.
     while (grownKib >= MEMORY_SLACK_KIB && rounds < MAX_ROUNDS) {
       const before = readMemoryKib(host.pid);
       expect(await fire(REQUESTS)).to.deep.equal([]);
@@ -51,7 +51,7 @@ describe('10,000 requests at 64 connections', function () {
       rounds += 1;
     }
     expect(grownKib).to.be.lessThan(MEMORY_SLACK_KIB);
-    // The pool of the provider keeps idle connections for 4 s; the callers' are gone at once.
+    // The provider pool keeps idle connections for 4 s. Those of clients close immediately.
     await waitUntil('no socket but the listener', () => countSockets(host.pid) <= 1, 30_000);
     const response = await fetch(`${host.url}/modules`, {
       headers: { authorization: 'Bearer dev-system:ops' },
@@ -64,7 +64,7 @@ describe('10,000 requests at 64 connections', function () {
     });
   });
 
-  /** What went wrong, as far as anything did. */
+  /** The errors, if any. */
   async function fire(count: number): Promise<string[]> {
     const pool = new Pool(host.url, { connections: CONNECTIONS });
     const failures: string[] = [];
@@ -99,7 +99,7 @@ function readMemoryKib(pid: number): number {
   return Number(match?.[1]);
 }
 
-/** TCP sockets of the process, as the kernel knows them. */
+/** TCP sockets of the process, as listed by the kernel. */
 function countSockets(pid: number): number {
   const inodes = new Set(
     ['tcp', 'tcp6'].flatMap((table) =>

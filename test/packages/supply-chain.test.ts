@@ -53,7 +53,7 @@ describe('package-lock.json', () => {
     }
   });
 
-  it('admits the running Node in every package', () => {
+  it('allows the running Node.js version in every package', () => {
     const folder = mkdtempSync(join(tmpdir(), 'modgate-engines-'));
     for (const name of ['package.json', 'package-lock.json']) {
       copyFileSync(name, join(folder, name));
@@ -87,7 +87,7 @@ describe('npm run sbom', () => {
     expect([...new Set(listed)].sort()).to.deep.equal([...new Set(expected)].sort());
   });
 
-  it('is CycloneDX of modgate, and tells of no machine and no registry', () => {
+  it('prints CycloneDX without machine or registry names', () => {
     expect(bom.bomFormat).to.equal('CycloneDX');
     expect(bom.metadata.component.name).to.equal('modgate');
     for (const place of [process.cwd(), homedir(), 'registry', 'tarball', '"distribution"']) {

@@ -223,9 +223,9 @@ describe('plugin registry', () => {
   });
 
   it('rejects an import that throws, and keeps the error', async () => {
-    const registry = await read({}, `throw new Error('no licence');`);
+    const registry = await read({}, `throw new Error('no license');`);
     const message =
-      "plugin 'echo' cannot be imported: no licence (report it to the plugin's author)";
+      "plugin 'echo' cannot be imported: no license (report it to the plugin's author)";
     await expectRejection(registry, 'import', message);
     await expectRejection(registry, 'import', message);
     const missing = await read({}, `import 'modgate-no-such-package';`);

@@ -32,7 +32,7 @@ describe('secrets', function () {
     'wrong token': createCanary('wrong'),
     'sensitive value': createCanary('value'),
     'sensitive default': createCanary('default'),
-    'refused value': createCanary('refused'),
+    'rejected value': createCanary('refused'),
     'value in a bad descriptor': createCanary('descriptor'),
     'value in a bad tokens file': createCanary('tokens'),
     'client secret': createCanary('client'),
@@ -45,9 +45,9 @@ describe('secrets', function () {
     LOGIN_SECRET: secrets['client secret'] ?? '',
     MODGATE_STORE_KEY: secrets['store key'] ?? '',
   };
-  /** All that anybody could read, by where it came out. */
+  /** All outputs of the host and the commands, by their source. */
   const outputs = new Map<string, string>();
-  /** What the provider was given: there they belong. */
+  /** Everything that the provider received, which includes secrets. */
   let received = '';
   let folder: string;
   let provider: Server;
@@ -118,7 +118,7 @@ describe('secrets', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('reach the provider that they are for', async () => {
+  it('reach their provider', async () => {
     expect(await get('/modules/vault/http/items')).to.equal(200);
     expect(await get('/modules/box/http/items')).to.equal(200);
     expect(await writeConfig('api_key', secrets['sensitive value'])).to.equal(200);
@@ -128,9 +128,9 @@ describe('secrets', function () {
     expect(findCanaries(received, secrets)).to.include.members(given);
   });
 
-  it('are in no answer, log, status file, metric or command, whatever goes wrong', async () => {
+  it('do not appear in responses, logs, status files, metrics or commands, even after errors', async () => {
     expect(await get('/modules/vault/http/broken')).to.equal(502);
-    expect(await writeConfig('size', secrets['refused value'])).to.equal(400);
+    expect(await writeConfig('size', secrets['rejected value'])).to.equal(400);
     host.drop('bad.json', {
       module: 'bad',
       provider: {
@@ -174,7 +174,7 @@ describe('secrets', function () {
     await runBadStarts(modules);
   }
 
-  /** Each ends by itself, with 1 or 2. */
+  /** Each exits with 1 or 2. */
   async function runBadStarts(modules: string): Promise<void> {
     const key = join(folder, 'server.key');
     const cert = join(folder, 'server.pem');

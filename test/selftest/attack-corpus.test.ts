@@ -14,7 +14,7 @@ import {
 /** Cases that require service, which only a host that rejects everything fails. */
 const SERVICES = ['jwt-good', 'tls-good', 'slow-crowd', 'slow-pipeline', 'slow-abort'];
 
-describe('the attack corpus', function () {
+describe('attack corpus', function () {
   this.timeout(180_000);
   let host: OwnHost;
   const results = new Map<string, AttackResult>();
@@ -24,7 +24,7 @@ describe('the attack corpus', function () {
     for (const result of await runAttacks(ATTACK_CORPUS, host.scene)) {
       results.set(result.attack.id, result);
     }
-    // A machine that stands still for seconds cuts connections too: a host that is weak fails twice.
+    // A machine that stalls for seconds closes connections too. A vulnerable host fails twice.
     const failed = ATTACK_CORPUS.filter(({ id }) => results.get(id)?.verdict === 'failed');
     for (const result of await runAttacks(failed, host.scene)) {
       console.log(
@@ -49,7 +49,7 @@ describe('the attack corpus', function () {
     const secrets = [...(own?.secrets ?? []), ...Object.values(own?.tokens ?? {})];
     expect(secrets).to.have.length.above(7);
     for (const secret of secrets) expect(host.output()).not.to.include(secret);
-    // Two modules are refused, because their plugins have code outside their folders.
+    // Two modules are rejected, because their plugins have code outside their folders.
     const errors = host
       .output()
       .split('\n')

@@ -15,13 +15,13 @@ import type { Store } from '../../core/store/store.js';
 export const POSTGRES_URL =
   process.env['MODGATE_TEST_POSTGRES'] ?? 'postgres://postgres@127.0.0.1:5432/test';
 
-/** A store of a test's own, on either database. */
+/** A store for one test, in either database. */
 export interface Backend {
   readonly url: string | null;
   readonly stateDir: string;
   /** Closed by `dispose`. `keys` as in MODGATE_STORE_KEY. */
   open(keys?: string, log?: Log): Promise<Store>;
-  /** The database itself, to look at and to tamper with. Closed by `dispose`. */
+  /** Direct access to the database. Closed by `dispose`. */
   openDatabase(): Promise<Database>;
   dispose(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export function createSqliteBackend(): Backend {
   return createBackend(null, stateDir, () => openSqlite(stateDir, () => {}), removeFolder);
 }
 
-/** In a schema of its own, dropped by `dispose`. */
+/** In a separate schema, dropped by `dispose`. */
 export function createPostgresBackend(base: string = POSTGRES_URL): Backend {
   const schema = `modgate_test_${randomBytes(6).toString('hex')}`;
   const url = withSchema(base, schema);
@@ -48,7 +48,7 @@ export function withSchema(base: string, schema: string): string {
   return url.href;
 }
 
-/** Runs on a connection of its own. */
+/** Runs on a separate connection. */
 export async function runSql(text: string): Promise<pg.QueryResult> {
   const client = new pg.Client(POSTGRES_URL);
   await client.connect();

@@ -4,7 +4,7 @@ import { waitUntil } from '../support/http/wait-until.js';
 import { BACKENDS, type Backend } from './backend.js';
 import { DRAFT, write } from './drafts.js';
 
-// What another host wrote is known after this (issue "console bridge", point 5).
+// The longest time until a write of another host is announced.
 const DEADLINE_MS = 10_000;
 
 for (const { name, create, require } of BACKENDS) {

@@ -53,7 +53,7 @@ for (const { name, create, require } of BACKENDS) {
       await write(store, 'page_size', 1);
       const { query } = await backend.openDatabase();
       const [row] = await query.selectFrom('audit_row').selectAll().execute();
-      // In the way of the next row.
+      // Conflicts with the next row.
       await query
         .insertInto('audit_row')
         .values({ ...row, id: 2 } as never)
@@ -89,7 +89,7 @@ for (const { name, create, require } of BACKENDS) {
 
     it('returns the same generated value to hosts that race for it', async () => {
       const hosts = await Promise.all(Array.from({ length: 4 }, () => backend.open()));
-      // The first finds a module without a row, the others one that is there already.
+      // The first secret creates the row of the module, the others find it.
       for (const key of ['a', 'b', 'c', 'd', 'e']) {
         const field = { module: 'crm', service: 'crm', key, bytes: 16 };
         const secrets = await Promise.all(hosts.map((host) => host.ensureGenerated(field)));

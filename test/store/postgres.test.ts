@@ -131,7 +131,7 @@ describe('PostgreSQL store', () => {
       const [store, other] = [await backend.open(), await backend.open()];
       const notified: (string | null)[] = [];
       store.onConfigChange((module) => notified.push(module));
-      // Nobody uses the store in between, so the pool does not notice.
+      // The store is not used meanwhile, so the pool does not notice.
       await proxy.cut();
       await proxy.restore();
       await waitUntil('the notification', () => notified.includes(null), 10_000);

@@ -116,7 +116,7 @@ describe('SQLite store', () => {
   it('opens at once after a short exclusive lock', async () => {
     const release = await holdLock(file, 'everything');
     const opening = backend.open();
-    // Long enough to find the lock, far from the two seconds that a lock is waited for.
+    // Long enough to meet the lock, far below the two seconds of waiting for it.
     setTimeout(() => void release(), 300);
     expect((await opening).unavailable).to.equal(null);
   });
@@ -138,7 +138,7 @@ describe('SQLite store', () => {
     { what: 'garbage', damage: () => writeFileSync(file, Buffer.alloc(9000, 'garbage')) },
     { what: 'cut short', damage: () => truncateSync(file, 4096 + 100) },
   ]) {
-    it(`says that it is damaged when the file is ${what}, leaves it so, and heals`, async () => {
+    it(`reports damage when the file is ${what}, leaves it unchanged, and recovers`, async () => {
       await fill();
       const whole = readFileSync(file);
       damage();
@@ -198,7 +198,7 @@ describe('SQLite store', () => {
     { what: 'deleted', replace: () => rmSync(file) },
     { what: 'moved away', replace: () => renameSync(file, `${file}.old`) },
   ]) {
-    it(`acknowledges nothing into a file that was ${what}, and starts a new one`, async () => {
+    it(`acknowledges no write to a file that was ${what}, and creates a new one`, async () => {
       const store = await backend.open();
       await write(store, 'page_size', 1);
       replace();
@@ -212,7 +212,7 @@ describe('SQLite store', () => {
   }
 
   it('does not change a byte of the file of a newer modgate', async () => {
-    // Made by another process, in another journal mode: whatever the newer one thinks best.
+    // Created by another process in another journal mode, which a newer modgate may choose.
     const program = `const database = new (require('libsql'))(process.argv[1]);
       database.exec('create table schema_version (version integer, applied_at text)');
       database.exec("insert into schema_version values (99, '')");`;
@@ -224,7 +224,7 @@ describe('SQLite store', () => {
     expect(readFileSync(file).equals(before)).to.equal(true);
   });
 
-  /** With a hand on the store's own connection. */
+  /** Opens a store and returns its connection too. */
   async function openAndReach(): Promise<{ store: ReconnectingStore; database: Database }> {
     const opened: Database[] = [];
     const open: OpenDatabase = async (onChange) => {

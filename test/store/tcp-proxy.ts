@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A way to a server that a test can cut, block and open again. */
+/** A connection to a server that a test can cut, block and restore. */
 export interface TcpProxy {
   readonly port: number;
   /** Resets every connection and rejects new ones. */
   cut(): Promise<void>;
-  /** Takes connections again, on the same port. */
+  /** Accepts connections again, on the same port. */
   restore(): Promise<void>;
-  /** Keeps the connections, takes new ones, and passes nothing on. */
+  /** Keeps and accepts connections, but forwards nothing. */
   block(): void;
   unblock(): void;
 }

@@ -1,7 +1,7 @@
 import type { Certificate } from './certificates.js';
 
 /**
- * Certificates for tests of the listener, made once with OpenSSL as those of `certificates.ts` were.
+ * Client certificates for tests of the listener, created with OpenSSL like those of `certificates.ts`.
  * `callers` is the authority of callers; it also signed `renewed`.
  */
 export const callers = `-----BEGIN CERTIFICATE-----
@@ -40,7 +40,7 @@ xztqPesGXdtRIEFDq9fZYzRevVHqJADe/OdGfSX5TKB9bqIJZJI6Yvq6
 `,
 };
 
-/** As `caller` by its common name, but it ended with 2024. */
+/** Has the common name of `caller`, but expired in 2024. */
 export const lateCaller: Certificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBdTCCARygAwIBAgIBATAKBggqhkjOPQQDAjAfMR0wGwYDVQQDDBRtb2RnYXRl
@@ -61,7 +61,7 @@ HV8byAUet3BmTwBuFLCZPgjp4mrapVwOaQcW73GxXJz2w1hWDI6gttO8
 `,
 };
 
-/** For `localhost` and 127.0.0.1, to take the place of another. */
+/** For `localhost` and 127.0.0.1, to replace another certificate. */
 export const renewed: Certificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBpzCCAU6gAwIBAgIUVTU/cP4IObb0FqXK7RZ/ATJ4UgowCgYIKoZIzj0EAwIw
@@ -83,7 +83,7 @@ M21Oq7Dsc8VEMWDKeHIc8r9/bSAwrVKzjx8ImkifXWDTnS7Y0/RT7GKu
 `,
 };
 
-/** The key of `renewed` under a passphrase. */
+/** The key of `renewed`, encrypted with a passphrase. */
 export const encryptedKey = `-----BEGIN ENCRYPTED PRIVATE KEY-----
 MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAj1Kieq6ItxigICCAAw
 DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEECZ7l6iZQ+lb8SpENwlf7awEgZBV

@@ -1,6 +1,6 @@
 /**
- * Certificates for tests, made once with OpenSSL (EC P-256, valid until 2125) so that no test needs the
- * binary. `authority` signed all but `stranger`, which is an authority of its own.
+ * Certificates for tests, created with OpenSSL (EC P-256, valid until 2125), so that no test requires the
+ * binary. `authority` signed all except `stranger`, which is self-signed.
  */
 export interface Certificate {
   readonly cert: string;
@@ -80,7 +80,7 @@ yKy+OFJJSKgvJYyqPT6ORW338kV4FfPWmCLIsyGzVJInxG1o1UyWiyoA
 `,
 };
 
-/** As `server`, but it ended with 2024. */
+/** Like `server`, but expired in 2024. */
 export const expired: Certificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBljCCATygAwIBAgICEAIwCgYIKoZIzj0EAwIwITEfMB0GA1UEAwwWbW9kZ2F0

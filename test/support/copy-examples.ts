@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Copies the `modules.d` that the package has into a folder. Answers the copy. */
+/** Copies the `modules.d` of the package into a folder. @returns the path of the copy */
 export function copyExamples(folder: string): string {
   const copy = join(folder, 'modules.d');
   cpSync('modules.d', copy, { recursive: true, filter: (path) => !path.includes('.status') });

@@ -4,29 +4,29 @@ import type { RawHeader } from '../../core/selftest/raw-http.js';
 
 export interface ProviderRequest {
   readonly method: string;
-  /** The request target as it came. */
+  /** The raw request target. */
   readonly target: string;
-  /** In the order of the wire; names as they came, values as latin-1. */
+  /** In wire order, with names as received and values as latin-1. */
   readonly headers: readonly RawHeader[];
   readonly body: Buffer;
 }
 
-/** An ordinary answer; nothing is added but the framing, `date` and `connection`. */
+/** A normal response. Only the framing, `date` and `connection` are added. */
 export interface PlainAnswer {
   /** Default 200. */
   readonly status?: number;
   /** Default `content-type: application/json`. */
   readonly headers?: readonly RawHeader[];
-  /** Default `{"ok":true}`; strings are UTF-8, `null` is no body. */
+  /** Default `{"ok":true}`. Strings are UTF-8; `null` sends no body. */
   readonly body?: string | Uint8Array | null;
   /** Milliseconds before the status line. */
   readonly delayMs?: number;
 }
 
-/** Exact bytes (strings are latin-1); a number is a pause in milliseconds. */
+/** Exact bytes, with strings as latin-1. A number is a pause in milliseconds. */
 export interface RawAnswer {
   readonly raw: readonly (string | Uint8Array | number)[];
-  /** What happens to the connection then; default `end`. */
+  /** What happens to the connection afterwards. Default `end`. */
   readonly finally?: 'end' | 'reset' | 'hang';
 }
 
@@ -35,13 +35,13 @@ export type Answer = PlainAnswer | RawAnswer;
 export interface EchoProvider {
   readonly url: string;
   readonly port: number;
-  /** What came since the last `reset`, in order. */
+  /** The requests since the last `reset`, in order. */
   readonly requests: readonly ProviderRequest[];
-  /** The one request since the last `reset`. @throws when there was none, or more. */
+  /** The only request since the last `reset`. @throws for none or several. */
   only(): ProviderRequest;
-  /** The answer to all that comes from now on. */
+  /** Sets the response to all further requests. */
   answer(answer: Answer): void;
-  /** Forgets what came, and answers as at the start. */
+  /** Removes all requests and restores the default response. */
   reset(): void;
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function startEchoProvider(): Promise<EchoProvider> {
     });
 
   const server = createServer((request, response) => {
-    // Judged when the whole request is here, so that a test never races the recording.
+    // Responds after the complete request, so that a test finds it recorded.
     void readBody(request).then((body) => {
       requests.push(record(request, body));
       void give(current, response, pause);
@@ -105,7 +105,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   try {
     for await (const chunk of request) chunks.push(chunk as Buffer);
   } catch {
-    // The host went away mid-body: what came is recorded all the same.
+    // The host disconnected within the body. The partial request is recorded too.
   }
   return Buffer.concat(chunks);
 }

@@ -14,7 +14,7 @@ export interface SigningKey {
   readonly algorithm: string;
   readonly privateKey: CryptoKey;
   readonly publicKey: CryptoKey;
-  /** As it is published. */
+  /** The published form. */
   readonly jwk: Readonly<Record<string, unknown>>;
 }
 
@@ -24,7 +24,7 @@ export async function createSigningKey(kid: string, algorithm = 'RS256'): Promis
   return { kid, algorithm, privateKey, publicKey, jwk };
 }
 
-/** A token as an honest issuer makes it, but for what `claims` and `header` say otherwise. */
+/** Signs a valid token, except for changes by `claims` and `header`. */
 export function signToken(
   key: SigningKey,
   claims: object = {},
@@ -35,7 +35,7 @@ export function signToken(
     .sign(key.privateKey);
 }
 
-/** `undefined` leaves a claim out. */
+/** `undefined` omits a claim. */
 export function createClaims(claims: object = {}): JWTPayload {
   const now = Math.floor(Date.now() / 1000);
   return {
@@ -52,23 +52,23 @@ export function createClaims(claims: object = {}): JWTPayload {
 export const ISSUER = 'https://issuer.example';
 
 export interface FakeIssuer {
-  /** Of its keys. */
+  /** The URL of its keys. */
   readonly url: string;
-  /** How often it was asked. */
-  readonly asked: number;
+  /** The number of requests. */
+  readonly requestCount: number;
   publish(keys: readonly SigningKey[]): void;
-  /** Answers like this from now on; `null`: the published keys. */
+  /** Sets how to respond; `null` responds with the published keys. */
   answer(respond: ((response: ServerResponse) => void) | null): void;
   close(): Promise<void>;
 }
 
-/** Publishes keys at a URL, and can be made to misbehave. */
+/** Publishes keys at a URL. Tests can make it misbehave. */
 export async function startFakeIssuer(keys: readonly SigningKey[]): Promise<FakeIssuer> {
   let published = keys;
   let respond: ((response: ServerResponse) => void) | null = null;
-  let asked = 0;
+  let requestCount = 0;
   const server = createServer((_request, response) => {
-    asked += 1;
+    requestCount += 1;
     if (respond !== null) return respond(response);
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ keys: published.map(({ jwk }) => jwk) }));
@@ -76,8 +76,8 @@ export async function startFakeIssuer(keys: readonly SigningKey[]): Promise<Fake
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`,
-    get asked() {
-      return asked;
+    get requestCount() {
+      return requestCount;
     },
     publish: (next) => {
       published = next;

@@ -1,44 +1,44 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** What happens on the way to the provider and back. Bytes are those of an answer, from its first. */
+/** A fault of the connection to the provider. Byte offsets count from the start of a response. */
 export type Fault =
   | { readonly kind: 'none' }
-  /** Nobody listens any more; connections that are open end with a reset. */
+  /** New connections are refused, and open ones are reset. */
   | { readonly kind: 'refuse' }
-  /** Connections are reset when a request comes: the provider does not get it. */
+  /** Connections are reset at a request, before the provider gets it. */
   | { readonly kind: 'hang_up' }
-  /** Requests and answers vanish; connections stay. */
+  /** Requests and responses are dropped. Connections stay open. */
   | { readonly kind: 'blackhole' }
-  /** The answer is cut by a reset, at once by default. */
+  /** The connection is reset within the response, by default before its first byte. */
   | { readonly kind: 'reset'; readonly afterBytes?: number }
-  /** The answer is cut by a proper end, at once by default. */
+  /** The connection is closed within the response, by default before its first byte. */
   | { readonly kind: 'half_close'; readonly afterBytes?: number }
   | { readonly kind: 'latency'; readonly ms: number }
-  /** One piece of the answer at a time. */
+  /** The response is sent in small pieces. */
   | { readonly kind: 'trickle'; readonly bytes: number; readonly everyMs: number }
-  /** So much gets through in a second, of requests and of answers. */
+  /** Limits the bandwidth of requests and responses. */
   | { readonly kind: 'bandwidth'; readonly bytesPerSecond: number }
-  /** One byte of the answer has all its bits turned. */
+  /** All bits of one byte of the response are inverted. */
   | { readonly kind: 'corrupt'; readonly atByte: number };
 
 export interface FaultProxy {
   readonly url: string;
   readonly port: number;
-  /** Connections that are open. */
+  /** Open connections. */
   readonly connections: number;
-  /** Connections that were ever accepted. */
+  /** Connections accepted so far. */
   readonly accepted: number;
-  /** From now on, also for connections that are open. */
+  /** Applies to open connections too. */
   set(fault: Fault): Promise<void>;
-  /** Puts the fault on and takes it off in turn, until it is `set` again. */
+  /** Turns the fault on and off repeatedly until the next `set`. */
   flap(fault: Fault, everyMs: number): void;
   stop(): Promise<void>;
 }
 
 const NO_FAULT: Fault = { kind: 'none' };
 
-/** How often a narrow way lets a piece through. */
+/** The interval between pieces under `bandwidth`. */
 const PIECE_MS = 20;
 
 /** A TCP proxy on a free port of loopback, in front of a provider on another. */
@@ -79,7 +79,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     },
     flap: (next, everyMs) => {
       clearInterval(flapping);
-      // The port is the proxy's own: that it can be listened on again is not in doubt.
+      // Never rejects: only the proxy uses the port.
       flapping = setInterval(() => void apply(fault === next ? NO_FAULT : next), everyMs);
     },
     stop: async () => {
@@ -98,15 +98,15 @@ async function listen(server: Server, port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** One connection of the host, and the one that it stands for. */
+/** One connection of the host and its connection to the provider. */
 class Pipe {
   readonly #client: Socket;
   readonly #upstream: Socket;
   readonly #fault: () => Fault;
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** Until when a narrow way is taken. */
+  /** When the limited bandwidth is free again, by socket. */
   readonly #freeAt = new Map<Socket, number>();
-  /** Bytes of the present answer that have come from the provider. */
+  /** Bytes of the current response received from the provider. */
   #answered = 0;
   #isCut = false;
 
@@ -116,7 +116,7 @@ class Pipe {
     this.#upstream = connect({ port: targetPort, host: '127.0.0.1', allowHalfOpen: true });
     for (const socket of [client, this.#upstream]) {
       socket.setNoDelay(true);
-      // Resets are what the proxy is for.
+      // Resets are expected.
       socket.on('error', () => {});
     }
     client.on('data', (bytes) => this.#forward(bytes));
@@ -138,7 +138,8 @@ class Pipe {
     const fault = this.#fault();
     this.#answered = 0;
     if (fault.kind === 'hang_up') this.reset();
-    else if (fault.kind === 'bandwidth') this.#narrow(this.#upstream, bytes, fault.bytesPerSecond);
+    else if (fault.kind === 'bandwidth')
+      this.#throttle(this.#upstream, bytes, fault.bytesPerSecond);
     else if (fault.kind !== 'blackhole') this.#upstream.write(bytes);
   }
 
@@ -154,9 +155,9 @@ class Pipe {
     } else if (fault.kind === 'trickle') {
       this.#trickle(bytes, fault.bytes, fault.everyMs);
     } else if (fault.kind === 'bandwidth') {
-      this.#narrow(this.#client, bytes, fault.bytesPerSecond);
+      this.#throttle(this.#client, bytes, fault.bytesPerSecond);
     } else {
-      if (fault.kind === 'corrupt') turnByte(bytes, fault.atByte - before);
+      if (fault.kind === 'corrupt') invertByte(bytes, fault.atByte - before);
       this.#client.write(bytes);
     }
   }
@@ -182,8 +183,8 @@ class Pipe {
     }
   }
 
-  /** What comes next waits until this is through. */
-  #narrow(to: Socket, bytes: Buffer, bytesPerSecond: number): void {
+  /** Sends after all earlier bytes have been sent. */
+  #throttle(to: Socket, bytes: Buffer, bytesPerSecond: number): void {
     const size = Math.max(1, Math.round((bytesPerSecond * PIECE_MS) / 1000));
     const now = performance.now();
     let at = Math.max(now, this.#freeAt.get(to) ?? 0);
@@ -208,7 +209,7 @@ class Pipe {
   }
 }
 
-function turnByte(bytes: Buffer, at: number): void {
+function invertByte(bytes: Buffer, at: number): void {
   const byte = bytes[at];
   if (byte !== undefined) bytes[at] = byte ^ 0xff;
 }

@@ -8,7 +8,7 @@ export const JWT_AUDIENCE = 'urn:modgate:jwt';
 export const OPAQUE_AUDIENCE = 'urn:modgate:opaque';
 
 export const CLIENT = { id: 'shop', secret: 'secret-of-the-shop' };
-/** May ask what the tokens of others are worth. */
+/** The client that may introspect tokens. */
 export const GATEWAY = { id: 'modgate', secret: 'secret:of&the gateway' };
 
 export interface OpenIdProvider {
@@ -18,7 +18,7 @@ export interface OpenIdProvider {
   /** A token by client credentials. */
   requestToken(audience: string, scope: string): Promise<string>;
   revoke(token: string): Promise<void>;
-  /** Every request but those for tokens is answered with 503. */
+  /** Rejects every request except those for tokens with 503. */
   fail(isFailing: boolean): void;
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 const FOLDER = process.env['MODGATE_OUTSIDE'] ?? join(REPOSITORY, '../shared/outside');
 
 /**
- * The data of a public test suite, which is not part of the repository: `null` where it is not found in
+ * The data of a public test suite, which is not part of the repository; `null` if it is not in
  * `MODGATE_OUTSIDE` or `../shared/outside`.
  */
 export function readOutside<T>(file: string): T | null {

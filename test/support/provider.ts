@@ -14,7 +14,7 @@ import {
 } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 
-/** What a provider was asked, byte for byte where Node keeps the bytes. */
+/** A request as received by a provider. */
 export interface ReceivedRequest {
   readonly method: string;
   /** The raw request target. */
@@ -28,7 +28,7 @@ export interface ReceivedRequest {
 export interface RunningProvider {
   readonly url: string;
   readonly port: number;
-  /** Open connections right now. */
+  /** Open connections. */
   readonly sockets: ReadonlySet<Socket>;
   /** Connections accepted so far. */
   readonly accepted: () => number;
@@ -41,13 +41,13 @@ export interface ScriptedProvider extends RunningProvider {
 }
 
 export interface ProviderOptions {
-  /** Serves HTTPS with these. */
+  /** Serves HTTPS with this key and certificate. */
   readonly tls?: TlsOptions;
-  /** Listens on this Unix socket; `url` and `port` then mean nothing. */
+  /** Listens on this Unix socket. `url` and `port` are then unused. */
   readonly socketPath?: string;
 }
 
-/** Answers 200 with `value` as JSON. */
+/** Responds with 200 and `value` as JSON. */
 export function answerJson(value: unknown): RequestListener {
   return (_request, response) => {
     response.setHeader('content-type', 'application/json');
@@ -55,7 +55,7 @@ export function answerJson(value: unknown): RequestListener {
   };
 }
 
-/** An HTTP provider on a free port; `handler` is called once the request has been read to its end. */
+/** Starts an HTTP provider on a free port. `handler` is called after the complete request. */
 export async function startProvider(
   handler: RequestListener = answerJson({}),
   options: ProviderOptions = {},
@@ -80,7 +80,7 @@ export async function startProvider(
   return { requests, ...(await listen(server, options)) };
 }
 
-/** A TCP provider whose every byte is up to `onSocket`. */
+/** Starts a TCP server. `onSocket` handles all bytes. */
 export async function startRawProvider(
   onSocket: (socket: Socket) => void,
   options: Pick<ProviderOptions, 'socketPath'> = {},
@@ -88,7 +88,7 @@ export async function startRawProvider(
   return listen(createRawServer(onSocket), options);
 }
 
-/** A raw provider that sends `answer` as soon as a request's head has come; then `afterwards`. */
+/** Starts a TCP server that sends `answer` after the head of a request, then calls `afterwards`. */
 export function startAnsweringProvider(
   answer: string | Buffer,
   afterwards: (socket: Socket) => void = () => {},
@@ -110,7 +110,7 @@ async function listen(server: Server, options: ProviderOptions): Promise<Running
   server.on('connection', (socket: Socket) => {
     accepted += 1;
     sockets.add(socket);
-    // A reset is what many tests are about: it must not end the process of the test.
+    // Many tests cause resets, which must not end the test process.
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
   });

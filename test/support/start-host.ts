@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url';
 export interface HostOptions {
   /** Written into `modules.d` by name, sub-paths allowed; objects become JSON. */
   readonly files?: Readonly<Record<string, string | object>>;
-  /** Appended to the command line: a flag that is given again wins. */
+  /** Appended to the command line, where the last flag wins. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Content of the file behind `--tokens`. */
   readonly tokens?: object;
-  /** Default true: `--env development`. Otherwise no `--env` at all. */
+  /** Default true: `--env development`. Otherwise no `--env`. */
   readonly dev?: boolean;
 }
 
@@ -31,16 +31,16 @@ export interface RunningModgate {
   logs(): Record<string, unknown>[];
   /** All of stdout and stderr so far. */
   output(): string;
-  /** Sends the signal, default SIGTERM, and waits for the end. */
+  /** Sends the signal, default SIGTERM, and waits for the exit. */
   stop(signal?: NodeJS.Signals): Promise<Exit>;
-  /** Ends it at once; harmless when it has ended. */
+  /** Kills it. Does nothing if it has exited. */
   kill(): Promise<void>;
 }
 
 export interface RunningHost extends RunningModgate {
   /** The temporary folder: `modules.d`, `state`, `tokens.json`. */
   readonly directory: string;
-  /** Writes a file of `modules.d`; the host picks it up in its own time. */
+  /** Writes a file of `modules.d` and does not wait for the host. */
   drop(name: string, text: string | object): void;
   remove(name: string): void;
 }
@@ -54,7 +54,7 @@ export interface Spawned {
 
 const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 const START_DEADLINE_MS = 30_000;
-// Longer than the drain of contract 8 (10 s), so that a host that uses all of it is not a failure here.
+// Longer than the default drain (10 s), which a host may use completely.
 const STOP_DEADLINE_MS = 20_000;
 
 const alive = new Set<ChildProcess>();
@@ -62,7 +62,7 @@ process.once('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 
-/** Starts `modgate` with exactly these arguments, and an environment without settings of the shell's own. */
+/** Starts `modgate` with exactly these arguments, without the settings of the environment. */
 export function spawnModgate(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -88,13 +88,13 @@ export function spawnModgate(
   return { child, stdout: () => stdout, stderr: () => stderr, exit };
 }
 
-/** For `tools/scan-output.mjs`, which looks through what all hosts of a run have printed. */
+/** For `tools/scan-output.mjs`, which scans the output of all hosts of a test run. */
 function keepOutput(output: string): void {
   const folder = process.env['MODGATE_TEST_OUTPUT'];
   if (folder !== undefined) writeFileSync(join(folder, `${randomUUID()}.log`), output);
 }
 
-/** Runs until the line `listening`. @throws with all that it printed when it ends, or hangs, before. */
+/** Waits for the line `listening`. @throws an error with the output if the host exits or hangs. */
 export async function startModgate(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -115,7 +115,7 @@ export async function startModgate(
   };
 }
 
-/** A host over a temporary `modules.d`. Stop it in `after`: that also removes the folder. */
+/** Starts a host with a temporary `modules.d`. Stop it in `after`, which also removes the folder. */
 export async function startHost(options: HostOptions = {}): Promise<RunningHost> {
   const directory = mkdtempSync(join(tmpdir(), 'modgate-host-'));
   const modules = join(directory, 'modules.d');

@@ -183,7 +183,7 @@ const MUTANTS: readonly Mutant[] = [
   },
 ];
 
-describe('the authenticator clauses', () => {
+describe('authenticator clauses', () => {
   afterEach(() => {
     for (const timer of timers.splice(0)) clearInterval(timer);
   });

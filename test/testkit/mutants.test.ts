@@ -6,7 +6,7 @@ import { cleanUpAfterMutants, MUTANTS, openConnectionsSlowly } from '../support/
 /** Shorter than the default of ten seconds, as some mutants hang. */
 const TIMEOUT_MS = 700;
 
-describe('the adapter clauses', () => {
+describe('adapter clauses', () => {
   afterEach(cleanUpAfterMutants);
 
   for (const { clause, what, reason, adapter } of MUTANTS) {

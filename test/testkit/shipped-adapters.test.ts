@@ -6,7 +6,7 @@ import { HAS_NATS_SERVER, SHIPPED } from '../support/testkit/shipped-subjects.js
 
 const PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
 
-describe('the shipped adapters', () => {
+describe('shipped adapters', () => {
   it('all have a subject', async function () {
     // Without nats-server in PATH the nats adapter cannot be tested.
     if (!HAS_NATS_SERVER) this.skip();

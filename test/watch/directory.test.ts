@@ -70,7 +70,7 @@ describe('readDirectory', () => {
     });
   });
 
-  it('follows links, as a ConfigMap has them', async () => {
+  it('follows links like those of a ConfigMap', async () => {
     const folder = createFolder({ '..2026/crm.yaml': 'module: crm' });
     symlinkSync('..2026', join(folder, '..data'));
     symlinkSync('..data/crm.yaml', join(folder, 'crm.yaml'));
@@ -121,7 +121,7 @@ describe('readDirectory', () => {
     expect(files[1]).to.include({ text: '\uFEFFa' });
   });
 
-  it('does not wait for somebody to write to a pipe', async function () {
+  it('does not wait for a writer of a pipe', async function () {
     if (process.platform === 'win32') this.skip();
     const folder = createFolder();
     spawnSync('mkfifo', [join(folder, 'pipe.yaml')]);
@@ -130,7 +130,7 @@ describe('readDirectory', () => {
     expect(ignored).to.deep.equal([{ file: 'pipe.yaml', reason: 'is not a regular file' }]);
   });
 
-  it('reports a file that it may not read', async function () {
+  it('reports a file without read permission', async function () {
     // root may read everything.
     if (process.getuid?.() === 0) this.skip();
     const folder = createFolder({ 'a.yaml': '' });
@@ -139,7 +139,7 @@ describe('readDirectory', () => {
     expect(files.map(ruleOf)).to.deep.equal(['file-unreadable']);
   });
 
-  it('tells a folder that is missing from an empty one', async () => {
+  it('distinguishes a missing folder from an empty one', async () => {
     const folder = createFolder({ file: '' });
     expect(await readDirectory(createFolder())).to.deep.equal({ files: [], ignored: [] });
     for (const [name, reason] of [

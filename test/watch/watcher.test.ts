@@ -95,7 +95,7 @@ describe('watcher', () => {
     }
   });
 
-  it('goes on after a check that throws', async () => {
+  it('continues after a check that throws', async () => {
     let failures = 1;
     onCheck = () => {
       if (failures-- > 0) throw new Error('out of order');

@@ -91,7 +91,7 @@ export async function withStallTimeout<T>(
   }
 }
 
-/** Limits what is read of a body after the response has been sent. */
+/** Limits how much of a body is read after the response has been sent. */
 export function discardBody(request: IncomingMessage): void {
   if (request.complete) return;
   let size = 0;

@@ -6,7 +6,7 @@ import type { CallerHeaders } from './headers.js';
 export interface ProtocolLimits {
   /** Header lines of a request. */
   readonly maxHeaders: number;
-  /** Rejects other host names: with development tokens on, a page that rebinds its name must not get in. */
+  /** Rejects other host names: with development tokens on, a page that rebinds its name must not be served. */
   readonly loopbackOnly: boolean;
 }
 

@@ -6,7 +6,7 @@ import { ClientClosed } from '../../operations/request.js';
 import type { RequestContext } from '../request-context.js';
 import { createProblemReply } from './problem.js';
 
-/** Turns whatever a step threw into a Problem; `null` when the client has closed the connection. */
+/** Converts any error of a step to a Problem; `null` when the client has closed the connection. */
 export function createErrorReply(error: unknown, request: RequestContext, log: Log): Reply | null {
   if (error instanceof ClientClosed) {
     request.req.destroy();

@@ -14,7 +14,7 @@ const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d
 const MAX_CURSOR_LENGTH = 2048;
 const MAX_NAME_LENGTH = 64;
 
-/** How each parameter is parsed: `null` for a text that is not what is `expected`. */
+/** Parsers of the parameters. They return `null` for a text other than `expected`. */
 const PARAMETERS = {
   module: {
     expected: 'the name of a module',

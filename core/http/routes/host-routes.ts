@@ -24,16 +24,16 @@ export interface HostRoutesOptions {
   readonly explain: Explain;
   readonly listCalls: ListCalls;
   readonly readMetrics: ReadMetrics;
-  /** What providers verify `modgate-identity` with. */
+  /** The keys with which providers verify `modgate-identity`. */
   readonly identityKeys: () => unknown;
   /** Whether `GET /metrics` needs no credentials: on a host that listens on loopback only. */
   readonly hasPublicMetrics: boolean;
-  /** `null` when ready, otherwise why not. */
+  /** `null` when ready, otherwise the reason. */
   readonly unreadyReason: () => string | null;
 }
 
 const HTML_TYPE = 'text/html; charset=utf-8';
-/** A page of the host loads nothing from anywhere. */
+/** Pages of the host load no resources. */
 const PAGE_HEADERS = ['content-security-policy', "default-src 'none'"];
 
 /** The host's own routes. Requests to `/modules/{module}/http/{*path}` never get here. */

@@ -43,7 +43,7 @@ class Pipeline {
   /** Requests so far. */
   received = 0;
   readonly #socket: Duplex;
-  /** The responses that have not been sent, in the order of the requests; the first one is being made. */
+  /** The responses that have not been sent, in the order of the requests; the first one is in progress. */
   #unanswered: ServerResponse[] = [];
   #end: ((isInterrupted: boolean) => void) | null = null;
 

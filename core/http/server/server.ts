@@ -19,7 +19,7 @@ export type ServerLimits = Pick<
 
 export interface ConnectionCounts {
   readonly open: number;
-  /** Closed at once, since there were as many as allowed. */
+  /** Connections closed because the limit was reached. */
   readonly dropped: number;
   /** TLS handshakes that failed or took too long. */
   readonly failedHandshakes: number;
@@ -29,7 +29,7 @@ export interface HostServer {
   readonly counts: ConnectionCounts;
   /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
   listen(host: string, port: number): Promise<{ readonly url: string }>;
-  /** Closes idle connections, and resolves when all others have ended. What is left after `timeoutMs` is cut. */
+  /** Closes idle connections, and resolves when all others have ended. Connections left after `timeoutMs` are destroyed. */
   drain(timeoutMs: number): Promise<void>;
   /**
    * As `drain`, but leaves idle connections open until their next response: a client that sends a request at
@@ -44,7 +44,7 @@ export interface HostServer {
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;
 const MAX_HEAD_BYTES = 16 * 1024;
 
-/** A server that answers with Problems only, also where Node would answer a request on its own. */
+/** Creates a server whose errors are always Problems, also where Node would respond itself. */
 export function createServer(
   listener: RequestListener,
   limits: ServerLimits,

@@ -9,7 +9,7 @@ import { StoreUnavailable } from '../../store/store.js';
 import type { RecentCallBuffer } from './recent-calls.js';
 import type { StoredCalls } from './stored-calls.js';
 
-/** More than the buffer holds. */
+/** More calls than the buffer can hold. */
 const ALL = Number.MAX_SAFE_INTEGER;
 /** Cursors of calls in memory contain it, cursors of stored calls do not. */
 const RECENT_CURSOR_PREFIX = '-';

@@ -6,7 +6,7 @@ const REDACTED = '[redacted]';
 const CUT = '[cut]';
 const CUT_MARK = '…';
 
-// Part of a name is enough (`x-api-key`, `accessToken`), also for numbers: a PIN is one.
+// Matches parts of names (`x-api-key`, `accessToken`). Numbers are redacted too: a PIN is one.
 const SENSITIVE =
   /auth|cookie|passw(?:or)?d|passphrase|passcode|secret|token|api[-_]?key|private[-_]?key|credential|session|signature|bearer|cvv|cvc/i;
 /** Too short to be searched for inside other words. */

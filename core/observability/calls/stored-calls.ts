@@ -105,7 +105,7 @@ export class StoredCalls {
     }
   }
 
-  /** One write at a time; resolves when all calls that are waiting now are written. */
+  /** Serializes writes. Resolves when all calls that are waiting now are written. */
   #write(): Promise<void> {
     const before = this.#writing ?? Promise.resolve();
     const writing = before

@@ -34,7 +34,7 @@ const LIMITS: readonly LimitRule[] = [
   { path: ['provider_errors'], read: ({ providerErrors }) => providerErrors },
 ];
 
-/** States that serve an earlier version of the file, whose lines are not known any more. */
+/** States that serve an earlier version of the file, whose line numbers are unknown. */
 const OUTDATED_STATES: ReadonlySet<string> = new Set(['stale', 'rolled_back']);
 
 /** The limits in force for a call of the route, with the file and line that set each. */

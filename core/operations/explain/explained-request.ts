@@ -11,7 +11,7 @@ export const MODULE_DOCUMENTS = createToken<ModuleDocuments>('module-documents')
 
 export const HANDLED_BY_BRIDGE = 'the console bridge handles it, by its grants';
 
-/** `/console-bridge/{permission}` never belongs to a module, whatever the method. */
+/** `/console-bridge/{permission}` never belongs to a module, for any method. */
 export function isBridgePath(path: ExplainedPath): boolean {
   if (path.kind !== 'module') return false;
   return path.segments.length === 2 && path.segments[0] === 'console-bridge';

@@ -29,7 +29,7 @@ export interface ProviderRequest<T, O extends ProviderOperation = ProviderOperat
   readonly retryPolicy: 'always' | 'with_key' | 'never';
   /** Headers beyond those of every call; lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What a 502 says about the call. */
+  /** The details of the call in a 502. */
   readonly describeError: (module: LiveModule, operation: O) => ErrorDetail[];
   readonly parseResponse: (outcome: CheckedOutcome) => T;
 }

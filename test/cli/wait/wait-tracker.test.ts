@@ -18,73 +18,73 @@ function entry(name: string, more: object = {}): ModuleEntry {
 
 describe('WaitTracker', () => {
   let nowMs = START_MS;
-  const judgeOf = (subject: WaitSubject) => new WaitTracker(subject, { now: () => nowMs });
+  const trackerOf = (subject: WaitSubject) => new WaitTracker(subject, { now: () => nowMs });
 
   beforeEach(() => {
     nowMs = START_MS;
   });
 
-  const outcomeOf = (judge: WaitTracker, ...modules: ModuleEntry[]) =>
-    judge.observe(modules)?.outcome ?? null;
+  const outcomeOf = (tracker: WaitTracker, ...modules: ModuleEntry[]) =>
+    tracker.observe(modules)?.outcome ?? null;
 
   for (const state of ['refused', 'stale', 'rolled_back']) {
     it(`ends when a module becomes ${state}`, () => {
       for (const subject of [BY_NAME, BY_DIGEST]) {
         const module = entry('crm', { state, since: at(-1900) });
-        expect(outcomeOf(judgeOf(subject), module)).to.equal('rejected');
+        expect(outcomeOf(trackerOf(subject), module)).to.equal('rejected');
       }
     });
   }
 
   for (const state of ['waiting', 'disabled', 'draining', 'faulted']) {
     it(`continues while a module is ${state}`, () => {
-      const judge = judgeOf(BY_NAME);
+      const tracker = trackerOf(BY_NAME);
       nowMs += 5000;
-      expect(outcomeOf(judge, entry('crm', { state, since: at(0) }))).to.equal(null);
+      expect(outcomeOf(tracker, entry('crm', { state, since: at(0) }))).to.equal(null);
     });
   }
 
   it('ignores old rejections when it waits for a digest', () => {
-    const judge = judgeOf(BY_DIGEST);
+    const tracker = trackerOf(BY_DIGEST);
     const old = entry('other', { state: 'stale', since: at(-2100), reason: 'bad' });
     nowMs += 5000;
-    expect(outcomeOf(judge, old)).to.equal(null);
-    expect(outcomeOf(judge, old)).to.equal(null);
+    expect(outcomeOf(tracker, old)).to.equal(null);
+    expect(outcomeOf(tracker, old)).to.equal(null);
   });
 
   it('ends when a rejected file is rejected for another reason', () => {
-    const judge = judgeOf(BY_DIGEST);
+    const tracker = trackerOf(BY_DIGEST);
     const stale = { state: 'stale', since: at(-60_000) };
-    expect(outcomeOf(judge, entry('crm', { ...stale, reason: 'bad' }))).to.equal(null);
-    expect(outcomeOf(judge, entry('crm', { ...stale, reason: 'worse' }))).to.equal('rejected');
+    expect(outcomeOf(tracker, entry('crm', { ...stale, reason: 'bad' }))).to.equal(null);
+    expect(outcomeOf(tracker, entry('crm', { ...stale, reason: 'worse' }))).to.equal('rejected');
   });
 
   it('ends when a file appears and is rejected', () => {
-    const judge = judgeOf(BY_DIGEST);
-    expect(outcomeOf(judge)).to.equal(null);
-    expect(outcomeOf(judge, entry('crm', { state: 'refused', since: at(-9000) }))).to.equal(
+    const tracker = trackerOf(BY_DIGEST);
+    expect(outcomeOf(tracker)).to.equal(null);
+    expect(outcomeOf(tracker, entry('crm', { state: 'refused', since: at(-9000) }))).to.equal(
       'rejected',
     );
   });
 
   it('requires the digest to be live, not only served from a stale file', () => {
-    const judge = judgeOf(BY_DIGEST);
+    const tracker = trackerOf(BY_DIGEST);
     const module = { digest: DIGEST, state: 'stale' };
-    expect(outcomeOf(judge, entry('crm', module))).to.equal(null);
+    expect(outcomeOf(tracker, entry('crm', module))).to.equal(null);
     nowMs += 1000;
-    expect(outcomeOf(judge, entry('crm', module))).to.equal('rejected');
+    expect(outcomeOf(tracker, entry('crm', module))).to.equal('rejected');
   });
 
   it('uses the live one of two files with the same name', () => {
-    const loser = entry('crm', { state: 'refused', since: at(0), file: 'a.yaml' });
-    const end = judgeOf(BY_NAME).observe([loser, entry('crm')]);
+    const duplicate = entry('crm', { state: 'refused', since: at(0), file: 'a.yaml' });
+    const end = trackerOf(BY_NAME).observe([duplicate, entry('crm')]);
     expect(end).to.deep.include({ outcome: 'live' });
   });
 
   it('compares times with the clock of the host', () => {
     const module = entry('other', { state: 'refused', since: at(3_600_000 - 60_000) });
-    expect(judgeOf(BY_DIGEST).observe([module], 3_600_000)).to.equal(null);
-    expect(judgeOf(BY_DIGEST).observe([module])?.outcome).to.equal('rejected');
+    expect(trackerOf(BY_DIGEST).observe([module], 3_600_000)).to.equal(null);
+    expect(trackerOf(BY_DIGEST).observe([module])?.outcome).to.equal('rejected');
   });
 
   describe('with a host that reports rejected digests', () => {
@@ -94,28 +94,30 @@ describe('WaitTracker', () => {
 
     for (const key of ['rejected_digest', 'rejected_manifest_digest', 'rejected_config_digest']) {
       it(`ends immediately when the digest is rejected as ${key}`, () => {
-        expect(outcomeOf(judgeOf(BY_DIGEST), rejection({ [key]: DIGEST }))).to.equal('rejected');
+        expect(outcomeOf(trackerOf(BY_DIGEST), rejection({ [key]: DIGEST }))).to.equal('rejected');
       });
     }
 
     it('ignores the rejection of another digest, even a new one', () => {
-      const judge = judgeOf(BY_DIGEST);
+      const tracker = trackerOf(BY_DIGEST);
       nowMs += 5000;
-      expect(outcomeOf(judge, rejection({ rejected_digest: OTHER }))).to.equal(null);
-      expect(outcomeOf(judge, rejection({ rejected_digest: null, reason: 'bad' }))).to.equal(null);
+      expect(outcomeOf(tracker, rejection({ rejected_digest: OTHER }))).to.equal(null);
+      expect(outcomeOf(tracker, rejection({ rejected_digest: null, reason: 'bad' }))).to.equal(
+        null,
+      );
     });
 
     it('rechecks an old rejection of the digest for a second', () => {
-      const judge = judgeOf(BY_DIGEST);
+      const tracker = trackerOf(BY_DIGEST);
       const old = rejection({ rejected_digest: DIGEST, since: at(-60_000) });
-      expect(outcomeOf(judge, old)).to.equal(null);
+      expect(outcomeOf(tracker, old)).to.equal(null);
       nowMs += 1000;
-      expect(outcomeOf(judge, old)).to.equal('rejected');
+      expect(outcomeOf(tracker, old)).to.equal('rejected');
     });
 
     it('ends when the file with the digest is live', () => {
       const live = entry('crm', { file_digest: DIGEST });
-      expect(outcomeOf(judgeOf(BY_DIGEST), live)).to.equal('live');
+      expect(outcomeOf(trackerOf(BY_DIGEST), live)).to.equal('live');
     });
   });
 });

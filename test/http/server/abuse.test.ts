@@ -25,7 +25,7 @@ describe('connection limits', () => {
     return exposed.sum(name);
   };
 
-  it('answer 431 to one header too many and close', async () => {
+  it('reject too many headers with 431 and close', async () => {
     const sendWith = (count: number) => {
       // `call` adds host, authorization and connection.
       const headers = Array.from(
@@ -40,7 +40,7 @@ describe('connection limits', () => {
     expect(headerValue(rejected.headers, 'connection')).to.equal('close');
   });
 
-  it('answer 408 to an incomplete head', async () => {
+  it('reject an incomplete head with 408', async () => {
     const connection = await open();
     connection.write('GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a: ');
     expectProblem(await connection.readFinal({ deadlineMs: 15_000 }), 408);
@@ -48,7 +48,7 @@ describe('connection limits', () => {
   });
 
   for (const target of [ROUTE, '/modules/crm/http/console-bridge/a']) {
-    it(`answer 408 to a body that stalls and close: ${target}`, async () => {
+    it(`reject a body that stalls with 408 and close: ${target}`, async () => {
       const connection = await open();
       connection.write(`${head(100).replace(ROUTE, target)}{"a":`);
       const response = await connection.readFinal({ deadlineMs: 15_000 });
@@ -59,7 +59,7 @@ describe('connection limits', () => {
     });
   }
 
-  it('accept a slow body that keeps arriving', async () => {
+  it('accept a slow body that does not stall', async () => {
     const connection = await open();
     const body = '{"a":"12345"}';
     connection.write(head(body.length));
@@ -83,7 +83,7 @@ describe('connection limits', () => {
     }
   });
 
-  it('answer the last request of a connection, then close it', async () => {
+  it('respond to the last request of a connection, then close it', async () => {
     const connection = await open();
     const request = `GET ${ROUTE} HTTP/1.1\r\nhost: 127.0.0.1\r\n${AUTH}\r\n`;
     const closes = [];
@@ -148,7 +148,7 @@ describe('rate limits', () => {
     const A = 'dev-service:a:wide.use';
     const B = 'dev-service:b:wide.use';
 
-    it('answer 429 to every caller over the rate of the module, with retry-after', async () => {
+    it('reject calls of any actor above the rate of the module with 429 and retry-after', async () => {
       expect(await statuses('all', [A, B, A, B])).to.deep.equal([200, 200, 200, 429]);
       const rejected = await get('all', A);
       expect(reasonOf(expectProblem(rejected, 429), 'module')).to.equal('rate limit');
@@ -156,7 +156,7 @@ describe('rate limits', () => {
       expect(setup.provider.requests).to.have.length(3);
     });
 
-    it('answer 429 to the actor over its rate, and to no other', async () => {
+    it('reject only the actor above its rate', async () => {
       expect(await statuses('each', [A, A, A, B, B, B])).to.deep.equal([
         200, 200, 429, 200, 200, 429,
       ]);
@@ -215,7 +215,7 @@ describe('rate limits', () => {
         (await call(setup.host, { target: ROUTE, as: 'dev-service:b:wide.use' })).status,
       ).to.equal(200);
       expect((await call(setup.host, { target: '/livez', as: null })).status).to.equal(200);
-      expectProblem(await call(setup.host, { target: ROUTE, as: 'nobody' }), 401);
+      expectProblem(await call(setup.host, { target: ROUTE, as: 'unknown' }), 401);
     });
   });
 });

@@ -34,7 +34,7 @@ describe('parser errors', () => {
   };
 
   for (const vector of readCorpus<Vector[]>('parser-refused')) {
-    it(`answer ${vector.title} with a Problem and close the connection`, async () => {
+    it(`send a Problem for ${vector.title} and close the connection`, async () => {
       await withConnection(async (connection) => {
         for (const piece of vector.send) connection.write(fill(piece));
         const response = await connection.readFinal();

@@ -95,7 +95,7 @@ describe('pipelined requests', () => {
   });
 });
 
-describe('a client that pipelines without pause', () => {
+describe('client that pipelines without pause', () => {
   /** 440 KB: Node reads at most 64 KiB at a time. */
   const SENT = 20_000;
   const held: ServerResponse[] = [];

@@ -96,7 +96,7 @@ describe('client certificates', () => {
     it(`are accepted in a resumed session of ${maxVersion}`, async () => {
       know({ id: 'first', ...READER, common_name: 'caller' });
       await expectStatus(caller, 200);
-      // A session stands for the certificate that it was made with.
+      // A resumed session has the certificate of the first one.
       const session = await keepSession({ ...caller, maxVersion });
       expect((await ask(host, '/modules', { session, maxVersion })).status).to.equal(200);
       const strange = await keepSession({ ...stranger, maxVersion });
@@ -144,7 +144,7 @@ describe('client certificates', () => {
   });
 });
 
-describe('certificate of a long-lived connection', () => {
+describe('client certificate of a long-lived connection', () => {
   it('is accepted until it expires', () => {
     const verify = (validTo: number) => {
       const certificates = new ClientCertificates(() => new Map([['common_name:a', ACTOR]]));

@@ -137,7 +137,7 @@ describe('TLS listener', () => {
     await open.stopAll();
   });
 
-  it('is reached by commands that are given its authority', async () => {
+  it('is reachable for commands with its authority', async () => {
     const ca = host.write('authority.pem', authority);
     const args = ['status', '--url', host.url, '--token', 'dev-system:root', '--json'];
     for (const [more, env] of [

@@ -6,7 +6,7 @@ import { retryContended } from '../../../core/store/retry-contended.js';
 const DAY_MS = 86_400_000;
 const LONG_MS = 15_000;
 
-describe('a clock that is set back by a day', () => {
+describe('wall clock that is set back by a day', () => {
   const readClock = Date.now;
   const setBack = () => {
     Date.now = () => readClock() - DAY_MS;
@@ -16,7 +16,7 @@ describe('a clock that is set back by a day', () => {
     Date.now = readClock;
   });
 
-  it('does not keep an actor cached beyond its time', async () => {
+  it('does not extend the expiry of a cached actor', async () => {
     const cache = new ActorCache();
     const actor = { kind: 'service', id: 'billing', scopes: new Set<string>() } as const;
     cache.set('token', { actor, expiresAt: Date.now() + 400 }, DAY_MS);

@@ -14,12 +14,12 @@ import { callItems, describeItems } from '../../support/provider/routes.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 
-/** Files that the host may open beyond those that it has. */
+/** The number of files that the host may open in addition. */
 const SPARE = 16;
-/** The limit is on the number of a descriptor: those of stdin, stdout and stderr. */
+/** Leaves only stdin, stdout and stderr below the limit, which applies to descriptor numbers. */
 const NONE = 3;
 
-describe('a host that has no file descriptors left', () => {
+describe('host without free file descriptors', () => {
   let provider: ScriptedProvider;
   let host: RunningHost;
   let sockets: Socket[] = [];
@@ -47,20 +47,20 @@ describe('a host that has no file descriptors left', () => {
     });
   };
 
-  it('closes what it cannot take, lives, and serves again when connections go', async () => {
+  it('closes connections beyond the limit, and recovers when others close', async () => {
     expect((await callItems(host, 'm')).status).to.equal(200);
     await expectNoConnections(() => provider.sockets.size);
     const atRest = countDescriptors(host.pid);
     limitProcess(host.pid, 'nofile', atRest + SPARE);
     openIdle(3 * SPARE);
     const isOver = () => sockets.some((socket) => socket.destroyed || socket.readableEnded);
-    await waitUntil('connections are turned away', isOver);
-    // One more is turned away, or answered with a Problem; it is never left hanging.
+    await waitUntil('connections to be closed', isOver);
+    // Another connection is closed or gets a Problem. It never hangs.
     const outcome = await callItems(host, 'm', { deadlineMs: 20_000 }).catch((error) => error);
     if (!(outcome instanceof Error)) expectProblem(outcome as RawResponse, 502);
 
     for (const socket of sockets) socket.destroy();
-    await waitUntil('it is served again', () =>
+    await waitUntil('a call to be served again', () =>
       callItems(host, 'm').then(
         ({ status }) => status === 200,
         () => false,
@@ -72,23 +72,23 @@ describe('a host that has no file descriptors left', () => {
     await waitUntil('as many files as before', () => countDescriptors(host.pid) <= atRest + 2);
   });
 
-  it('answers 502 where it is the way to the provider that needs one', async () => {
+  it('returns 502 when the provider connection needs a descriptor', async () => {
     await expectNoConnections(() => provider.sockets.size);
     const connection = await RawConnection.open(host.port);
-    const ask = async () => {
+    const send = async () => {
       connection.write(
         `GET /modules/m/http/items HTTP/1.1\r\nhost: 127.0.0.1:${host.port}\r\n` +
           `authorization: Bearer ${ROOT}\r\n\r\n`,
       );
       return connection.read({ deadlineMs: 20_000 });
     };
-    expect((await ask()).status).to.equal(200);
+    expect((await send()).status).to.equal(200);
     await expectNoConnections(() => provider.sockets.size);
-    // Those that are open stay open, and no other can be opened.
+    // Open files stay open, but no other can be opened.
     limitProcess(host.pid, 'nofile', NONE);
-    const answer = await ask();
+    const response = await send();
     limitProcess(host.pid, 'nofile', 'unlimited');
-    const problem = expectProblem(answer, 502);
+    const problem = expectProblem(response, 502);
     expect(reasonOf(problem, 'failure')).to.equal('unavailable');
     connection.destroy();
     await expectRecovery(host, 'm');

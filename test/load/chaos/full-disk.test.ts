@@ -14,10 +14,10 @@ import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
 const FIELD = { service: 'conf', key: 'text', type: { kind: 'string' }, editable: true } as const;
-/** More than one page of the store, so that a write must make a file longer. */
+/** More than one page of the store, so that a write must extend a file. */
 const LONG = 'x'.repeat(50_000);
 
-describe('a disk that takes no more of the store', () => {
+describe('full disk under the store', () => {
   before(function () {
     if (!canLimitProcesses()) this.skip();
   });
@@ -30,22 +30,22 @@ describe('a disk that takes no more of the store', () => {
     return { 'conf.json': createDescriptor('conf', manifest, [CONFIG], members) };
   });
 
-  it('makes config_write 503, keeps what was written, and forwarding goes on', async () => {
+  it('rejects config_write with 503, keeps written values and continues to forward', async () => {
     expect((await askWrite(setup.host, 'text', 'before')).status).to.equal(200);
     limitProcess(setup.host.pid, 'fsize', 8_192);
     try {
-      const refused = await askWrite(setup.host, 'text', LONG);
-      expect(expectProblem(refused.response, 503).code).to.equal('unavailable');
+      const rejected = await askWrite(setup.host, 'text', LONG);
+      expect(expectProblem(rejected.response, 503).code).to.equal('unavailable');
       expect((await call(setup.host, { target: '/modules/conf/http/items' })).status).to.equal(200);
     } finally {
       limitProcess(setup.host.pid, 'fsize', 'unlimited');
     }
-    // The store may be opening its files anew.
+    // The store may be reopening its files.
     await waitUntil('values are read', async () => (await askValues(setup.host)).status === 200);
     expect((await readValues(setup.host))['text']?.desired_value).to.equal('before');
   });
 
-  it('needs no restart when there is room again', async () => {
+  it('requires no restart when there is space again', async () => {
     await waitUntil(
       'a write is accepted',
       async () => (await askWrite(setup.host, 'text', LONG)).status === 200,

@@ -14,11 +14,11 @@ import { type RunningHost, startHost } from '../../support/start-host.js';
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const TIMEOUT_MS = 2_000;
-/** Long enough for a call on a busy machine to find it open. */
+/** Long enough for a call on a busy machine to arrive while the breaker is open. */
 const OPEN_MS = 4_000;
 const TOKEN = 'ends-in-an-hour';
 
-describe('a clock that jumps', () => {
+describe('jump of the wall clock', () => {
   let folder: string;
   let provider: EchoProvider;
   let host: RunningHost;
@@ -51,7 +51,7 @@ describe('a clock that jumps', () => {
   beforeEach(() => provider.reset());
   afterEach(() => jump(0));
 
-  /** From the real time to so much away from it. */
+  /** Sets the clock of the host to the real time plus `ms`. */
   const jump = async (ms: number) => {
     const file = join(folder, 'shift');
     rmSync(`${file}.done`, { force: true });
@@ -70,51 +70,51 @@ describe('a clock that jumps', () => {
   ] as const) {
     it(`${direction} does not end a call in flight`, async () => {
       provider.answer({ delayMs: 500 });
-      const answer = callItems(host, 'm', { deadlineMs: 20_000 });
+      const response = callItems(host, 'm', { deadlineMs: 20_000 });
       await hasArrived();
       await jump(ms);
-      expect((await answer).status).to.equal(200);
+      expect((await response).status).to.equal(200);
     });
 
-    it(`${direction} lets no call wait beyond its deadline`, async () => {
+    it(`${direction} does not extend the deadline of a call`, async () => {
       provider.answer({ raw: [], finally: 'hang' });
       const from = performance.now();
-      const answer = callItems(host, 'm', { deadlineMs: 30_000 });
+      const response = callItems(host, 'm', { deadlineMs: 30_000 });
       await hasArrived();
       await jump(ms);
-      const problem = expectProblem(await answer, 502);
+      const problem = expectProblem(await response, 502);
       expect(reasonOf(problem, 'failure')).to.equal('timeout');
       expect(performance.now() - from).to.be.greaterThan(TIMEOUT_MS - 50);
       provider.reset();
       await expectRecovery(host, 'm');
     });
 
-    it(`${direction} leaves an open breaker as long as it is to be open`, async () => {
+    it(`${direction} does not close an open breaker`, async () => {
       provider.answer({ status: 500 });
       for (let count = 0; count < 3; count += 1) await callItems(host, 'm');
       await jump(ms);
-      const refused = expectProblem(await callItems(host, 'm'), 502);
-      expect(reasonOf(refused, 'breaker')).to.equal('open');
+      const problem = expectProblem(await callItems(host, 'm'), 502);
+      expect(reasonOf(problem, 'breaker')).to.equal('open');
       provider.reset();
       await expectRecovery(host, 'm');
     });
   }
 
-  it('ends a token when it says so, and no later', async () => {
-    const ask = async () =>
+  it('expires a token exactly at its `expires_at`', async () => {
+    const send = async () =>
       (await call(host, { as: TOKEN, target: '/modules/m/http/items' })).status;
-    expect(await ask()).to.equal(200);
+    expect(await send()).to.equal(200);
     await jump(2 * HOUR_MS);
-    expect(await ask()).to.equal(401);
+    expect(await send()).to.equal(401);
     await jump(0);
-    expect(await ask()).to.equal(200);
+    expect(await send()).to.equal(200);
   });
 
-  it('is what log lines say', async () => {
+  it('appears in log lines', async () => {
     await jump(DAY_MS);
     await callItems(host, 'm');
     const isOfTomorrow = () =>
       host.logs().some(({ time }) => Date.parse(String(time)) > Date.now() + DAY_MS / 2);
-    await waitUntil('a line of tomorrow', isOfTomorrow);
+    await waitUntil('a line with the time of tomorrow', isOfTomorrow);
   });
 });

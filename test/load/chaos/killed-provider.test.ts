@@ -10,7 +10,7 @@ import { ProviderProcess } from '../soak/provider-process.js';
 
 const ROUNDS = 3;
 
-describe('a provider that is killed under load', () => {
+describe('provider that is killed under load', () => {
   let directory: string;
   let provider: ProviderProcess;
   let host: RunningHost;
@@ -30,7 +30,7 @@ describe('a provider that is killed under load', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('is answered for with 502, and served as soon as it is there again', async () => {
+  it('causes 502 until it runs again', async () => {
     for (let round = 1; round <= ROUNDS; round += 1) {
       expect((await callItems(host, 'm')).status, `before kill ${round}`).to.equal(200);
       const load = callMany(host, 'm', { callers: 8, forMs: 1_000 });

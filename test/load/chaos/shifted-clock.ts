@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const file = process.env['CLOCK_SHIFT_FILE'];
 if (file !== undefined) shiftClock(file);
 
-/** To be preloaded into a host: at each SIGUSR2 the clock of the wall jumps by what the file says. */
+/** Preloaded into a host. At each SIGUSR2, shifts the wall clock by the milliseconds in the file. */
 function shiftClock(file: string): void {
   const readClock = Date.now.bind(Date);
   let shiftMs = 0;

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { craftGood, type FuzzTarget } from './fuzz-target.js';
 import { type Material, type Mutation, mutate, mutations } from './mutate.js';
-import { exchange, judgeAnswers } from './read-answers.js';
+import { exchange, parseResponses } from './read-responses.js';
 import { createRequestMaterial } from './request-seeds.js';
 import { type Fuzzing, quoteBytes, tryFor } from './run-property.js';
 import { DESCRIPTOR_TEXTS, TEXTS } from './text-seeds.js';
 
 export interface RequestCounts {
   readonly connections: number;
-  /** Answers by status. */
+  /** The number of responses by status. */
   readonly statuses: ReadonlyMap<number, number>;
 }
 
-/** A host closes what stands still after a second or so; the rest is for a busy machine. Milliseconds. */
+/** A host closes an idle connection after about a second. The rest is for a busy machine. Milliseconds. */
 const CLOSE_DEADLINE_MS = 20_000;
 const CONNECTIONS_AT_ONCE = 64;
 const REQUESTS_PER_CONNECTION = 3;
@@ -20,7 +20,7 @@ const REQUESTS_PER_CONNECTION = 3;
 const connections = fc.array(
   fc.record({
     requests: fc.array(mutations, { minLength: 1, maxLength: REQUESTS_PER_CONNECTION }),
-    /** Whether the caller says that nothing more comes, and is taken for gone; else the host has to give up. */
+    /** Whether the client ends its side of the connection. Otherwise the host must time out. */
     end: fc.boolean(),
   }),
   { minLength: 1, maxLength: CONNECTIONS_AT_ONCE },
@@ -29,8 +29,8 @@ const connections = fc.array(
 const plans = fc.record({ connections, descriptor: mutations, isJson: fc.boolean() });
 
 /**
- * Sends mutated requests, several at a time, while mutated descriptors come and go. Every connection ends,
- * every answer is whole and none a 500, and the good module serves after each round.
+ * Sends mutated requests concurrently while mutated descriptors are replaced. Requires that every connection
+ * ends, every response is complete and none is a 500, and that the valid module serves after each round.
  */
 export async function fuzzRequests(
   fuzzing: Fuzzing,
@@ -52,7 +52,7 @@ export async function fuzzRequests(
         }
       }),
     );
-    await requireGood(target);
+    await expectServed(target);
   });
   return { connections: count, statuses };
 }
@@ -67,26 +67,26 @@ async function tryBytes(
   options: { readonly end: boolean; readonly deadlineMs: number },
 ): Promise<number[]> {
   try {
-    const answers = await exchange(address, bytes, options);
-    return judgeAnswers(answers, /head/i.test(bytes.toString('latin1')));
+    const received = await exchange(address, bytes, options);
+    return parseResponses(received, /head/i.test(bytes.toString('latin1')));
   } catch (cause) {
     const message = `${(cause as Error).message}, for ${quoteBytes(bytes)}`;
     throw new Error(message, { cause });
   }
 }
 
-/** Only what names no other machine is mounted: a provider that the edits made up is not to be called. */
+/** Skips descriptors that name another machine or a program, because a mutated provider must not be called. */
 function dropDescriptor({ drop }: FuzzTarget, bytes: Buffer, isJson: boolean): void {
   const text = bytes.toString('latin1');
   if (/:\/\/(?!127\.0\.0\.1[:/"])/.test(text) || /kind\W+(?:process|nats)/.test(text)) return;
   drop(`fuzz.${isJson ? 'json' : 'yaml'}`, bytes);
 }
 
-async function requireGood(target: FuzzTarget): Promise<void> {
-  const answers = await exchange(target.address, craftGood(target.token), {
+async function expectServed(target: FuzzTarget): Promise<void> {
+  const received = await exchange(target.address, craftGood(target.token), {
     end: false,
     deadlineMs: CLOSE_DEADLINE_MS,
   });
-  const [status] = judgeAnswers(answers, false);
-  if (status !== 200) throw new Error(`the good module answered ${status ?? 'nothing'}`);
+  const [status] = parseResponses(received, false);
+  if (status !== 200) throw new Error(`the valid module returned ${status ?? 'nothing'}`);
 }

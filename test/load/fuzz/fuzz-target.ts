@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { GOOD_TARGET } from './request-seeds.js';
 
-/** What the requests are aimed at. */
+/** The host that the requests are sent to. */
 export interface FuzzTarget {
   readonly address: { readonly host: string; readonly port: number };
   readonly token: string;
@@ -22,14 +22,14 @@ export interface FuzzHost extends FuzzTarget {
 const TOKEN = 'fuzz-token-of-the-owner';
 const SCOPES = ['shop.use', 'modgate.modules.read', 'modgate.calls.read', 'modgate.explain'];
 
-/** Short, so that what is left hanging ends soon; nothing is shed, however busy the machine is. */
+/** Short timeouts, so that hanging requests end soon. Load shedding is off for busy machines. */
 const ARGUMENTS = [
   ...['--env', 'production', '--log-success-sample', '0', '--shed-delay-ms', '600000'],
   ...['--head-timeout-ms', '500', '--body-timeout-ms', '500', '--request-timeout-ms', '1000'],
   ...['--idle-timeout-ms', '500'],
 ];
 
-/** A host in production with one good module, `shop`. */
+/** Starts a host in production with one valid module, `shop`. */
 export async function startFuzzHost(): Promise<FuzzHost> {
   const provider = createServer((request, response) => {
     request.resume();
@@ -39,7 +39,7 @@ export async function startFuzzHost(): Promise<FuzzHost> {
     });
   });
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
-  // Closed by itself when the process ends, so that a host that does not start leaves nothing waiting.
+  // Does not keep the process alive if the host fails to start.
   provider.unref();
   const { port } = provider.address() as AddressInfo;
   const host = await startHost({
@@ -85,7 +85,7 @@ function describeShop(url: string) {
   };
 }
 
-/** A call that must be served, whatever came before. */
+/** A call that must always be served. */
 export function craftGood(token: string): Buffer {
   const lines = [`GET ${GOOD_TARGET} HTTP/1.1`, 'Host: a', `Authorization: Bearer ${token}`];
   return Buffer.from(`${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`);

@@ -15,12 +15,12 @@ import { mutate, mutations } from './mutate.js';
 import { type Fuzzing, quoteBytes, tryFor } from './run-property.js';
 import { TEXTS } from './text-seeds.js';
 
-/** Of the processor: on a machine that others use too, the clock says nothing. */
+/** CPU time, because elapsed time is not reliable on a shared machine. */
 const MAX_CPU_MS = 2000;
 
 type Parse = (file: string, text: string) => unknown;
 
-/** The parsers of the files that ops and authors write, by what they read. */
+/** The parsers of files that operators and authors write, by type of file. */
 export const PARSERS: Readonly<Record<string, Parse>> = {
   descriptor: (file, text) => parseDescriptor({ file, text, adapters: knownAdapters }),
   manifest: (file, text) => {
@@ -33,8 +33,8 @@ export const PARSERS: Readonly<Record<string, Parse>> = {
 };
 
 /**
- * Gives mutated files to the parsers: each reads the text, or refuses it as an invalid file, within two
- * seconds of the processor. Answers how many texts there were.
+ * Passes mutated files to the parsers. Each must parse the text or throw InvalidFile within two seconds of
+ * CPU time. @returns the number of texts.
  */
 export async function fuzzTexts(fuzzing: Fuzzing, parsers = PARSERS): Promise<number> {
   let count = 0;
@@ -74,5 +74,5 @@ async function tryText(parse: Parse, file: string, bytes: Buffer): Promise<void>
   }
   const { user, system } = process.cpuUsage(before);
   const took = (user + system) / 1000;
-  if (took > MAX_CPU_MS) throw new Error(`took ${took.toFixed(0)} ms of the processor`);
+  if (took > MAX_CPU_MS) throw new Error(`took ${took.toFixed(0)} ms of CPU time`);
 }

@@ -4,23 +4,23 @@ import { fuzzRequests } from './fuzz-requests.js';
 import { type FuzzTarget, startFuzzHost } from './fuzz-target.js';
 import { fuzzTexts } from './fuzz-texts.js';
 
-/** Of each of the two; `npm run fuzz` is the long form. */
+/** For each of the two tests. `npm run fuzz` is the long form. */
 const SECONDS = Number(process.env['FUZZ_SECONDS'] ?? 20) / 2;
-/** For what a busy machine does beside it. */
+/** Additional time for a busy machine. */
 const SLACK_MS = 90_000;
 
 describe('fuzzing', function () {
   this.timeout(SECONDS * 1000 + SLACK_MS);
-  // A failure is one text of many: a second run would try others, and hide it.
+  // A second run would use other texts and hide the failure.
   this.retries(0);
 
   const createFuzzing = (seconds: number) => ({ seconds, seed: Date.now() % 0x7fffffff });
 
-  it('finds no file that a parser fails on', async () => {
+  it('finds no file that breaks a parser', async () => {
     expect(await fuzzTexts(createFuzzing(SECONDS))).to.be.above(0);
   });
 
-  it('finds no request that the host fails on', async () => {
+  it('finds no request that breaks the host', async () => {
     const host = await startFuzzHost();
     try {
       const { connections, statuses } = await fuzzRequests(createFuzzing(SECONDS), host);
@@ -32,7 +32,7 @@ describe('fuzzing', function () {
     }
   });
 
-  it('finds a parser that throws, and tells the text', async () => {
+  it('finds a parser that throws, and reports the text', async () => {
     const parsers = {
       weak: (_file: string, text: string) => {
         if (text.includes('module')) throw new TypeError('weak');
@@ -43,20 +43,24 @@ describe('fuzzing', function () {
     expect(message).to.match(/seed: \d+/);
   });
 
-  const answer = (status: string, body = '') =>
+  const responseOf = (status: string, body = '') =>
     `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
   const weakHosts: readonly (readonly [title: string, bytes: string | null, message: RegExp])[] = [
-    ['a 500', answer('500 Internal Server Error'), /the host answered 500, for "/],
+    ['a 500', responseOf('500 Internal Server Error'), /the host returned 500, for "/],
     [
-      'a refusal that is no Problem',
-      answer('400 Bad Request', '{}'),
+      'an error response without a Problem',
+      responseOf('400 Bad Request', '{}'),
       /a Problem has no type, for "/,
     ],
-    ['a refusal without a body', answer('400 Bad Request'), /a refusal has no body, for "/],
-    ['what is no HTTP', 'hello\r\n\r\n', /an answer has no status line, for "/],
-    ['an answer that is cut', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}', /within its body/],
-    ['a host that hangs', null, /neither answered nor closed in 300 ms, for "/],
+    [
+      'an error response without a body',
+      responseOf('400 Bad Request'),
+      /an error response has no body, for "/,
+    ],
+    ['a response that is not HTTP', 'hello\r\n\r\n', /a response has no status line, for "/],
+    ['a truncated response', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}', /within its body/],
+    ['a host that hangs', null, /had no response and was not closed within 300 ms, for "/],
   ];
   for (const [title, bytes, message] of weakHosts) {
     it(`finds ${title}`, async () => {

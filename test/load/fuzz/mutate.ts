@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** One change to some bytes; positions are taken modulo their length, so that every edit fits every text. */
+/** One change of a text. Positions are modulo its length, so that every edit fits every text. */
 export type Edit =
   | { readonly kind: 'flip'; readonly at: number; readonly bit: number }
   | { readonly kind: 'set'; readonly at: number; readonly byte: number }
@@ -15,7 +15,7 @@ export type Edit =
   | { readonly kind: 'insert'; readonly at: number; readonly word: number }
   | { readonly kind: 'splice'; readonly at: number; readonly seed: number; readonly from: number };
 
-/** One text to try: a seed and what becomes of it. */
+/** A seed and its edits. */
 export interface Mutation {
   readonly seed: number;
   readonly edits: readonly Edit[];
@@ -23,11 +23,11 @@ export interface Mutation {
 
 export interface Material {
   readonly seeds: readonly Buffer[];
-  /** What has a meaning in the language of the seeds. */
+  /** Tokens of the language of the seeds. */
   readonly dictionary: readonly string[];
 }
 
-/** What is longer says nothing new, and takes its time. Bytes. */
+/** Longer texts only take more time. Bytes. */
 const MAX_LENGTH = 64 * 1024;
 const MAX_EDITS = 6;
 
@@ -64,7 +64,7 @@ function insertion(): fc.Arbitrary<Edit> {
   return fc.record({ kind: fc.constant('insert' as const), at: position, word: position });
 }
 
-/** The seed with its edits, one after the other; at most 64 KiB. */
+/** Applies the edits to the seed in order. Returns at most 64 KiB. */
 export function mutate({ seed, edits }: Mutation, material: Material): Buffer {
   return edits
     .reduce((bytes, edit) => apply(bytes, edit, material), pick(material.seeds, seed))
@@ -110,6 +110,6 @@ function repeat(before: Buffer, after: Buffer, length: number, times: number): B
 
 function pick<T>(list: readonly T[], index: number): T {
   const found = list[index % list.length];
-  if (found === undefined) throw new Error('there is nothing to pick from');
+  if (found === undefined) throw new Error('the list is empty');
   return found;
 }

@@ -10,7 +10,7 @@ import type { Material } from './mutate.js';
 
 /** Longer seeds leave no room for edits. Bytes. */
 const MAX_SEED_LENGTH = 20 * 1024;
-/** The route of the module that the requests are aimed at. */
+/** A route of the module that the requests call. */
 export const GOOD_TARGET = '/modules/shop/http/items';
 
 const DICTIONARY = [
@@ -69,8 +69,8 @@ const DICTIONARY = [
 ];
 
 /**
- * Requests that mean something: those of the corpus, and what the attacks send when they are made on a
- * server that hangs up on them.
+ * Creates meaningful requests: those of the corpus, and those that the attacks send to a server that closes
+ * every connection.
  */
 export async function createRequestMaterial(token: string): Promise<Material> {
   const corpus = [...readTargets(), ...readBodies(), ...readRaw()].map((text) =>
@@ -147,9 +147,9 @@ async function recordAttacks(token: string): Promise<Buffer[]> {
   return [...seen.values()];
 }
 
-/** Nobody is called: the attacks do not get so far. */
+/** Its providers are never called, because the server closes every connection. */
 function describeOwn(token: string): OwnScene {
-  const nobody: RecordingProvider = {
+  const provider: RecordingProvider = {
     url: 'http://127.0.0.1:9',
     port: 9,
     requests: [],
@@ -157,8 +157,8 @@ function describeOwn(token: string): OwnScene {
   };
   const digest = `sha256:${'1'.repeat(64)}`;
   return {
-    provider: nobody,
-    bystander: nobody,
+    provider,
+    bystander: provider,
     issuer: createTokenIssuer(),
     tokens: new Proxy({} as OwnScene['tokens'], { get: () => token }),
     secrets: [],

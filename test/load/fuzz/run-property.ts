@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 
 export interface Fuzzing {
-  /** How long, about. */
+  /** The approximate duration. */
   readonly seconds: number;
-  /** The same seed tries the same texts in the same order. */
+  /** The same seed creates the same texts in the same order. */
   readonly seed: number;
 }
 
 const MS_PER_SECOND = 1000;
 
 /**
- * Tries values until the time is over. A failure is shrunk for as long as there is time.
- * @throws with the seed and the least value that failed.
+ * Tests random values until the time is over. A failure is shrunk in the remaining time.
+ * @throws an error with the seed and the smallest value that failed.
  */
 export async function tryFor<T>(
   { seconds, seed }: Fuzzing,
@@ -26,7 +26,7 @@ export async function tryFor<T>(
   });
 }
 
-/** Bytes so that they can be read, and pasted into a test: latin-1, everything else escaped. */
+/** Quotes bytes as a latin-1 string literal that can be pasted into a test. */
 export function quoteBytes(bytes: Uint8Array): string {
   return JSON.stringify(Buffer.from(bytes).toString('latin1')).replaceAll(
     /[\x7f-\xff]/g,

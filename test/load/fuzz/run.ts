@@ -5,7 +5,7 @@ import { fuzzTexts } from './fuzz-texts.js';
 
 const DEFAULT_SECONDS = 60;
 
-/** `npm run fuzz -- --seconds N [--seed S]`: half of the time texts, half requests; 1 at the first failure. */
+/** `npm run fuzz -- --seconds N [--seed S]`: half of the time texts, half requests. Exits with 1 at the first failure. */
 const { values } = parseArgs({
   options: { seconds: { type: 'string' }, seed: { type: 'string' } },
 });

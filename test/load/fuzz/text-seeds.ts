@@ -4,7 +4,7 @@ import type { Material } from './mutate.js';
 
 const ROOT = new URL('../../../../', import.meta.url);
 
-/** Descriptors and manifests of the corpus, good and bad. */
+/** Descriptors and manifests of the corpus, valid and invalid. */
 export const DESCRIPTOR_TEXTS = readDocuments('descriptors');
 
 const OTHER_TEXTS = [
@@ -17,7 +17,7 @@ const OTHER_TEXTS = [
   '{"name":"tap","version":"1.0.0","contract":1,"authenticators":["tap"],"entry":"./index.js"}',
 ];
 
-/** What the parsers are given, changed. */
+/** The texts that are mutated for the parsers. */
 export const TEXTS: Material = {
   seeds: [...DESCRIPTOR_TEXTS, ...OTHER_TEXTS].map((text) => Buffer.from(text)),
   dictionary: [

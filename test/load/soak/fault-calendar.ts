@@ -1,13 +1,13 @@
 import type { ModuleName } from './soak-module.js';
 
-/** After a fault has gone: breakers that are open for 500 ms, connections that are dead, a busy machine. */
+/** The effects of a fault end within this time: breakers are open for up to 500 ms, and machines are slow. */
 const AFTERMATH_MS = 4000;
 
-/** When which module was harmed, and what its callers may then be told. */
+/** Records the faults of each module, with the outcomes that clients may see meanwhile. */
 export class FaultCalendar {
   readonly #entries: Entry[] = [];
 
-  /** Begins now; call what it answers when the fault has gone. */
+  /** Records the start of a fault. @returns ends it */
   begin(module: ModuleName, what: string, explained: readonly string[]): () => void {
     const entry: Entry = { module, what, explained, from: performance.now(), to: Infinity };
     this.#entries.push(entry);
@@ -16,7 +16,7 @@ export class FaultCalendar {
     };
   }
 
-  /** Whether an outcome, as `502 timeout` or `404`, of a call in this time is due to a fault. */
+  /** Whether a fault explains an outcome, such as `502 timeout` or `404`, of a call in this time. */
   explains(module: string, outcome: string, from: number, to: number): boolean {
     return this.#entries.some(
       (entry) =>
@@ -27,7 +27,7 @@ export class FaultCalendar {
     );
   }
 
-  /** How often each fault was there. */
+  /** How often each fault occurred. */
   counts(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { what } of this.#entries) counts[what] = (counts[what] ?? 0) + 1;

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { pickCall, type SoakCall } from './soak-call.js';
 
-/** What became of a call, as its caller saw it. */
+/** The outcome of a call for its client. */
 export interface CallerRecord {
   readonly call: SoakCall;
-  /** A status; `0` is that the caller hung up. */
+  /** The status; `0` if the client disconnected. */
   readonly status: number;
-  /** `200`, `502 timeout`, `aborted`, or what is wrong with the answer. */
+  /** `200`, `502 timeout`, `aborted`, or what is wrong with the response. */
   readonly outcome: string;
   readonly from: number;
   readonly to: number;
@@ -22,7 +22,7 @@ interface Answer {
 const ABORTED = 0;
 const BROKEN = -1;
 
-/** Calls of all kinds on several connections, from now until `stop`. */
+/** Sends calls of all kinds on several connections until `stop`. */
 export class MixedLoad {
   /** By request id. */
   readonly records = new Map<string, CallerRecord>();
@@ -38,7 +38,7 @@ export class MixedLoad {
     this.#work = Promise.all(Array.from({ length: connections }, () => this.#call(thinkMs)));
   }
 
-  /** A provider has this request now. */
+  /** Called when a provider has received the request. */
   arrived(requestId: string): void {
     this.#aborts.get(requestId)?.abort();
   }
@@ -56,12 +56,12 @@ export class MixedLoad {
       const requestId = `soak-${this.#number}`;
       const call = pickCall();
       const from = performance.now();
-      const { status, outcome } = await this.#ask(requestId, call);
+      const { status, outcome } = await this.#send(requestId, call);
       this.records.set(requestId, { call, status, outcome, from, to: performance.now() });
     }
   }
 
-  async #ask(requestId: string, call: SoakCall): Promise<{ status: number; outcome: string }> {
+  async #send(requestId: string, call: SoakCall): Promise<{ status: number; outcome: string }> {
     const abort = new AbortController();
     if (call.isAborted) this.#aborts.set(requestId, abort);
     try {
@@ -73,7 +73,7 @@ export class MixedLoad {
         signal: abort.signal,
       });
       const answer = (await body.json()) as Answer;
-      if (headers['x-request-id'] !== requestId) return broken('an answer of another request');
+      if (headers['x-request-id'] !== requestId) return broken('the response of another request');
       return { status: statusCode, outcome: describe(requestId, call, statusCode, answer) };
     } catch (error) {
       if (abort.signal.aborted) return { status: ABORTED, outcome: 'aborted' };

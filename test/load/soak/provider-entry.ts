@@ -16,16 +16,16 @@ process.on('disconnect', () => process.exit());
 const server = createServer((request, response) => {
   request.resume();
   request.on('error', () => {});
-  request.on('end', () => answer(request, response));
+  request.on('end', () => respond(request, response));
 });
 const isSocket = listenOn.startsWith('/');
-// A provider that was killed leaves its socket behind.
+// A killed provider does not remove its socket.
 if (isSocket) rmSync(listenOn, { force: true });
 server.listen(isSocket ? { path: listenOn } : { port: Number(listenOn), host: '127.0.0.1' }, () => {
   process.send?.({ listening: isSocket ? 0 : (server.address() as AddressInfo).port });
 });
 
-function answer(request: IncomingMessage, response: ServerResponse): void {
+function respond(request: IncomingMessage, response: ServerResponse): void {
   const { headers, url = '' } = request;
   const requestId = headers['x-request-id'];
   const echo = (status: number) => give(response, status, { echo: requestId });

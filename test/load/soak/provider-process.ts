@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 
 const ENTRY = fileURLToPath(new URL('./provider-entry.js', import.meta.url));
 
-/** One line of a provider's journal: written before its answer, so that a kill loses none. */
+/** One line of a provider's journal, written before the response, so that a kill loses none. */
 export interface Arrival {
   readonly call_id: string;
   readonly request_id: string;
 }
 
-/** A provider in a process of its own, always at the same address, that can be killed and started again. */
+/** A provider in its own process that can be killed and restarted at the same address. */
 export class ProviderProcess {
   readonly #journal: string;
   readonly #listenOn: string;
@@ -48,7 +48,7 @@ export class ProviderProcess {
     });
   }
 
-  /** From now on it answers 500, or as before. */
+  /** Switches between 500 and normal responses. */
   fail(isFailing: boolean): void {
     this.#child?.send({ isFailing });
   }

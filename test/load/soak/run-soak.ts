@@ -6,8 +6,8 @@ import { startFaultProxy } from '../../support/fault-proxy.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { createProbe } from '../../support/reload/probed-process.js';
 import { FaultCalendar } from './fault-calendar.js';
-import { judgeCounts } from './judge-counts.js';
-import { countResources, judgeGrowth, type Sample, toMib } from './judge-growth.js';
+import { findDisagreements } from './find-disagreements.js';
+import { countResources, findGrowth, type Sample, toMib } from './find-growth.js';
 import { type CallerRecord, MixedLoad } from './mixed-load.js';
 import { ProviderProcess, readArrivals } from './provider-process.js';
 import { injectFaults } from './soak-faults.js';
@@ -32,7 +32,7 @@ export interface SoakOptions {
 export interface SoakSummary {
   readonly seconds: number;
   readonly requests: number;
-  /** Of callers: `502 timeout`, by how often. */
+  /** The number of calls by outcome, such as `502 timeout`. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly reloads: number;
   readonly faults: Readonly<Record<string, number>>;
@@ -40,13 +40,13 @@ export interface SoakSummary {
   readonly heap_mib: readonly number[];
   readonly descriptors: readonly number[];
   readonly resources: readonly number[];
-  /** Failures that no fault explains. */
+  /** Failures that are not explained by a fault. */
   readonly unexplained: readonly string[];
-  /** What grew. */
+  /** Resources that grew. */
   readonly grown: readonly string[];
-  /** Where caller, host and provider do not agree. */
+  /** Requests for which client, host and provider disagree. */
   readonly disagreements: readonly string[];
-  /** In flight at the end, per module, and how the host ended. */
+  /** Calls in flight at the end by module, and a bad exit of the host. */
   readonly left: readonly string[];
 }
 
@@ -54,7 +54,7 @@ const SAMPLES = 12;
 const WARM_UP_MS = 3000;
 const SETTLE_MS = 20_000;
 
-/** A host under mixed load, reloads and faults, and what is wrong afterwards. */
+/** Runs a host under mixed load, reloads and faults. @returns the counts and everything unexpected */
 export async function runSoak(options: SoakOptions): Promise<SoakSummary> {
   const directory = mkdtempSync(join(tmpdir(), 'modgate-soak-'));
   const ends: (() => Promise<unknown> | unknown)[] = [
@@ -130,7 +130,7 @@ async function soak(
   const left = await waitForRest(host);
   const metrics = await host.readRequests();
   const exit = await host.stop();
-  if (exit !== '0') left.push(`the host ended with ${exit}`);
+  if (exit !== '0') left.push(`the host exited with ${exit}`);
   const lines = await host.readLines();
   const arrivals = journals.flatMap((journal) => readArrivals(journal));
   return {
@@ -144,8 +144,8 @@ async function soak(
     descriptors: samples.map(({ descriptors }) => descriptors),
     resources: samples.map(countResources),
     unexplained: listUnexplained(load.records, calendar),
-    grown: judgeGrowth(samples),
-    disagreements: judgeCounts({ callers: load.records, lines, arrivals, metrics }),
+    grown: findGrowth(samples),
+    disagreements: findDisagreements({ callers: load.records, lines, arrivals, metrics }),
     left,
   };
 }
@@ -154,7 +154,7 @@ function http(port: number): ProviderEntry {
   return { kind: 'http', config: { endpoints: [`http://127.0.0.1:${port}`] } };
 }
 
-/** Waits until nothing is in flight or queued. Answers what still is. */
+/** Waits until no call is in flight or queued. @returns the gauges that are not 0 */
 async function waitForRest(host: SoakHost): Promise<string[]> {
   let left: string[] = [];
   const isEmpty = async () => {

@@ -4,12 +4,12 @@ import {
   DIGEST,
   MODULES,
   type ModuleName,
+  RELIABLE,
   SLOW_PATH,
   UNGRANTED,
-  UNHARMED,
 } from './soak-module.js';
 
-/** One request of the load, and what the host owes it. */
+/** One request of the load and its expected response. */
 export interface SoakCall {
   readonly kind: string;
   readonly module: ModuleName;
@@ -17,9 +17,9 @@ export interface SoakCall {
   readonly path: string;
   readonly token: string | null;
   readonly body?: string;
-  /** What is answered while nothing is wrong. */
+  /** The status without a fault. */
   readonly status: number;
-  /** The caller hangs up once the provider has it. */
+  /** The client disconnects once the provider has received the request. */
   readonly isAborted?: boolean;
   /** Not counted by `modgate_requests_total`. */
   readonly isBridge?: boolean;
@@ -32,7 +32,7 @@ const HAS_SLOW = ALL.filter((name) => name !== MODULES.local && name !== MODULES
 type Kind = Omit<SoakCall, 'module' | 'token'> & {
   readonly modules: readonly ModuleName[];
   readonly token?: string | null;
-  /** How often it comes, against the others. */
+  /** Its relative frequency. */
   readonly share: number;
 };
 
@@ -73,13 +73,13 @@ const KINDS: readonly Kind[] = [
     method: 'POST',
     path: '/items',
     body: '{}',
-    token: 'nobody',
+    token: 'unknown',
     status: 401,
   },
   {
     kind: 'no scope',
     share: 2,
-    modules: UNHARMED,
+    modules: RELIABLE,
     method: 'GET',
     path: '/items/7',
     token: 'dev-service:soak',
@@ -89,7 +89,7 @@ const KINDS: readonly Kind[] = [
   {
     kind: 'bad body',
     share: 2,
-    modules: UNHARMED,
+    modules: RELIABLE,
     method: 'POST',
     path: '/items',
     body: '{"a":',
@@ -124,7 +124,7 @@ function bridge(name: string, payload: object, permission: string, status: numbe
   };
 }
 
-/** Each kind as often as its share says. */
+/** Each kind in proportion to its share. */
 const LOTS = KINDS.flatMap((kind) => Array.from({ length: kind.share }, () => kind));
 
 export function pickCall(): SoakCall {

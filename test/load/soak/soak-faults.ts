@@ -2,16 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Fault, FaultProxy } from '../../support/fault-proxy.js';
 import type { FaultCalendar } from './fault-calendar.js';
 import type { ProviderProcess } from './provider-process.js';
-import { HARMED_TIMEOUT_MS, MODULES } from './soak-module.js';
+import { MODULES, UNRELIABLE_TIMEOUT_MS } from './soak-module.js';
 
-/** Inside the body of an answer of Node, behind its head. */
+/** An offset inside the body of a response, after its head. */
 const IN_BODY = 180;
 const FAULT_MS = 1000;
 const QUIET_MS = 600;
 
-const ON_THE_WAY: readonly { readonly fault: Fault; readonly failures: readonly string[] }[] = [
+const CONNECTION_FAULTS: readonly {
+  readonly fault: Fault;
+  readonly failures: readonly string[];
+}[] = [
   { fault: { kind: 'latency', ms: 200 }, failures: [] },
-  { fault: { kind: 'latency', ms: 2 * HARMED_TIMEOUT_MS }, failures: ['timeout'] },
+  { fault: { kind: 'latency', ms: 2 * UNRELIABLE_TIMEOUT_MS }, failures: ['timeout'] },
   { fault: { kind: 'refuse' }, failures: ['unavailable'] },
   { fault: { kind: 'hang_up' }, failures: ['unavailable'] },
   { fault: { kind: 'reset' }, failures: ['unavailable'] },
@@ -24,8 +27,8 @@ const ON_THE_WAY: readonly { readonly fault: Fault; readonly failures: readonly 
   { fault: { kind: 'trickle', bytes: 1, everyMs: 100 }, failures: ['timeout'] },
 ];
 
-/** Of a fault that is taken off, or put on, while an answer is on its way. */
-const AT_THE_EDGE = ['502 unavailable', '502 protocol', '502 timeout'];
+/** The outcomes if a fault starts or ends during a response. */
+const TRANSITION_OUTCOMES = ['502 unavailable', '502 protocol', '502 timeout'];
 
 export interface FaultOptions {
   readonly proxy: FaultProxy;
@@ -34,16 +37,17 @@ export interface FaultOptions {
   readonly signal: AbortSignal;
 }
 
-/** Harms the way to one module, and the process of another, in turn, until the signal. */
+/** Injects faults into the connection to one module and the process of another until the signal is aborted. */
 export async function injectFaults(options: FaultOptions): Promise<void> {
-  await Promise.all([harmWay(options), harmProcess(options)]);
+  await Promise.all([injectConnectionFaults(options), injectProcessFaults(options)]);
 }
 
-async function harmWay({ proxy, calendar, signal }: FaultOptions): Promise<void> {
+async function injectConnectionFaults({ proxy, calendar, signal }: FaultOptions): Promise<void> {
   for (let round = 0; !signal.aborted; round += 1) {
-    const { fault, failures } = ON_THE_WAY[round % ON_THE_WAY.length] ?? (ON_THE_WAY[0] as never);
+    const { fault, failures } =
+      CONNECTION_FAULTS[round % CONNECTION_FAULTS.length] ?? (CONNECTION_FAULTS[0] as never);
     const flaps = round % 5 === 4 && fault.kind !== 'latency' && fault.kind !== 'trickle';
-    const explained = failures.length === 0 ? [] : AT_THE_EDGE;
+    const explained = failures.length === 0 ? [] : TRANSITION_OUTCOMES;
     const end = calendar.begin(
       MODULES.shaky,
       flaps ? `${fault.kind}, flapping` : fault.kind,
@@ -58,10 +62,10 @@ async function harmWay({ proxy, calendar, signal }: FaultOptions): Promise<void>
   }
 }
 
-async function harmProcess({ mortal, calendar, signal }: FaultOptions): Promise<void> {
+async function injectProcessFaults({ mortal, calendar, signal }: FaultOptions): Promise<void> {
   for (let round = 0; !signal.aborted; round += 1) {
     if (round % 2 === 0) {
-      const end = calendar.begin(MODULES.mortal, 'kill -9', AT_THE_EDGE);
+      const end = calendar.begin(MODULES.mortal, 'kill -9', TRANSITION_OUTCOMES);
       await mortal.kill();
       await rest(FAULT_MS / 2, signal);
       await mortal.start();

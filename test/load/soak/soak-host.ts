@@ -4,13 +4,13 @@ import { createReadStream, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type HostLine, nameSeries } from './judge-counts.js';
+import { type HostLine, nameSeries } from './find-disagreements.js';
 
 const MAIN = fileURLToPath(new URL('../../../core/main.js', import.meta.url));
 const START_MS = 60_000;
 const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)$/;
 
-/** A host that logs into a file: hours of lines are no burden to those who measure. */
+/** A host that logs to a file, so that the log does not use the memory of this process. */
 export class SoakHost {
   readonly url: string;
   readonly child: ChildProcess;
@@ -27,7 +27,7 @@ export class SoakHost {
     const output = openSync(log, 'w');
     const args = ['serve', '--env', 'development', '--host', '127.0.0.1', '--port', '0'];
     args.push('--modules', `${directory}/modules.d`, '--state', `${directory}/state`);
-    // That the machine is busy with other things is no fault of the host's.
+    // Off, because the machine may be busy with other processes.
     args.push('--shed-delay-ms', '60000');
     const child = spawn(process.execPath, [MAIN, ...args], {
       stdio: ['ignore', output, output],
@@ -35,7 +35,7 @@ export class SoakHost {
     });
     let url: string | undefined;
     const isListening = () => {
-      if (child.exitCode !== null) throw new Error(`the host ended: ${readFileSync(log, 'utf8')}`);
+      if (child.exitCode !== null) throw new Error(`the host exited: ${readFileSync(log, 'utf8')}`);
       url = /"url":"(http[^"]+)"/.exec(readFileSync(log, 'utf8'))?.[1];
       return url !== undefined;
     };
@@ -48,7 +48,7 @@ export class SoakHost {
     return new SoakHost(url ?? '', child, log);
   }
 
-  /** All samples of `GET /metrics` of this name, by their labels as they are written. */
+  /** All samples of `GET /metrics` with this name. */
   async readMetric(name: string): Promise<{ labels: Record<string, string>; value: number }[]> {
     const text = await (await fetch(`${this.url}/metrics`)).text();
     return text.split('\n').flatMap((line) => {
@@ -76,7 +76,7 @@ export class SoakHost {
     return code === null ? String(signal) : String(code);
   }
 
-  /** The request lines of what the soak sent, by request id. */
+  /** The log lines of the soak's requests, by request id. */
   async readLines(): Promise<Map<string, HostLine[]>> {
     const lines = new Map<string, HostLine[]>();
     for await (const text of createInterface({ input: createReadStream(this.#log) })) {

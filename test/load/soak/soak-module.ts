@@ -1,41 +1,41 @@
-/** The modules that the soak mounts, and what each is for. */
+/** The modules of the soak and their purposes. */
 export const MODULES = {
-  /** http; its descriptor changes all the time, also for the worse. */
+  /** http; its descriptor keeps changing and is sometimes invalid. */
   calm: 'calm',
   /** unix. */
   socket: 'socket',
-  /** local, in a thread; its descriptor changes too. */
+  /** local, in a thread; its descriptor keeps changing. */
   local: 'local',
   /** http behind a fault proxy. */
   shaky: 'shaky',
-  /** http; its process is killed and started again, and fails by itself. */
+  /** http; its process is killed and restarted, or returns 500. */
   mortal: 'mortal',
-  /** http; its descriptor comes and goes. */
+  /** http; its descriptor is removed and written again. */
   transient: 'transient',
 } as const;
 
 export type ModuleName = (typeof MODULES)[keyof typeof MODULES];
 
-/** No fault is ever put on these: they answer 200. */
-export const UNHARMED: readonly ModuleName[] = [MODULES.calm, MODULES.socket, MODULES.local];
+/** Modules without faults, which always return 200. */
+export const RELIABLE: readonly ModuleName[] = [MODULES.calm, MODULES.socket, MODULES.local];
 
 export const SLOW_PATH = '/slow';
 export const ADMIN_LIST_PATH = '/admin/items';
 export const DELIVERY_PATH = '/_config';
-/** What is aborted has arrived, and would take this long. */
+/** The duration of a slow response, long enough for the client to disconnect. */
 export const SLOW_MS = 1500;
 export const CAPABILITY = 'items.use';
 export const CONFIG_CAPABILITY = 'items.config';
 export const UNGRANTED = 'items.ungranted';
 export const DIGEST = `sha256:${'5'.repeat(64)}`;
-/** Long enough for a busy machine: an unharmed module that needs more has failed. */
+/** Long enough for a busy machine. */
 const TIMEOUT_MS = 20_000;
-/** Of the modules that are harmed, so that a black hole ends soon. */
-export const HARMED_TIMEOUT_MS = 2000;
-/** Short, so that a fault that is over is over for callers as well. */
+/** For modules with faults, so that lost data is noticed soon. */
+export const UNRELIABLE_TIMEOUT_MS = 2000;
+/** Short, so that calls succeed soon after a fault. */
 const BREAKER = { failures: 5, open_ms: 200, max_open_ms: 500 };
 
-/** The module of kind local, which keeps the journal of a provider too. */
+/** The code of the local module, which writes a journal like the other providers. */
 export function writeLocalModule(journal: string): string {
   return `
 import { appendFileSync } from 'node:fs';
@@ -73,15 +73,15 @@ const administered = {
 
 export type ProviderEntry = Readonly<{ kind: string; config: object }>;
 
-/** A descriptor of the module; another `version` is another descriptor. */
+/** The descriptor of a module. Each `version` gives a different one. */
 export function describeModule(name: ModuleName, provider: ProviderEntry, version = 0): object {
-  const isUnharmed = UNHARMED.includes(name);
+  const isReliable = RELIABLE.includes(name);
   return {
     module: name,
     provider,
     manifest: { inline: name === MODULES.calm ? administered : manifest },
     limits: {
-      timeout_ms: (isUnharmed ? TIMEOUT_MS : HARMED_TIMEOUT_MS) - (version % 100),
+      timeout_ms: (isReliable ? TIMEOUT_MS : UNRELIABLE_TIMEOUT_MS) - (version % 100),
     },
     breaker: BREAKER,
     console: { release: DIGEST, ui: [DIGEST], grants: [CAPABILITY, CONFIG_CAPABILITY] },

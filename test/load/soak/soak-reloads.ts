@@ -5,7 +5,7 @@ import type { FaultCalendar } from './fault-calendar.js';
 import { describeModule, MODULES, type ModuleName, type ProviderEntry } from './soak-module.js';
 
 const PAUSE_MS = 700;
-/** The host follows within a second; a busy machine is late. */
+/** The host applies a change within a second. The rest is for a busy machine. */
 const FOLLOW_MS = 3000;
 
 export interface ReloadOptions {
@@ -15,10 +15,10 @@ export interface ReloadOptions {
   readonly signal: AbortSignal;
 }
 
-/** Changes, breaks and mends descriptors in turn until the signal. Answers how many changes. */
+/** Changes descriptors, also to invalid ones, until the signal is aborted. @returns the number of changes */
 export async function reloadDescriptors(options: ReloadOptions): Promise<number> {
   const { folder, providers, signal } = options;
-  const coming = comeAndGo(options);
+  const toggling = toggleDescriptor(options);
   let version = 0;
   while (!signal.aborted) {
     version += 1;
@@ -26,17 +26,22 @@ export async function reloadDescriptors(options: ReloadOptions): Promise<number>
       writeDescriptor(folder, name, describeModule(name, providers[name], version));
     }
     await rest(PAUSE_MS, signal);
-    // What is broken goes on as it was.
+    // The last good version keeps serving.
     writeDescriptor(folder, MODULES.calm, { module: MODULES.calm, provider: 'broken' });
     await rest(PAUSE_MS, signal);
   }
-  return 5 * version + (await coming);
+  return 5 * version + (await toggling);
 }
 
-/** Callers of the module that comes and goes may be told 404 all the time. */
-async function comeAndGo({ folder, providers, calendar, signal }: ReloadOptions): Promise<number> {
+/** Removes and writes one descriptor repeatedly. Clients may get 404 at any time. */
+async function toggleDescriptor({
+  folder,
+  providers,
+  calendar,
+  signal,
+}: ReloadOptions): Promise<number> {
   const name = MODULES.transient;
-  const end = calendar.begin(name, 'come and go', ['404']);
+  const end = calendar.begin(name, 'removed', ['404']);
   let changes = 0;
   for (; !signal.aborted; changes += 2) {
     rmSync(join(folder, `${name}.json`), { force: true });

@@ -3,8 +3,8 @@ import { runSoak } from './run-soak.js';
 
 const SECONDS = 20;
 
-describe('a soak', () => {
-  it(`of ${SECONDS} s leaves no failure, no count and no handle unexplained`, async function () {
+describe('soak test', () => {
+  it(`of ${SECONDS} s has no unexplained failure, count or handle`, async function () {
     this.timeout(180_000);
     const summary = await runSoak({ seconds: SECONDS, connections: 8 });
     const { unexplained, disagreements, grown, left } = summary;

@@ -7,7 +7,7 @@ import { createRequestTrace, type RequestTrace } from '../../../core/operations/
 
 const CAPACITY = 3;
 
-/** Contract 2: what a caller may choose. */
+/** The longest id that a client may choose. */
 const id = fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/, { size: 'max' });
 const ms = fc.integer({ min: 0, max: 10 ** 9 }).map((us) => us / 1000);
 const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });

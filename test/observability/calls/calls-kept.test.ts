@@ -120,7 +120,7 @@ describe('--keep-calls', () => {
 
   it('never stores captured bodies, and shows them while they are in memory', async () => {
     await start('--keep-calls', '1000');
-    provider.answer({ body: '{"text":"canary-answer"}' });
+    provider.answer({ body: '{"text":"canary-response"}' });
     await call(host, {
       method: 'POST',
       target: '/modules/spy/http/items',
@@ -130,7 +130,7 @@ describe('--keep-calls', () => {
     const [shown] = (await list(host)).calls;
     expect(shown).to.include({
       request_body: '{"text":"canary-body"}',
-      response_body: '{"text":"canary-answer"}',
+      response_body: '{"text":"canary-response"}',
     });
     const files = stateFiles()
       .map((name) => join(host.directory, 'state', String(name)))
@@ -142,7 +142,7 @@ describe('--keep-calls', () => {
   });
 
   it('does not delay requests while the store is unavailable', async () => {
-    await start('--keep-calls', '1000', '--store', 'postgres://nobody@127.0.0.1:1/none');
+    await start('--keep-calls', '1000', '--store', 'postgres://unknown@127.0.0.1:1/none');
     expect((await request(host, 'one')).status).to.equal(200);
     expect(idsOf(await list(host))).to.deep.equal(['one']);
     const lost = await call(host, { target: `/calls?cursor=${'0'.repeat(30)}` });

@@ -77,7 +77,7 @@ describe('GET /calls', () => {
   });
 
   it('shows failed calls, also unauthenticated ones and of unknown modules', async () => {
-    await request('nobody', undefined, { as: null });
+    await request('anonymous', undefined, { as: null });
     await request('nowhere', '/modules/nope/http/x?secret=1');
     setup.provider.answer({ status: 503 });
     await request('failed');
@@ -109,7 +109,7 @@ describe('GET /calls', () => {
     expect(gone?.['provider_ms']).to.be.a('number');
   });
 
-  it('leaves out other requests', async () => {
+  it('omits other requests', async () => {
     await request('own', '/livez');
     await request('own', '/modules');
     expect(idsOf(await list())).to.not.include('own');
@@ -188,7 +188,7 @@ describe('GET /calls', () => {
     expect((await call(setup.host, { target: '/calls', as: allowed })).status).to.equal(200);
   });
 
-  it('keeps no bodies unless the descriptor says so', async () => {
+  it('keeps no bodies unless the descriptor enables it', async () => {
     const more = { method: 'POST', body: Buffer.from('{"a":1}') };
     await request('plain', '/modules/shop/http/items', { ...more, headers: [JSON_TYPE] });
     expect(Object.keys((await list('?limit=1')).calls[0] ?? {})).to.deep.equal(FIELDS);

@@ -5,7 +5,7 @@ const CANARY = 'canary-7f3';
 const KIB = 1024;
 const JWT = `eyJhbGciOiJub25lIn0.${Buffer.from(CANARY).toString('base64url')}.x`;
 
-/** The text that is kept of a body, at both places where one can stand. */
+/** The captured text of a body, as the request and as the response. */
 function capture(body: string | Uint8Array | null, captureBytes = 64 * KIB): string | null {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const { request, response } = captureBodies({ captureBytes, request: bytes, response: bytes });
@@ -13,7 +13,7 @@ function capture(body: string | Uint8Array | null, captureBytes = 64 * KIB): str
   return request;
 }
 
-/** JSON with the value under so many arrays and objects. */
+/** JSON with the value nested in arrays and objects. */
 function nest(value: unknown, levels: number): unknown {
   let nested = value;
   for (let level = 0; level < levels; level += 1) nested = level % 2 ? [nested] : { a: nested };

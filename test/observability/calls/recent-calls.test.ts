@@ -31,7 +31,7 @@ const idsOf = (ring: RecentCallBuffer, query = {}) =>
   ring.list({ ...ALL, ...query })?.calls.map(({ requestId }) => Number(requestId));
 
 describe('recent calls', () => {
-  it('keeps the last ones only', () => {
+  it('keeps only the last ones', () => {
     const ring = new RecentCallBuffer(4);
     expect(idsOf(ring)).to.deep.equal([]);
     for (let id = 0; id < 10; id += 1) ring.add(end(id));

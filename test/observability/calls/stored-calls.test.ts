@@ -54,7 +54,7 @@ describe('stored calls', () => {
     expect(ids).to.deep.equal(ids.toSorted());
   });
 
-  it('leaves out other requests', async () => {
+  it('omits other requests', async () => {
     const store = createStore();
     const archive = open(store);
     const ended = createEnded(1);

@@ -4,7 +4,7 @@ import { parseExposition } from '../../support/observability/exposition.js';
 const GAUGE = '# HELP a Text.\n# TYPE a gauge\n';
 const HISTOGRAM = '# HELP h Text.\n# TYPE h histogram\n';
 
-/** Also the parser is a subject: one that takes everything would prove nothing. */
+/** Tests the parser itself: one that accepts everything would prove nothing. */
 describe('exposition format parser', () => {
   it('reads escaped labels, values of every form and complete histograms', () => {
     const text =

@@ -18,7 +18,7 @@ const MORE = { retry: { attempts: 0 }, breaker: { failures: 3, open_ms: 60_000 }
 const INVENTED = 10_000;
 const CONNECTIONS = 8;
 
-/** Over a few connections, each one call after the other. */
+/** Sends calls in sequence over each of a few connections. */
 async function sendRandom(port: number, count: number, targetOf: (number: number) => string) {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const headers = { authorization: 'Bearer dev-system:root' };
@@ -45,7 +45,7 @@ describe('metrics', () => {
   }));
   const get = (target: string, more = {}) => call(setup.host, { target, ...more });
   const read = () => scrape(setup.host);
-  /** Sends a request, and leaves to the caller when to hang up. */
+  /** Sends a request. The test closes the connection. */
   const hangOn = async (target: string) => {
     const connection = await RawConnection.open(setup.host.port);
     connection.write(

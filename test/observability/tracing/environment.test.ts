@@ -10,9 +10,9 @@ import { type EchoProvider, startEchoProvider } from '../../support/echo-provide
 import { type OtlpReceiver, startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
 import {
   callItem,
-  NOBODY,
   readTraceparent,
   startTracedHost,
+  UNREACHABLE,
 } from '../../support/observability/traced-host.js';
 
 /** Without a usable receiver the SDK uses its default, or every export fails. */
@@ -135,7 +135,7 @@ describe('OTEL_* variables', () => {
     expect(host.output()).to.not.include('hunter2');
   });
 
-  /** The modules that a host has loaded by the time that it ends. */
+  /** The modules that a host has loaded when it exits. */
   const listLoaded = async (env: Readonly<Record<string, string>>) => {
     const folder = mkdtempSync(join(directory, 'loaded-'));
     const host = await startTracedHost(provider.url, { ...env, NODE_V8_COVERAGE: folder });
@@ -146,7 +146,7 @@ describe('OTEL_* variables', () => {
       (JSON.parse(text) as { result: { url: string }[] }).result.map(({ url }) => url),
     );
   };
-  // Of the API prom-client is a user too.
+  // prom-client loads the API too.
   const isTelemetry = (url: string) =>
     /@opentelemetry\/(?!api\/)|\/otlp-(?:tracing|request-span|attributes)/.test(url);
 
@@ -160,7 +160,7 @@ describe('OTEL_* variables', () => {
 
   it('loads the SDK and only the configured exporter with an endpoint', async () => {
     const loaded = await listLoaded({
-      OTEL_EXPORTER_OTLP_ENDPOINT: NOBODY,
+      OTEL_EXPORTER_OTLP_ENDPOINT: UNREACHABLE,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     });
     expect(loaded.some((url) => url.includes('/@opentelemetry/sdk-trace-base/'))).to.equal(true);
@@ -171,7 +171,7 @@ describe('OTEL_* variables', () => {
     it(`is off with ${Object.entries(off).flat().join('=')}`, async () => {
       provider.reset();
       const host = await startTracedHost(provider.url, {
-        OTEL_EXPORTER_OTLP_ENDPOINT: NOBODY,
+        OTEL_EXPORTER_OTLP_ENDPOINT: UNREACHABLE,
         ...off,
       });
       await callItem(host);

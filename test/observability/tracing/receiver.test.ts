@@ -4,17 +4,17 @@ import { waitUntil } from '../../support/http/wait-until.js';
 import { type OtlpReceiver, startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
 import {
   callItem,
-  NOBODY,
   readTraceparent,
   spansOf,
   startTracedHost,
   traceparent,
+  UNREACHABLE,
   waitForTrace,
 } from '../../support/observability/traced-host.js';
 import type { HostOptions, RunningHost } from '../../support/start-host.js';
 
 const TRACE = '8'.repeat(32);
-/** A receiver may cost a second at the end, and nothing before; the drain of an idle host is over at once. */
+/** A receiver may delay shutdown by a second. An idle host drains immediately. */
 const STOP_MS = 8000;
 const CALLS = 60;
 
@@ -29,7 +29,7 @@ describe('trace receiver', () => {
 
   beforeEach(() => {
     provider.reset();
-    receiver.mood = 'takes';
+    receiver.mode = 'accepts';
   });
 
   after(async () => {
@@ -95,7 +95,7 @@ describe('trace receiver', () => {
   it('can be set for traces only, by its full path', async () => {
     const traceId = '6'.repeat(32);
     const env = {
-      OTEL_EXPORTER_OTLP_ENDPOINT: NOBODY,
+      OTEL_EXPORTER_OTLP_ENDPOINT: UNREACHABLE,
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/otlp/t`,
       OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
     };
@@ -106,7 +106,7 @@ describe('trace receiver', () => {
     });
   });
 
-  it('receives what the sampler samples', async () => {
+  it('receives only sampled traces', async () => {
     await run({ OTEL_TRACES_SAMPLER: 'always_off' }, async (host) => {
       await callItem(host, [traceparent('5'.repeat(32))]);
       expect(readTraceparent(provider.only().headers)[2]).to.equal('00');
@@ -122,22 +122,22 @@ describe('trace receiver', () => {
     });
   });
 
-  const TROUBLE = [
-    { name: 'is down', env: { OTEL_EXPORTER_OTLP_ENDPOINT: NOBODY }, mood: 'takes' },
-    { name: 'fails', env: {}, mood: 'fails' },
-    { name: 'hangs', env: {}, mood: 'hangs' },
+  const FAILURES = [
+    { name: 'is down', env: { OTEL_EXPORTER_OTLP_ENDPOINT: UNREACHABLE }, mode: 'accepts' },
+    { name: 'fails', env: {}, mode: 'fails' },
+    { name: 'hangs', env: {}, mode: 'hangs' },
   ] as const;
-  for (const { name, env, mood } of TROUBLE) {
+  for (const { name, env, mode } of FAILURES) {
     it(`does not affect requests when it ${name}, and delays shutdown by a second at most`, async () => {
-      receiver.mood = mood;
+      receiver.mode = mode;
       const short = { OTEL_EXPORTER_OTLP_TIMEOUT: '500', OTEL_BSP_EXPORT_TIMEOUT: '500' };
       await run({ ...short, ...env }, async (host) => {
-        const reached = () => mood === 'takes' || receiver.exports.length > before;
+        const reached = () => mode === 'accepts' || receiver.exports.length > before;
         const before = receiver.exports.length;
         for (let count = 0; count < CALLS; count += 1) {
           const startedAt = performance.now();
           expect((await callItem(host)).status).to.equal(200);
-          // Far below the time-out of an export on an idle machine, far above a call on a loaded one.
+          // Far below the timeout of an export on an idle machine, far above a call on a loaded one.
           expect(performance.now() - startedAt).to.be.below(5000);
         }
         await waitUntil('the export', reached, 10_000);
@@ -150,12 +150,12 @@ describe('trace receiver', () => {
   }
 
   it('drops spans beyond its queue while it hangs', async () => {
-    receiver.mood = 'hangs';
+    receiver.mode = 'hangs';
     const env = { OTEL_BSP_MAX_QUEUE_SIZE: '20', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '10' };
     await run({ ...env, OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }, async (host) => {
       const before = receiver.spans.length;
       for (let count = 0; count < CALLS; count += 1) await callItem(host);
-      receiver.mood = 'takes';
+      receiver.mode = 'accepts';
       const last = '3'.repeat(32);
       await waitUntil(
         'exports to go on',
@@ -165,7 +165,7 @@ describe('trace receiver', () => {
         },
         15_000,
       );
-      // Each call has two: with an endless queue all of them would have come before the last.
+      // Each call has two spans. With an unlimited queue, all of them would arrive before the last.
       const others = receiver.spans.slice(before).filter(({ traceId }) => traceId !== last);
       expect(others.length).to.be.below(2 * CALLS);
     });

@@ -7,13 +7,13 @@ import { type OtlpReceiver, startOtlpReceiver } from '../../support/observabilit
 import {
   CALLER,
   callItem,
-  NOBODY,
   RELEASE,
   readTraceparent,
   spansOf,
   startTracedHost,
   traceparent,
   UI,
+  UNREACHABLE,
   waitForTrace,
 } from '../../support/observability/traced-host.js';
 import type { RunningHost } from '../../support/start-host.js';
@@ -109,7 +109,7 @@ for (const { protocol, type } of ENCODINGS) {
       await callItem(host, [traceparent(traceId)]);
       const { server, clients } = await waitForTrace(receiver, traceId, 2);
       const [client = server] = clients;
-      // The SDK takes starts from a clock of whole milliseconds.
+      // The SDK reads start times from a clock with whole milliseconds.
       expect(Number(server.startedAt - client.startedAt)).to.be.below(2e6);
       expect(Number(client.endedAt - server.endedAt)).to.be.below(2e6);
       expect(Number(client.endedAt - client.startedAt)).to.be.above(50e6);
@@ -150,7 +150,7 @@ for (const { protocol, type } of ENCODINGS) {
     });
 
     it('name the endpoint of each attempt', async () => {
-      // The endpoints take turns: of two calls one begins at the endpoint that is down.
+      // The endpoints take turns, so one of two calls starts at the endpoint that is down.
       const [one, two] = [newTrace(), newTrace()];
       for (const traceId of [one, two]) {
         const { status } = await callItem(host, [traceparent(traceId)], 'half');
@@ -165,7 +165,7 @@ for (const { protocol, type } of ENCODINGS) {
       const { server, clients } = await waitForTrace(receiver, retried, 3);
       expect(server.statusCode).to.equal(UNSET);
       expect(clients.map(({ attributes }) => attributes['server.port'])).to.deep.equal([
-        portOf(NOBODY),
+        portOf(UNREACHABLE),
         provider.port,
       ]);
       expect(clients.map(({ statusCode }) => statusCode)).to.deep.equal([ERROR, UNSET]);

@@ -21,7 +21,7 @@ import { type RunningHost, startHost } from '../../support/start-host.js';
 
 const JSON_TYPE: RawHeader = ['content-type', 'application/json'];
 
-/** Fields of `sync` beside its required one, with inputs that pass and that do not. */
+/** The optional fields of `sync`, with valid and invalid inputs. */
 const FIELD_VECTORS: Readonly<
   Record<string, { readonly good: unknown[]; readonly bad: unknown[] }>
 > = {
@@ -59,9 +59,9 @@ const FIELD_VECTORS: Readonly<
   comment: { good: ['x', null], bad: [5, false, []] },
 };
 
-describe('the console bridge: admin_action_invoke', () => {
+describe('console bridge: admin_action_invoke', () => {
   const setup = useHost(({ url }) => ({
-    // The failures of one test must not be what the next one sees.
+    // Failures of one test must not affect the next one.
     'crm.json': crmDescriptor(url, { breaker: { failures: 1_000 } }),
     'quick.json': crmDescriptor(url, { module: 'quick', limits: { timeout_ms: 200 } }),
   }));
@@ -80,7 +80,7 @@ describe('the console bridge: admin_action_invoke', () => {
     return sendBridge(setup.host, { permission: SYNC }, text);
   };
 
-  it('posts the input to invoke_path, and answers the result', async () => {
+  it('posts the input to invoke_path and returns the result', async () => {
     setup.provider.answer({ body: '{"synced":3}' });
     const { status, text } = await ask('sync', { input: { name: 'all', count: 2 } });
     expect(text).to.equal('{"data":{"synced":3}}');
@@ -93,7 +93,7 @@ describe('the console bridge: admin_action_invoke', () => {
 
   for (const [field, { good, bad }] of Object.entries(FIELD_VECTORS)) {
     for (const value of good) {
-      it(`takes ${JSON.stringify(value)} as ${field}`, async () => {
+      it(`accepts ${JSON.stringify(value)} as ${field}`, async () => {
         const input = { name: 'all', [field]: value };
         const { status, text } = await ask('sync', { input });
         expect(status, text).to.equal(200);
@@ -111,7 +111,7 @@ describe('the console bridge: admin_action_invoke', () => {
   }
 
   for (const digits of ['12345678901234567890', '1.0', '1e2', '-0']) {
-    it(`takes ${digits} as an integer, and forwards its digits`, async () => {
+    it(`accepts ${digits} as an integer and forwards its digits`, async () => {
       const payload = { operation: 'admin_action_invoke', action: 'sync', input: 'INPUT' };
       const body = JSON.stringify(bridgeBody({ permission: SYNC, payload }));
       const input = `{"name": "all", "count": ${digits}}`;
@@ -122,7 +122,7 @@ describe('the console bridge: admin_action_invoke', () => {
     });
   }
 
-  it('names at most a hundred of the fields that are undeclared, and no long name', async () => {
+  it('names at most a hundred undeclared fields, and no long names', async () => {
     const many = Array.from({ length: 30_000 }, (_, index) => [`m${index}`, 1]);
     const input = { name: 'all', ...Object.fromEntries(many) };
     expect(expectProblem((await ask('sync', { input })).response, 400).errors).to.have.length(100);
@@ -154,7 +154,7 @@ describe('the console bridge: admin_action_invoke', () => {
   }
 
   for (const second of ['"count"', '"c\\u006funt"']) {
-    it(`rejects a repeated field, whichever of them is good (${second})`, async () => {
+    it(`rejects a repeated field, whichever value is valid (${second})`, async () => {
       const head = '{"operation":"admin_action_invoke","action":"sync"';
       for (const [one, other] of [
         ['1', '2'],
@@ -170,7 +170,7 @@ describe('the console bridge: admin_action_invoke', () => {
     });
   }
 
-  it('ignores names that are repeated further down, or where there is no schema', async () => {
+  it('ignores repeated names below the first level and without a schema', async () => {
     const head = '{"operation":"admin_action_invoke"';
     for (const [action, input] of [
       ['sync', '{"name":"all","extra":{"a":1,"a":2}}'],
@@ -183,24 +183,24 @@ describe('the console bridge: admin_action_invoke', () => {
   });
 
   for (const input of [null, [], 'all', 5, true]) {
-    it(`rejects ${JSON.stringify(input)} as input where there is a schema`, async () => {
+    it(`rejects ${JSON.stringify(input)} as input with a schema`, async () => {
       expectProblem((await ask('tidy', { input })).response, 400);
       expect(setup.provider.requests).to.have.length(0);
     });
   }
 
-  it('takes an absent input for an empty one where there is a schema', async () => {
+  it('treats an absent input as empty with a schema', async () => {
     const { status, text } = await ask('tidy');
     expect(status, text).to.equal(200);
     expect(readInput()).to.deep.equal({});
   });
 
-  it('rejects an absent input where a field is required', async () => {
+  it('rejects an absent input if a field is required', async () => {
     expectProblem((await ask('sync')).response, 400);
   });
 
   for (const input of [null, [], 'all', 5, { any: { thing: [1] } }]) {
-    it(`forwards ${JSON.stringify(input)} where there is no schema`, async () => {
+    it(`forwards ${JSON.stringify(input)} without a schema`, async () => {
       const { status, text } = await ask('ping', { input });
       expect(status, text).to.equal(200);
       expect(readInput()).to.deep.equal(input);
@@ -223,7 +223,7 @@ describe('the console bridge: admin_action_invoke', () => {
     '-0',
     '1e400',
   ]) {
-    it(`answers the result ${JSON.stringify(result)} byte for byte`, async () => {
+    it(`returns the result ${JSON.stringify(result)} byte for byte`, async () => {
       setup.provider.answer({ body: result });
       const { status, response } = await ask('ping', { input: {} });
       expect(status).to.equal(200);
@@ -231,12 +231,12 @@ describe('the console bridge: admin_action_invoke', () => {
     });
   }
 
-  it('answers null for a result without a body', async () => {
+  it('returns null for a result without a body', async () => {
     setup.provider.answer({ status: 204, headers: [], body: null });
     expect((await ask('ping')).text).to.equal('{"data":null}');
   });
 
-  it('leaves the numbers of an input as they are', async () => {
+  it('does not change the numbers of an input', async () => {
     const numbers = '{"n":12345678901234567890,"price":1.10}';
     const payload = `{"operation":"admin_action_invoke","action":"ping","input":${numbers}}`;
     expect((await sendPayload(payload)).status).to.equal(200);
@@ -244,7 +244,7 @@ describe('the console bridge: admin_action_invoke', () => {
   });
 
   for (const key of ['"input"', '"\\u0069nput"']) {
-    it(`sends the one of two inputs that it validated (${key})`, async () => {
+    it(`sends the input that it validated if there are two (${key})`, async () => {
       const [good, bad] = ['{"name":"good"}', '{"name":5}'];
       const head = '{"operation":"admin_action_invoke","action":"sync"';
       const answer = await sendPayload(`${head},"input":${bad},${key}:${good}}`);
@@ -259,10 +259,10 @@ describe('the console bridge: admin_action_invoke', () => {
   describe('headers at the provider', () => {
     const keyOfOnly = () => headerValues(setup.provider.only().headers, 'idempotency-key');
 
-    it("hands the caller's idempotency-key on", async () => {
-      const headers: RawHeader[] = [JSON_TYPE, ['idempotency-key', 'once-and-no-more']];
+    it("forwards the client's idempotency-key", async () => {
+      const headers: RawHeader[] = [JSON_TYPE, ['idempotency-key', 'only-once']];
       await ask('ping', {}, { headers });
-      expect(keyOfOnly()).to.deep.equal(['once-and-no-more']);
+      expect(keyOfOnly()).to.deep.equal(['only-once']);
     });
 
     for (const [title, headers] of [
@@ -270,18 +270,18 @@ describe('the console bridge: admin_action_invoke', () => {
       [
         'goes no further than the host',
         [
-          ['idempotency-key', 'once-and-no-more'],
+          ['idempotency-key', 'only-once'],
           ['connection', 'idempotency-key'],
         ],
       ],
     ] as const) {
-      it(`makes a key of its own where that of the caller ${title}`, async () => {
+      it(`creates a key if that of the client ${title}`, async () => {
         await ask('ping', {}, { headers: [JSON_TYPE, ...headers] });
         expect(keyOfOnly().join()).to.match(/^[0-9a-f-]{36}$/);
       });
     }
 
-    it('makes a key of its own for each action where the caller has none', async () => {
+    it('creates a key for each action if the client sends none', async () => {
       for (let call = 0; call < 20; call += 1) await ask('ping');
       const keys = setup.provider.requests.map(({ headers }) =>
         headerValue(headers, 'idempotency-key'),
@@ -317,7 +317,7 @@ describe('the console bridge: admin_action_invoke', () => {
     ],
   };
   for (const [title, [failure, answer]] of Object.entries(failures)) {
-    it(`answers 502 when the provider answers with ${title}, and asks once`, async () => {
+    it(`returns 502 for ${title}, without a retry`, async () => {
       setup.provider.answer(answer);
       const { errors } = expectProblem((await ask('ping')).response, 502);
       expect(errors).to.deep.include({ field: 'failure', reason: failure });
@@ -325,14 +325,14 @@ describe('the console bridge: admin_action_invoke', () => {
     });
   }
 
-  it('answers 502 when the provider takes too long', async () => {
+  it('returns 502 when the provider times out', async () => {
     setup.provider.answer({ delayMs: 2_000 });
     const { errors } = expectProblem((await ask('ping', {}, { module: 'quick' })).response, 502);
     expect(errors).to.deep.include({ field: 'failure', reason: 'timeout' });
   });
 });
 
-describe('the console bridge: actions on each kind', () => {
+describe('console bridge: actions on each kind', () => {
   const LOCAL = `
 export default async ({ kind, action, input }, { actor }) => ({
   status: 200,

@@ -42,14 +42,14 @@ const DOWN = {
   admin: { entities: [{ name: 'contacts', read_capability: READ, list_path: '/contacts' }] },
 };
 
-// The failures of one test must not be what the next one sees.
+// Failures of one test must not affect the next one.
 const PATIENT = { breaker: { failures: 1_000 } };
 
 function readQuery({ target }: ProviderRequest): URLSearchParams {
   return new URL(target, 'http://provider').searchParams;
 }
 
-describe('the console bridge: admin_data_list', () => {
+describe('console bridge: admin_data_list', () => {
   const setup = useHost(({ url }) => ({
     'crm.json': crmDescriptor(url, PATIENT),
     'down.json': createDescriptor('down', createManifest('down', DOWN), [READ]),
@@ -62,7 +62,7 @@ describe('the console bridge: admin_data_list', () => {
   const ask = (members: object = {}, module = 'crm') =>
     askBridge(setup.host, { module, permission: READ, payload: { ...LIST, ...members } });
 
-  /** A payload as text, for what JSON.stringify would write in another way. */
+  /** A payload as text, which JSON.stringify would change. */
   const askText = (payload: string) => {
     const body = JSON.stringify(bridgeBody({ permission: READ, payload: 'PAYLOAD' }));
     return sendBridge(
@@ -75,7 +75,7 @@ describe('the console bridge: admin_data_list', () => {
   const { passed, refused } = readBridgeCorpus<LimitVectors>('limits');
 
   for (const { title, given, sent } of passed) {
-    it(`asks for ${sent} when given ${title}`, async () => {
+    it(`requests ${sent} for ${title}`, async () => {
       const limit = given === '' ? '' : `,"limit":${given}`;
       const answer = await askText(`{"operation":"admin_data_list","entity":"contacts"${limit}}`);
       expect(answer.status, answer.text).to.equal(200);
@@ -92,7 +92,7 @@ describe('the console bridge: admin_data_list', () => {
     });
   }
 
-  it('gives the provider no cursor when it is absent or null', async () => {
+  it('sends no cursor when it is absent or null', async () => {
     for (const members of [{}, { cursor: null }]) {
       setup.provider.reset();
       setup.provider.answer({ body: EMPTY_PAGE });
@@ -136,13 +136,13 @@ describe('the console bridge: admin_data_list', () => {
     expect(headerValue(headers, 'authorization')).to.equal(undefined);
   });
 
-  it('answers the records and the cursor, and nothing else', async () => {
+  it('returns only the records and the cursor', async () => {
     setup.provider.answer({ body: '{"records":[{"id":1},null,"x"],"next_cursor":"2"}' });
     const { text } = await ask();
     expect(text).to.equal('{"data":{"data":[{"id":1},null,"x"],"nextCursor":"2"}}');
   });
 
-  it('leaves the bytes of records as they are', async () => {
+  it('does not change the bytes of records', async () => {
     const record = '{"n":12345678901234567890,"price":1.10,"x":1e400,"s":"\\u00e9é","a":1,"a":2}';
     setup.provider.answer({ body: `{ "next_cursor" : null, "records" : [${record}, 1.0] }` });
     const { text } = await ask();
@@ -177,7 +177,7 @@ describe('the console bridge: admin_data_list', () => {
     'a closed connection': ['unavailable', { raw: [], finally: 'end' }],
   };
   for (const [title, [failure, answer]] of Object.entries(failures)) {
-    it(`answers 502 when the provider answers with ${title}`, async () => {
+    it(`returns 502 for ${title}`, async () => {
       setup.provider.answer(answer);
       const { errors } = expectProblem((await ask()).response, 502);
       expect(errors).to.deep.include({ field: 'failure', reason: failure });
@@ -193,18 +193,18 @@ describe('the console bridge: admin_data_list', () => {
     expect(answer.text).to.not.include('of the inside');
   });
 
-  it('answers 502 when nothing listens', async () => {
+  it('returns 502 when nothing listens', async () => {
     const { errors } = expectProblem((await ask({}, 'down')).response, 502);
     expect(errors).to.deep.include({ field: 'failure', reason: 'unavailable' });
   });
 
-  it('answers 502 when the provider takes too long', async () => {
+  it('returns 502 when the provider times out', async () => {
     setup.provider.answer({ delayMs: 2_000, body: EMPTY_PAGE });
     const { errors } = expectProblem((await ask({}, 'quick')).response, 502);
     expect(errors).to.deep.include({ field: 'failure', reason: 'timeout' });
   });
 
-  it('answers 502 to more bytes than the module may answer with', async () => {
+  it('returns 502 for a response that exceeds response_bytes', async () => {
     const records = JSON.stringify(Array.from({ length: 50 }, (_, id) => ({ id })));
     setup.provider.answer({ body: `{"records":${records},"next_cursor":null}` });
     const { errors } = expectProblem((await ask({}, 'small')).response, 502);
@@ -212,7 +212,7 @@ describe('the console bridge: admin_data_list', () => {
   });
 });
 
-describe('the console bridge: paging on each kind', () => {
+describe('console bridge: paging on each kind', () => {
   const COUNT = 450;
   const ROWS = createManifest('rows', {
     capabilities: [READ],

@@ -45,7 +45,7 @@ const write = (key: string, value: unknown): BridgeCall => ({
   payload: { operation: 'config_write', service: 'crm', key, value },
 });
 
-describe('the console bridge: audit', () => {
+describe('console bridge: audit', () => {
   const setup = useHost(({ url }) => ({
     'crm.json': crmDescriptor(url, { breaker: { failures: 1_000 } }),
     'second.json': crmDescriptor(url, { module: 'second' }),
@@ -69,7 +69,7 @@ describe('the console bridge: audit', () => {
     return lines.map((line) => JSON.parse(line) as AuditRow);
   }
 
-  /** The rows that this adds. */
+  /** The rows that `work` adds. */
   async function readNewRows(work: () => Promise<unknown>): Promise<AuditRow[]> {
     const before = await readRows();
     await work();
@@ -88,11 +88,11 @@ describe('the console bridge: audit', () => {
     return row;
   }
 
-  it('starts without a row', async () => {
+  it('has no rows at first', async () => {
     expect(await readRows()).to.deep.equal([]);
   });
 
-  it('keeps a row of an action, with actor, operation, module and request', async () => {
+  it('writes a row for an action, with actor, operation, module and request', async () => {
     const row = await readNewRow(invoke('sync', { name: 'all' }), 200, 'req-1');
     expect(row).to.have.all.keys(...MEMBERS);
     const { at, value_digest, prev, hash, ...rest } = row;
@@ -114,14 +114,14 @@ describe('the console bridge: audit', () => {
     expect(hash).to.match(HEX);
   });
 
-  it('keeps a row of a write, with the digest of the value', async () => {
+  it('writes a row for a config write, with the digest of the value', async () => {
     const row = await readNewRow(write('page_size', 25), 200);
     expect(row).to.deep.include({ operation: 'config_write', permission: CONFIG, outcome: 'ok' });
     expect(row.target).to.equal('crm/page_size');
     expect(row.value_digest).to.equal(`sha256:${sha256('25')}`);
   });
 
-  it('keeps no value, and no guessable digest of a sensitive one', async () => {
+  it('stores no value, and no guessable digest of a sensitive value', async () => {
     const secret = 'a secret of 4 words';
     const row = await readNewRow(write('api_key', secret), 200);
     expect(row.value_digest)
@@ -132,29 +132,29 @@ describe('the console bridge: audit', () => {
     expect(setup.host.output()).to.not.include(secret);
   });
 
-  it('keeps a failed row of an action that the provider rejects', async () => {
+  it('writes a failed row for an action that the provider rejects', async () => {
     setup.provider.answer({ status: 500 });
     const row = await readNewRow(invoke('ping'), 502);
     expect(row).to.deep.include({ outcome: 'failed', target: 'ping' });
   });
 
-  it('keeps a failed row of an action whose provider does not respond', async () => {
+  it('writes a failed row for an action whose provider does not respond', async () => {
     setup.provider.answer({ raw: [], finally: 'reset' });
     expect((await readNewRow(invoke('ping'), 502)).outcome).to.equal('failed');
   });
 
-  it('keeps a failed row of an input that does not fit', async () => {
+  it('writes a failed row for an invalid input', async () => {
     const row = await readNewRow(invoke('sync', { name: 5 }), 400);
     expect(row).to.deep.include({ outcome: 'failed', target: 'sync' });
     expect(setup.provider.requests).to.have.length(0);
   });
 
-  it('keeps a failed row of a value that does not fit', async () => {
+  it('writes a failed row for an invalid value', async () => {
     const row = await readNewRow(write('page_size', 5_000), 400);
     expect(row).to.deep.include({ outcome: 'failed', target: 'crm/page_size' });
   });
 
-  it('keeps no row without authorization', async () => {
+  it('writes no row without authorization', async () => {
     const rows = await readNewRows(async () => {
       const rejected: BridgeCall[] = [
         { ...invoke('ping'), token: null },
@@ -175,7 +175,7 @@ describe('the console bridge: audit', () => {
     expect(rows).to.deep.equal([]);
   });
 
-  it('keeps no row for reads', async () => {
+  it('writes no row for reads', async () => {
     setup.provider.answer({ body: '{"records":[],"next_cursor":null}' });
     const rows = await readNewRows(async () => {
       for (const [permission, payload] of [
@@ -190,7 +190,7 @@ describe('the console bridge: audit', () => {
     expect(rows).to.deep.equal([]);
   });
 
-  it('keeps one row for each concurrent call', async () => {
+  it('writes one row for each concurrent call', async () => {
     const calls = Array.from({ length: 20 }, (_, index) =>
       index % 2 === 0 ? invoke('ping', { index }) : write('page_size', index),
     );
@@ -213,7 +213,7 @@ describe('the console bridge: audit', () => {
     expect(new Set(hashes).size).to.equal(rows.length);
   });
 
-  it('verifies beside the running host', async () => {
+  it('verifies while the host is running', async () => {
     const { code, stdout, stderr } = await audit('--verify', '--json');
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).to.deep.include({ rows: (await readRows()).length });

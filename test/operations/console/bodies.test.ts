@@ -61,7 +61,7 @@ function nestObjects(levels: number): string {
   return `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
 }
 
-describe('the console bridge: bodies', () => {
+describe('console bridge: bodies', () => {
   const setup = useHost(({ url }) => ({ 'crm.json': crmDescriptor(url) }));
 
   const send = (body: string | Uint8Array | null, headers?: readonly RawHeader[]) =>
@@ -70,7 +70,7 @@ describe('the console bridge: bodies', () => {
   const expectRejected = async (body: string | Uint8Array | null, headers?: readonly RawHeader[]) =>
     expectProblem((await send(body, headers)).response, 400);
 
-  it('accepts the body that the others are made from', async () => {
+  it('accepts the base body of these tests', async () => {
     const { status, text } = await send(BODY);
     expect(status, text).to.equal(200);
   });
@@ -162,7 +162,7 @@ describe('the console bridge: bodies', () => {
     });
   }
 
-  it('keeps the connection after a body that was too long', async () => {
+  it('keeps the connection open after a body that is too long', async () => {
     const connection = await RawConnection.open(setup.host.port);
     const headers: RawHeader[] = [
       ['host', 'localhost'],
@@ -292,9 +292,9 @@ describe('the console bridge: bodies', () => {
     expect(answer.text).to.not.include(value);
   });
 
-  describe('other methods on the shape', () => {
+  describe('other methods and paths', () => {
     for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PURGE']) {
-      it(`answers 404 to ${method}, after the actor`, async () => {
+      it(`answers 404 to ${method} of an authenticated caller`, async () => {
         const hasBody = method === 'PUT' || method === 'PATCH';
         const body = hasBody ? BODY : null;
         const known = await sendBridge(setup.host, CALL, body, method);

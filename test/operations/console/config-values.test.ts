@@ -16,7 +16,7 @@ import { eventually } from '../../support/bridge/eventually.js';
 import { useHost } from '../../support/http/use-host.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 
-// Nothing listens there, and no value has to arrive.
+// Nothing listens there: these tests need no delivery.
 const NOWHERE = 'http://127.0.0.1:1';
 
 const FIELDS: readonly ConfigField[] = [
@@ -86,7 +86,7 @@ describe('config_values', () => {
     });
   });
 
-  it('shows what was written, but never a secret', async () => {
+  it('shows written values, but never a secret', async () => {
     await writeValue(setup.host, 'count', 7);
     await writeValue(setup.host, 'password', 'a written secret');
     const { count, password } = await readValues(setup.host);
@@ -95,7 +95,7 @@ describe('config_values', () => {
     expect((await askValues(setup.host)).text).to.not.include('secret');
   });
 
-  it('reports a restart that is due, until the value is the old one again', async () => {
+  it('reports a pending restart until the value is reset', async () => {
     await writeValue(setup.host, 'threads', 8);
     await writeValue(setup.host, 'zeal', false);
     const written = await readValues(setup.host);
@@ -105,7 +105,7 @@ describe('config_values', () => {
     expect((await readValues(setup.host))['threads']?.pending_restart).to.equal(false);
   });
 
-  it('is not declared for a permission that is no capability of the module', async () => {
+  it('is not declared for a permission outside the capabilities of the module', async () => {
     const answer = await askValues(setup.host, 'conf.undeclared');
     expect(answer.status).to.equal(403);
     expect(answer.problem.detail).to.include('declare');
@@ -120,7 +120,7 @@ describe('config_values', () => {
   });
 });
 
-describe('config_values of a module that changes', () => {
+describe('config_values after a module change', () => {
   let state: string;
   let host: RunningHost | undefined;
   const start = async (fields: readonly ConfigField[]): Promise<RunningHost> => {
@@ -139,11 +139,11 @@ describe('config_values of a module that changes', () => {
     rmSync(state, { recursive: true, force: true });
   });
 
-  it('has nothing pending after a restart', async () => {
+  it('reports no pending restart after a restart', async () => {
     const first = await start(FIELDS);
     let written = 8;
     await writeValue(first, 'threads', written);
-    // A value that was there before the module had read its own is one that it was opened with.
+    // A value that is stored before the module reads its values is one that it opens with.
     await eventually(async () => {
       const { threads } = await readValues(first);
       if (threads?.pending_restart === false) {
@@ -157,7 +157,7 @@ describe('config_values of a module that changes', () => {
     expect(threads).to.include({ desired_value: written, pending_restart: false });
   });
 
-  it('has nothing pending once a new version of the module is open', async () => {
+  it('reports no pending restart after a new version is open', async () => {
     const running = await start(FIELDS);
     await writeValue(running, 'threads', 8);
     running.drop('conf.json', configDescriptor(NOWHERE, FIELDS, { limits: { timeout_ms: 900 } }));
@@ -167,7 +167,7 @@ describe('config_values of a module that changes', () => {
     });
   });
 
-  it('falls back to the default where the stored value no longer fits', async () => {
+  it('returns the default if the stored value has become invalid', async () => {
     const running = await start(FIELDS);
     await writeValue(running, 'count', 9);
     const stricter = FIELDS.map((field) =>

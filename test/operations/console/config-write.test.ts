@@ -89,7 +89,7 @@ describe('config_write', () => {
   const readAudit = () => printAudit(join(setup.host.directory, 'state'));
 
   for (const [key, value] of ACCEPTED) {
-    it(`stores ${JSON.stringify(value)} as ${key} and answers with it`, async () => {
+    it(`stores ${JSON.stringify(value)} as ${key} and returns it`, async () => {
       const answer = await askWrite(setup.host, key, value);
       expect(answer.status, answer.text).to.equal(200);
       expect(answer.data).to.deep.equal({ service: 'conf', key, value });
@@ -121,7 +121,7 @@ describe('config_write', () => {
     ['any', '1e400'],
     ['any', '{"a":[-1e400]}'],
   ] as const) {
-    it(`rejects ${json} as ${key}, which would not come back as it is`, async () => {
+    it(`rejects ${json} as ${key}, because it cannot be stored without loss`, async () => {
       const stored = (await readValues(setup.host))[key];
       const payload = { operation: 'config_write', service: 'conf', key, value: 'VALUE' };
       const body = JSON.stringify(bridgeBody({ permission: CONFIG, payload }));
@@ -134,11 +134,11 @@ describe('config_write', () => {
   }
 
   for (const [title, key, service] of [
-    ['there is not', 'nothing', 'conf'],
-    ['another service has', 'count', 'other'],
+    ['does not exist', 'nothing', 'conf'],
+    ['belongs to another service', 'count', 'other'],
     ['is not editable', 'fixed', 'conf'],
     ['is generated', 'made', 'conf'],
-    ['an object has of itself', '__proto__', 'conf'],
+    ['is a member of every object', '__proto__', 'conf'],
   ] as const) {
     it(`is not declared for a field that ${title}`, async () => {
       const before = await readAudit();
@@ -163,7 +163,7 @@ describe('config_write', () => {
     });
   });
 
-  it('lets no secret out: not in an answer, a log, a file or the audit', async () => {
+  it('reveals no secret in a response, a log, a file or the audit', async () => {
     const answer = await askWrite(setup.host, 'secret', SECRET);
     expect(answer.data).to.deep.equal({ service: 'conf', key: 'secret', value: null });
     const rejected = await askWrite(setup.host, 'pin', 271);
@@ -180,7 +180,7 @@ describe('config_write', () => {
 });
 
 describe('config_write without a store', () => {
-  const URL = 'postgres://nobody:a%20password@127.0.0.1:1/nothing';
+  const URL = 'postgres://unknown:a%20password@127.0.0.1:1/nothing';
   const setup = useHost(
     ({ url }) => {
       const manifest = configManifest(FIELDS, {
@@ -192,7 +192,7 @@ describe('config_write without a store', () => {
     { env: { MODGATE_STORE: URL } },
   );
 
-  it('is 503, and so are config_values and a value that is rejected', async () => {
+  it('returns 503, like config_values and an invalid value', async () => {
     for (const answer of [
       await askWrite(setup.host, 'count', 3),
       await askWrite(setup.host, 'count', 300),
@@ -202,26 +202,26 @@ describe('config_write without a store', () => {
     }
   });
 
-  it('does not keep requests from being forwarded', async () => {
+  it('does not affect forwarded requests', async () => {
     const answer = await call(setup.host, { target: '/modules/conf/http/items' });
     expect(answer.status).to.equal(200);
   });
 
   it('is logged without the URL', async () => {
-    // A store that is being opened is 503 too: the line is due when the attempt has failed.
+    // While the store opens, the status is 503 too. The line follows when the attempt has failed.
     await waitUntil('the line', () =>
       setup.host.output().includes('config operations respond with 503'),
     );
-    for (const part of ['a%20password', 'a password', 'nobody']) {
+    for (const part of ['a%20password', 'a password', 'unknown']) {
       expect(setup.host.output()).to.not.include(part);
     }
   });
 });
 
-describe('config_write and a host that is killed', () => {
+describe('config_write when the host is killed', () => {
   const WRITES = 50;
 
-  it(`loses none of ${WRITES} writes that were answered`, async function () {
+  it(`loses none of ${WRITES} acknowledged writes`, async function () {
     this.timeout(60_000);
     const state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
     const start = () => {
@@ -233,7 +233,7 @@ describe('config_write and a host that is killed', () => {
       let next = 0;
       while (next < WRITES) {
         const host = await start();
-        // At any moment of a write: the answer to what is under way then never comes.
+        // At a random moment of a write, whose response is then lost.
         const until = next + 10 + Math.floor(Math.random() * 10);
         next = await writeAndKill(host, next, Math.min(until, WRITES));
       }
@@ -252,7 +252,7 @@ describe('config_write and a host that is killed', () => {
   });
 });
 
-/** Answers the first that was not acknowledged. */
+/** @returns the first unacknowledged value */
 async function writeAndKill(host: RunningHost, first: number, end: number): Promise<number> {
   for (let n = first; n < end; n += 1) await writeValue(host, `k${n}`, n);
   const unheard = askWrite(host, 'k0', 0).catch(() => null);

@@ -16,7 +16,7 @@ interface BindingVectors {
   readonly bindings: readonly {
     readonly title: string;
     readonly path: string;
-    /** Absent: left out. */
+    /** Absent if it is omitted. */
     readonly found?: unknown;
   }[];
 }
@@ -95,7 +95,7 @@ const FILES = {
       action: { kind: 'admin_action', module: 'd-module', name: 'act' },
     },
   ]),
-  // The slot of c-module in another version: a console may have either.
+  // The slot of c-module in another version. A console may have either.
   's.json': createDescriptor(
     's-module',
     createManifest('s-module', { console_slots: [{ id: 'c-module.slot', version: 4 }] }),
@@ -104,12 +104,12 @@ const FILES = {
   'u.json': contributor('u-module', 'u-module', [
     contribute('u-module', 'unresolved', 'own'),
     {
-      ...contribute('b-module', 'unresolved', 'an action that the module lacks'),
+      ...contribute('b-module', 'unresolved', 'an action that the module does not have'),
       action: { kind: 'admin_action', module: 'b-module', name: 'lacking' },
     },
-    contribute('nobody', 'unresolved', 'an action of nobody'),
-    contribute('disabled', 'unresolved', 'an action of a module that is disabled'),
-    contribute('acme/twin', 'unresolved', 'an action of an id that two have'),
+    contribute('unknown', 'unresolved', 'an action of an unknown module'),
+    contribute('disabled', 'unresolved', 'an action of a disabled module'),
+    contribute('acme/twin', 'unresolved', 'an action of an ambiguous id'),
   ]),
   'twin-1.json': contributor('twin-1', 'acme/twin', []),
   'twin-2.json': contributor('twin-2', 'acme/twin', []),
@@ -136,7 +136,7 @@ const FILES = {
   },
 };
 
-describe('the console bridge: contributions_resolve', () => {
+describe('console bridge: contributions_resolve', () => {
   const setup = useHost(() => FILES);
 
   async function resolve(target: string, members: object = {}, token?: string) {
@@ -186,7 +186,7 @@ describe('the console bridge: contributions_resolve', () => {
   });
 
   it('returns an empty list for an unknown target', async () => {
-    for (const target of ['nobody', '', '__proto__']) {
+    for (const target of ['unknown', '', '__proto__']) {
       expect(await resolve(target)).to.deep.equal([]);
     }
   });
@@ -225,7 +225,7 @@ describe('the console bridge: contributions_resolve', () => {
   });
 
   bindings.forEach(({ title, path, ...rest }, index) => {
-    it(`${'found' in rest ? 'finds' : 'leaves out'} ${title} by ${path}`, async () => {
+    it(`${'found' in rest ? 'finds' : 'omits'} ${title} by ${path}`, async () => {
       const [only] = await resolve('bound', { context });
       const name = `input_${index}`;
       expect(Object.hasOwn(only?.input ?? {}, name)).to.equal('found' in rest);

@@ -22,7 +22,7 @@ const FIELDS: readonly ConfigField[] = [
 ];
 const SECRET = 'a secret under the first key';
 
-describe('delivery with a lost key of the store', () => {
+describe('config delivery with a lost store key', () => {
   let provider: EchoProvider;
   let state: string;
   beforeEach(async () => {
@@ -45,7 +45,7 @@ describe('delivery with a lost key of the store', () => {
       return readDeliveries(provider).at(-1)?.revision === revision;
     });
 
-  it('brings all other values, leaves the lost ones out, and names them in the log', async () => {
+  it('delivers all other values and logs the names of the lost ones', async () => {
     const first = await start('a');
     await writeValue(first, 'token', SECRET);
     await waitFor(1);

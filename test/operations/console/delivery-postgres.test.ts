@@ -19,7 +19,7 @@ const FIELDS: readonly ConfigField[] = [
 /** The longest time from a write on one host to its delivery through another. */
 const ARRIVAL_MS = 3_000;
 
-describe('delivery with two hosts on one PostgreSQL', () => {
+describe('config delivery by two hosts with one PostgreSQL store', () => {
   let backend: Backend;
   let providers: readonly EchoProvider[] = [];
   let hosts: readonly RunningHost[] = [];
@@ -42,7 +42,7 @@ describe('delivery with two hosts on one PostgreSQL', () => {
     await backend?.dispose();
   });
 
-  it('gives the modules of both the same generated secret', () => {
+  it('delivers the same generated secret to the modules of both', () => {
     const [one, two] = providers.map((provider) => readDeliveries(provider).at(-1)?.values);
     expect(one?.['conf/made']).to.match(/^[0-9a-f]{32}$/);
     expect(two).to.deep.equal(one);

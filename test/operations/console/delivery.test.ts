@@ -61,7 +61,7 @@ describe('config delivery', () => {
     await provider.close();
   });
 
-  it('puts the effective values to delivery_path when the module opens', async () => {
+  it('sends the effective values to delivery_path when the module opens', async () => {
     await startConfigured();
     await waitFor(0);
     const { method, target, headers, body } = provider.only();

@@ -8,9 +8,9 @@ import {
   digestOf,
   httpProvider,
   RELEASE,
-  STRANGE,
   serviceToken,
   UI,
+  UNKNOWN_DIGEST,
 } from '../../support/bridge/bridge.js';
 import { eventually } from '../../support/bridge/eventually.js';
 import { useHost } from '../../support/http/use-host.js';
@@ -38,7 +38,7 @@ function inline(moduleId: string): DescriptorMembers {
   return { manifest: { inline: createManifest(moduleId, PARTS) } };
 }
 
-describe('the console bridge: grants', () => {
+describe('console bridge: grants', () => {
   const setup = useHost(({ url }) => ({
     'granted.json': describeModule(url, 'granted', [READ], {
       console: { release: RELEASE, ui: [UI, SECOND_UI], grants: [READ] },
@@ -63,68 +63,68 @@ describe('the console bridge: grants', () => {
   const ask = (call: Partial<BridgeCall>) =>
     askBridge(setup.host, { module: 'granted', permission: READ, payload: LIST, ...call });
 
-  it('holds for each of the UI artifacts', async () => {
+  it('allow each of the UI artifacts', async () => {
     for (const ui of [UI, SECOND_UI]) expect((await ask({ ui })).status).to.equal(200);
   });
 
-  it('does not hold for another UI artifact', async () => {
-    expect((await ask({ ui: STRANGE })).status).to.equal(403);
+  it('do not allow another UI artifact', async () => {
+    expect((await ask({ ui: UNKNOWN_DIGEST })).status).to.equal(403);
   });
 
-  it('does not hold for another release', async () => {
-    expect((await ask({ release: STRANGE })).status).to.equal(403);
+  it('do not allow another release', async () => {
+    expect((await ask({ release: UNKNOWN_DIGEST })).status).to.equal(403);
   });
 
-  it('does not take one digest for the other', async () => {
+  it('do not allow swapped digests', async () => {
     expect((await ask({ release: UI, ui: RELEASE })).status).to.equal(403);
   });
 
-  it('does not hold for another permission', async () => {
+  it('do not allow another permission', async () => {
     expect((await ask({ permission: 'x.other' })).status).to.equal(403);
   });
 
-  it('does not hold for another module with the same digests', async () => {
+  it('do not allow another module with the same digests', async () => {
     expect((await ask({ module: 'other' })).status).to.equal(403);
   });
 
-  it('denies every caller without grants in the descriptor', async () => {
+  it('deny every caller if the descriptor has none', async () => {
     for (const module of ['bare', 'no-ui']) {
       expect((await ask({ module })).status, module).to.equal(403);
     }
   });
 
-  it('denies systems and administrators without a grant', async () => {
+  it('are required for systems and administrators', async () => {
     for (const token of ['dev-system:root', 'dev-user:ada:console.admin']) {
       expect((await ask({ token, module: 'other' })).status).to.equal(403);
     }
   });
 
-  it('takes the digest of the manifest for the release where the descriptor names none', async () => {
+  it('use the digest of the manifest if the descriptor has no release', async () => {
     const { digest, console } = await readModule(setup.host.url, 'default');
     expect(console).to.deep.equal({ release: digest, ui: [UI], grants: [READ] });
     expect((await ask({ module: 'default', release: digest })).status).to.equal(200);
     expect((await ask({ module: 'default' })).status).to.equal(403);
   });
 
-  it('compares a release literally, whatever the manifest is', async () => {
+  it('compare a release literally, whatever the manifest is', async () => {
     const { digest, console } = await readModule(setup.host.url, 'granted');
     expect(console).to.deep.equal({ release: RELEASE, ui: [UI, SECOND_UI], grants: [READ] });
     expect((await ask({ release: digest })).status).to.equal(403);
   });
 
-  it('decodes the permission of the path once', async () => {
+  it('decode the permission of the path once', async () => {
     const token = serviceToken(READ);
     const body = { permission: READ };
     expect((await ask({ permission: 'x%2Eread', body, token })).status).to.equal(200);
     expect((await ask({ permission: 'x%252Eread', body, token })).status).to.be.oneOf([400, 404]);
   });
 
-  it('answers 404 for a module that is disabled', async () => {
+  it('do not apply to a disabled module, which is 404', async () => {
     expect((await ask({ module: 'disabled' })).status).to.equal(404);
   });
 
   describe('a module addressed by its module_id', () => {
-    it('is found where one live module has it', async () => {
+    it('is found if exactly one live module has the id', async () => {
       const answer = await ask({ module: 'acme%2Falone' });
       expect(answer.status, answer.text).to.equal(200);
     });
@@ -133,11 +133,11 @@ describe('the console bridge: grants', () => {
       expect((await ask({ module: 'lonely' })).status).to.equal(200);
     });
 
-    it('is 404 where several have it', async () => {
+    it('is 404 if several have the id', async () => {
       expect((await ask({ module: 'acme%2Fthings' })).status).to.equal(404);
     });
 
-    it('is the module configured under that name where there is one', async () => {
+    it('is the module with that configured name if there is one', async () => {
       expect((await ask({ module: 'plain' })).status).to.equal(403);
       const metadata = { operation: 'modules_metadata' };
       const answer = await ask({ module: 'plain', permission: 'x.other', payload: metadata });
@@ -145,20 +145,20 @@ describe('the console bridge: grants', () => {
     });
 
     for (const name of ['disabled', 'bad']) {
-      it(`is 404 where the module configured under that name is ${name}`, async () => {
+      it(`is 404 if the module with that configured name is ${name}`, async () => {
         expect((await ask({ module: name })).status).to.equal(404);
       });
     }
   });
 
-  it('follows the descriptor while the host runs', async () => {
+  it('change with the descriptor while the host runs', async () => {
     setup.host.drop('other.json', describeModule(setup.provider.url, 'other', ['x.other', READ]));
     await eventually(async () => expect((await ask({ module: 'other' })).status).to.equal(200));
     setup.host.drop('other.json', describeModule(setup.provider.url, 'other', ['x.other']));
     await eventually(async () => expect((await ask({ module: 'other' })).status).to.equal(403));
   });
 
-  it('goes on with the old manifest when a pinned one changes', async () => {
+  it('keep the old manifest when a pinned one changes', async () => {
     const manifest = createManifest('pinned', PARTS);
     setup.host.drop('pinned/manifest.json', manifest);
     const describePinned = (members: object) =>
@@ -169,7 +169,7 @@ describe('the console bridge: grants', () => {
     setup.host.drop('pinned.json', describePinned({ console: { ui: [UI], grants: [READ] } }));
     const digest = await eventually(async () => {
       const module = await readModule(setup.host.url, 'pinned');
-      // Known before it serves, and then without a digest.
+      // Listed before it serves, without a digest.
       expect(module.state).to.equal('live');
       return module.digest;
     });

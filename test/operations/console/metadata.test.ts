@@ -65,7 +65,7 @@ const FULL = createManifest('acme/full', {
   console_slots: [{ id: 'full.slot', version: 1, label: 'A slot' }],
 });
 
-/** What consoles are to see of it. */
+/** The part that consoles see. */
 const SHOWN = {
   ...FULL,
   config: {
@@ -79,7 +79,7 @@ function describeModule(name: string, manifest: Manifest): object {
   return createDescriptor(name, manifest, []);
 }
 
-describe('the console bridge: modules_metadata', () => {
+describe('console bridge: modules_metadata', () => {
   const setup = useHost(() => ({
     'asked.json': createDescriptor('asked', ASKED, [USE]),
     'a.json': describeModule('a-name', createManifest('zebra')),
@@ -97,7 +97,7 @@ describe('the console bridge: modules_metadata', () => {
     expect(await readIds(setup.host)).to.deep.equal(ids);
   });
 
-  it('shows manifests whole, but for the defaults of sensitive fields', async () => {
+  it('shows complete manifests without the defaults of sensitive fields', async () => {
     const modules = await readModules(setup.host);
     expect(modules.find(({ module_id }) => module_id === 'acme/full')).to.deep.equal(SHOWN);
     expect(JSON.stringify(modules)).to.not.include(SECRET);
@@ -110,14 +110,14 @@ describe('the console bridge: modules_metadata', () => {
     }
   });
 
-  it('follows the modules while the host runs', async () => {
+  it('changes with the modules while the host runs', async () => {
     setup.host.drop('new.json', describeModule('new', createManifest('new')));
     await eventually(async () => expect(await readIds(setup.host)).to.include('new'));
     setup.host.remove('new.json');
     await eventually(async () => expect(await readIds(setup.host)).to.not.include('new'));
   });
 
-  it('shows the last good manifest of a module whose file is bad now', async () => {
+  it('shows the last good manifest of a module with an invalid file', async () => {
     setup.host.drop('stale.json', describeModule('stale', createManifest('stale')));
     await eventually(async () => expect(await readIds(setup.host)).to.include('stale'));
     setup.host.drop('stale.json', 'module: [');
@@ -140,7 +140,7 @@ async function fetchStatus(url: string): Promise<{ readonly body: Status[] }> {
   return { body: ((await response.json()) as { modules: Status[] }).modules };
 }
 
-describe('the console bridge: modules that wait', () => {
+describe('console bridge: waiting modules', () => {
   let folder: string;
   let host: RunningModgate | undefined;
 
@@ -168,7 +168,7 @@ describe('the console bridge: modules that wait', () => {
     writeFileSync(join(folder, 'modules.d', name), JSON.stringify(descriptor));
   }
 
-  it('are shown by their last good manifest, and not at all without one', async () => {
+  it('are shown with their last good manifest, or omitted without one', async () => {
     const provider = await startProvider(answerJson(createManifest('known')));
     const fromProvider = (name: string, url: string) =>
       createDescriptor(name, ASKED, [], {

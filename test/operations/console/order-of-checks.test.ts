@@ -5,7 +5,7 @@ import {
   type BridgeAnswer,
   type BridgeCall,
   RELEASE,
-  STRANGE,
+  UNKNOWN_DIGEST,
 } from '../../support/bridge/bridge.js';
 import {
   CONFIG,
@@ -73,7 +73,7 @@ const FAULTS: readonly Fault[] = [
     title: 'no grant',
     status: 403,
     named: /grant/,
-    apply: (call) => ({ ...call, ui: STRANGE }),
+    apply: (call) => ({ ...call, ui: UNKNOWN_DIGEST }),
   },
   {
     title: 'an operation that is not declared',
@@ -92,7 +92,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-describe('the console bridge: order of checks', () => {
+describe('console bridge: order of checks', () => {
   const setup = useHost(({ url }) => ({ 'crm.json': crmDescriptor(url) }));
 
   const ask = (call: BridgeCall) => askBridge(setup.host, call);
@@ -103,7 +103,7 @@ describe('the console bridge: order of checks', () => {
     expect(setup.provider.requests).to.deep.equal([]);
   }
 
-  it('accepts the call that the others are made from', async () => {
+  it('accepts the base call of these tests', async () => {
     const answer = await ask(VALID);
     expect(answer.text).to.equal('{"data":{"ok":true}}');
     expect(answer.status).to.equal(200);
@@ -186,11 +186,11 @@ describe('the console bridge: order of checks', () => {
     expect((await ask({ ...VALID, token: 'dev-system:tester' })).status).to.equal(200);
   });
 
-  it('lets a user pass with the scope alone', async () => {
+  it('allows a user with only the scope', async () => {
     expect((await ask({ ...VALID, token: `dev-user:ada:${SYNC}` })).status).to.equal(200);
   });
 
-  it('lets a user pass with console.admin alone', async () => {
+  it('allows a user with only console.admin', async () => {
     expect((await ask({ ...VALID, token: 'dev-user:ada:console.admin' })).status).to.equal(200);
   });
 
@@ -199,23 +199,23 @@ describe('the console bridge: order of checks', () => {
     expect(answer.status).to.equal(403);
   });
 
-  it('gives a service nothing for console.admin', async () => {
+  it('gives a service no permission for console.admin', async () => {
     const answer = await ask({ ...VALID, token: 'dev-service:tester:console.admin' });
     expect(answer.status).to.equal(403);
   });
 
   for (const scope of ['crm.contacts', 'crm.*', 'crm.contacts.sync.all', 'CRM.CONTACTS.SYNC']) {
-    it(`takes the scope ${scope} for no other`, async () => {
+    it(`rejects the similar scope ${scope}`, async () => {
       expect((await ask({ ...VALID, token: `dev-service:tester:${scope}` })).status).to.equal(403);
     });
   }
 
-  it('rejects what a token does not stand for', async () => {
-    const answer = await ask({ ...VALID, token: 'nobody' });
+  it('rejects an invalid token', async () => {
+    const answer = await ask({ ...VALID, token: 'unknown' });
     expect(answer.status).to.equal(401);
   });
 
-  describe('what is declared for a permission', () => {
+  describe('operations that are not declared for a permission', () => {
     const cases: readonly (readonly [title: string, permission: string, payload: object])[] = [
       ['an entity of no module', READ, { operation: 'admin_data_list', entity: 'nothing' }],
       ['an entity of another capability', READ, { operation: 'admin_data_list', entity: 'deals' }],
@@ -245,17 +245,17 @@ describe('the console bridge: order of checks', () => {
         { operation: 'admin_action_invoke', action: '__proto__' },
       ],
       [
-        'config values by a permission that is no capability',
+        'config values by a permission outside the capabilities',
         UNDECLARED,
         { operation: 'config_values' },
       ],
       [
-        'a write by a permission that is no capability',
+        'a write by a permission outside the capabilities',
         UNDECLARED,
         { operation: 'config_write', service: 'crm', key: 'page_size', value: 5 },
       ],
       [
-        'a write of a field that is not there',
+        'a write of an unknown field',
         CONFIG,
         { operation: 'config_write', service: 'crm', key: 'nothing', value: 5 },
       ],
@@ -270,12 +270,12 @@ describe('the console bridge: order of checks', () => {
         { operation: 'config_write', service: 'crm', key: 'fixed', value: 'x' },
       ],
       [
-        'contributions by a permission that is no capability',
+        'contributions by a permission outside the capabilities',
         UNDECLARED,
         { operation: 'contributions_resolve', target: 'x' },
       ],
       [
-        'metadata by a permission that is no capability',
+        'metadata by a permission outside the capabilities',
         UNDECLARED,
         { operation: 'modules_metadata' },
       ],
@@ -289,7 +289,7 @@ describe('the console bridge: order of checks', () => {
       });
     }
 
-    it('says in its detail whether the grant or the declaration is missing', async () => {
+    it('reports in detail whether the grant or the declaration is missing', async () => {
       const payload = { operation: 'modules_metadata' };
       const ungranted = await ask({ permission: UNGRANTED, payload });
       const undeclared = await ask({ permission: UNDECLARED, payload });
@@ -298,7 +298,7 @@ describe('the console bridge: order of checks', () => {
     });
 
     for (const operation of ['modules_metadata', 'config_values']) {
-      it(`takes any capability of the module for ${operation}`, async () => {
+      it(`accepts any capability of the module for ${operation}`, async () => {
         for (const permission of [READ, SYNC, CONFIG]) {
           const answer = await ask({ permission, payload: { operation } });
           expect(answer.status, answer.text).to.equal(200);

@@ -5,7 +5,7 @@ import { describeWideModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
-describe('a client that disconnects', () => {
+describe('client that disconnects', () => {
   const setup = useHost((provider) => ({ 'wide.json': describeWideModule('wide', provider.url) }));
   const send = async (id: string) => {
     const connection = await RawConnection.open(setup.host.port);

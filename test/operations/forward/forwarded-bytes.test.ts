@@ -5,7 +5,7 @@ import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeWideModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 
-// Each run is one request over a connection of its own: about 2 ms.
+// Each run is one request over a new connection: about 2 ms.
 const RUNS = 250;
 const PREFIX = '/modules/wide/http';
 

@@ -65,7 +65,7 @@ describe('provider_errors: passthrough', () => {
   });
 
   for (const vector of readCorpus<DetailVector[]>('passthrough-details')) {
-    it(`takes the detail from ${vector.title}`, async () => {
+    it(`uses the detail from ${vector.title}`, async () => {
       const headers: RawHeader[] = [['content-type', vector.contentType ?? 'application/json']];
       setup.provider.answer({ status: 409, headers, body: vector.body });
       const problem = expectProblem(await get(), 409, 'provider_error');
@@ -88,7 +88,7 @@ describe('provider_errors: passthrough', () => {
     expect(detail.length).to.be.within(MOST_CHARACTERS - 1, MOST_CHARACTERS);
   });
 
-  it('keeps a detail of 1,000 characters whole', async () => {
+  it('keeps a detail of 1,000 characters unchanged', async () => {
     const detail = 'x'.repeat(MOST_CHARACTERS);
     setup.provider.answer({ status: 400, body: JSON.stringify({ detail }) });
     expect(expectProblem(await get(), 400, 'provider_error').detail).to.equal(detail);
@@ -145,7 +145,7 @@ describe('provider_errors: passthrough', () => {
     expect(JSON.stringify(response.headers)).not.to.include('evil');
   });
 
-  it('hands a status to HEAD, without a body', async () => {
+  it('returns the status to HEAD, without a body', async () => {
     setup.provider.answer({ status: 404, body: '{"detail":"x"}' });
     const response = await call(setup.host, { method: 'HEAD', target: TARGET });
     expect(response.status).to.equal(404);

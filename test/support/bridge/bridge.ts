@@ -7,17 +7,17 @@ export function digestOf(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** What the grants of the descriptors here are given for. */
+/** The release and the UI artifact of the grants in these descriptors. */
 export const RELEASE = digestOf('release 1');
 export const UI = digestOf('console 1');
 
-// A host that is busy with a body of 1 MiB on a slow machine.
-const ANSWER_DEADLINE_MS = 15_000;
+// Allows for a body of 1 MiB on a slow machine.
+const RESPONSE_DEADLINE_MS = 15_000;
 
-/** Well-formed, and known to no descriptor. */
-export const STRANGE = digestOf('nobody knows this');
+/** Valid, but in no descriptor. */
+export const UNKNOWN_DIGEST = digestOf('unknown');
 
-/** A host by what a request needs of it. */
+/** The part of a host that requests need. */
 export interface Listening {
   readonly port: number;
 }
@@ -26,24 +26,24 @@ export interface BridgeAnswer {
   readonly response: RawResponse;
   readonly status: number;
   readonly text: string;
-  /** The body parsed; what a 200 holds under `data`. */
+  /** The value of `data` in the parsed body of a 200. */
   readonly data: unknown;
-  /** The body parsed, of an answer that is no 200. */
+  /** The parsed body of an error. */
   readonly problem: Problem;
 }
 
 export interface BridgeCall {
-  /** As it stands in the path, default `crm`. */
+  /** As in the path, default `crm`. */
   readonly module?: string;
   readonly permission: string;
   readonly payload: unknown;
-  /** Default a service with the permission as its scope; `null` is none. */
+  /** Default: a service with the permission as its scope. `null` sends no token. */
   readonly token?: string | null;
   readonly release?: unknown;
   readonly ui?: unknown;
-  /** Laid over the body. */
+  /** Replaces members of the body. */
   readonly body?: Readonly<Record<string, unknown>>;
-  /** Default `content-type: application/json` alone. */
+  /** Default: only `content-type: application/json`. */
   readonly headers?: readonly RawHeader[];
 }
 
@@ -80,7 +80,7 @@ export async function sendBridge(
       headers: bridgeHeaders(call, host.port),
       ...(body === null ? {} : { body: Buffer.from(body) }),
     },
-    ANSWER_DEADLINE_MS,
+    RESPONSE_DEADLINE_MS,
   );
   return readAnswer(response);
 }
@@ -126,7 +126,7 @@ export interface DescriptorMembers {
   readonly [member: string]: unknown;
 }
 
-/** A descriptor whose grants are for {@link RELEASE} and {@link UI}. */
+/** Creates a descriptor with grants for {@link RELEASE} and {@link UI}. */
 export function createDescriptor(
   module: string,
   manifest: Manifest,
@@ -135,7 +135,7 @@ export function createDescriptor(
 ): object {
   return {
     module,
-    // Nothing listens there: for tests that ask no provider.
+    // Nothing listens there: for tests without provider calls.
     provider: { kind: 'http', config: { endpoints: ['http://127.0.0.1:1'] } },
     manifest: { inline: manifest },
     console: { release: RELEASE, ui: [UI], grants },

@@ -13,7 +13,7 @@ import {
 export const CONFIG = 'conf.config';
 export const DELIVERY_PATH = '/_config';
 
-/** A module whose config fields are these, delivered to `DELIVERY_PATH`. */
+/** The manifest of a module with these config fields, delivered to `DELIVERY_PATH`. */
 export function configManifest(
   fields: readonly ConfigField[],
   members: Partial<Manifest> = {},
@@ -51,7 +51,7 @@ export function askValues(host: Listening, permission = CONFIG): Promise<BridgeA
   return askBridge(host, { module: 'conf', permission, payload: { operation: 'config_values' } });
 }
 
-/** What `config_values` says, by key. @throws unless it is a 200. */
+/** The fields of `config_values`, by key. @throws unless it is a 200. */
 export async function readValues(host: Listening): Promise<Record<string, FieldStatus>> {
   const answer = await askValues(host);
   if (answer.status !== 200) throw new Error(answer.text);
@@ -80,7 +80,7 @@ export interface Delivery {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What has come to `DELIVERY_PATH`, accepted or not. */
+/** The requests to `DELIVERY_PATH`, accepted or not. */
 export function readDeliveries({ requests }: Pick<EchoProvider, 'requests'>): Delivery[] {
   return requests
     .filter(({ target }) => target === DELIVERY_PATH)

@@ -1,13 +1,13 @@
 import type { Manifest } from '../../../core/contract/index.js';
 import { createDescriptor, createManifest, httpProvider } from './bridge.js';
 
-/** Granted, and a capability of the module, unless said otherwise. */
+/** Granted capabilities of the module, except for the last two. */
 export const READ = 'crm.contacts.read';
 export const SYNC = 'crm.contacts.sync';
 export const CONFIG = 'crm.config';
-/** A capability that nobody was granted. */
+/** A capability that is not granted. */
 export const UNGRANTED = 'crm.deals.read';
-/** Granted, and no capability of the module. */
+/** Granted, but not a capability of the module. */
 export const UNDECLARED = 'crm.nothing';
 
 export const CRM: Manifest = createManifest('crm', {

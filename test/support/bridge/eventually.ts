@@ -1,7 +1,7 @@
 const DEADLINE_MS = 20_000;
 const PAUSE_MS = 25;
 
-/** Tries until it does not throw. @throws what it threw last when the deadline has passed. */
+/** Retries until `work` does not throw. @throws its last error at the deadline. */
 export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + DEADLINE_MS;
   for (;;) {

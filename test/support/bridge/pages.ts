@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 
-/** Wants to be encoded in a query, and to come back as it was. */
+/** A cursor that must be encoded in a query. */
 const CURSOR_PREFIX = 'after "é"&=#/+%2F ';
 
-/** Pages of `count` records, by a cursor that a query cannot hold as it is. */
+/** Serves pages of `count` records with a cursor that must be encoded in a query. */
 export function answerPages(count: number): RequestListener {
   return (request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://provider');

@@ -11,7 +11,7 @@ interface Listening {
 const IDLE_MS = 30_000;
 const ANSWER_MS = 20_000;
 
-/** Calls `GET` and `POST /items` on several connections until the time is over: statuses, by how often. */
+/** Calls `GET` and `POST /items` on several connections. @returns the number of responses by status */
 export async function callMany(
   host: Listening,
   module: string,
@@ -22,17 +22,17 @@ export async function callMany(
   const caller = async (number: number) => {
     const given: ItemsCall = { method: number % 2 === 0 ? 'GET' : 'POST', deadlineMs: ANSWER_MS };
     do {
-      const answer = await callItems(host, module, given);
-      // Whatever is not 200 is a Problem in every detail.
-      if (answer.status !== 200) expectProblem(answer, 502);
-      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      const response = await callItems(host, module, given);
+      // Any other status must be a complete Problem.
+      if (response.status !== 200) expectProblem(response, 502);
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
     } while (performance.now() < end);
   };
   await Promise.all(Array.from({ length: callers }, (_, number) => caller(number)));
   return statuses;
 }
 
-/** The host serves the module again, by itself, and nothing is in flight. */
+/** Waits until the host serves the module again and no call is in flight. */
 export async function expectRecovery(host: Listening, module: string): Promise<void> {
   let last = 0;
   await waitUntil(`${module} is served again`, async () => {
@@ -51,7 +51,7 @@ export async function expectNothingInFlight(host: Listening, module: string): Pr
   });
 }
 
-/** What was opened for calls is closed again when nobody calls. */
+/** Waits until all idle connections are closed. */
 export async function expectNoConnections(count: () => number): Promise<void> {
   await waitUntil('no connection is left', () => count() === 0, IDLE_MS);
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
-/** Sets the soft limit of a process that runs: its own files, or the bytes of a file that it writes. */
+/** Sets a soft limit of a running process: its open files, or the size of a file that it writes. */
 export function limitProcess(pid: number, what: 'nofile' | 'fsize', limit: number | 'unlimited') {
   const soft = what === 'nofile' && limit === 'unlimited' ? readHardLimit(pid) : limit;
   execFileSync('prlimit', ['--pid', String(pid), `--${what}=${soft}:`]);

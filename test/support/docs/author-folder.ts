@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const execute = promisify(execFile);
 
 const MAIN = fileURLToPath(new URL('../../../core/main.js', import.meta.url));
-/** What npm says when it cannot get at its registry. */
+/** The output of npm when it cannot reach its registry. */
 const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH/;
 const INSTALL_FLAGS = '--prefer-offline --no-audit --no-fund';
 const MAX_OUTPUT_BYTES = 16 * 1_048_576;
@@ -19,15 +19,15 @@ export interface ShellResult {
   readonly stderr: string;
 }
 
-/** A folder far from this repository, with `modgate` as a packed tarball, as an author has it. */
+/** A folder outside this repository with `modgate` as a packed tarball, like that of an author. */
 export interface AuthorFolder {
   readonly folder: string;
-  /** Runs a script in bash, where the one before has left off. */
+  /** Runs a script in bash, in the working directory in which the previous one ended. */
   run(script: string): Promise<ShellResult>;
   remove(): void;
 }
 
-/** Packs what would be published. The build must be there: it is what is under test. */
+/** Packs the files that would be published. Requires a build. */
 export async function createAuthorFolder(): Promise<AuthorFolder> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'modgate-author-')));
   const { stdout } = await execute('npm', ['pack', '--silent', '--pack-destination', folder]);
@@ -55,8 +55,8 @@ export function isRegistryUnreachable({ code, stderr }: ShellResult): boolean {
 }
 
 /**
- * What the page takes from the registry, from the tarball: it is not published yet. Before a package is
- * installed, `npx` would download all of modgate once more.
+ * Replaces the package of the registry by the tarball, because it is not published yet. Before a package is
+ * installed, `npx` would download modgate again.
  */
 function fromTarball(script: string, tarball: string): string {
   return script
@@ -64,7 +64,7 @@ function fromTarball(script: string, tarball: string): string {
     .replace(/^npm install$/gm, `npm install ${INSTALL_FLAGS} --save-dev '${tarball}'`);
 }
 
-/** As of a shell of its own: nothing of the npm and the test runner that run this. */
+/** The environment of a new shell, without the variables of npm and the test runner. */
 function createEnvironment(folder: string): NodeJS.ProcessEnv {
   const bin = join(folder, 'bin');
   mkdirSync(bin);

@@ -34,7 +34,7 @@ export function readDocumentedCommands(page: string): DocumentedCommand[] {
   });
 }
 
-/** Runs it in a shell against `url` instead of the port of the docs, with what changes at each run masked. */
+/** Runs it in a shell with `url` instead of the port of the docs. Masks values that differ between runs. */
 export async function runDocumented(command: string, url: string): Promise<string> {
   const { host } = new URL(url);
   const { stdout } = await promisify(execFile)('bash', [

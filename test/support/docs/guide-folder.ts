@@ -6,12 +6,12 @@ import { promisify } from 'node:util';
 import type { DocumentedBlock } from './documented-commands.js';
 import { installModgate } from './install-modgate.js';
 
-/** A folder in which a guide is followed, with `modgate` on the path and in `node_modules`. */
+/** A folder to follow a guide in, with `modgate` in PATH and in `node_modules`. */
 export interface GuideFolder {
   readonly path: string;
-  /** Writes the file whose path is in the first line of the block; `null` for any other block. */
+  /** Writes the file that the first line of the block names. Returns `null` for any other block. */
   writeFile(block: DocumentedBlock): string | null;
-  /** Answers the trimmed output. @throws when it fails. */
+  /** @returns the trimmed output. @throws when it fails. */
   run(command: string): Promise<string>;
   remove(): void;
 }
@@ -31,7 +31,7 @@ export function createGuideFolder(): GuideFolder {
       const file = FILE.exec(body)?.[1];
       if (file === undefined) return null;
       mkdirSync(dirname(join(path, file)), { recursive: true });
-      // JSON has no comments: the line is the page's.
+      // JSON has no comments, so the line is not part of the file.
       const text = kind === 'json' ? body.slice(body.indexOf('\n') + 1) : body;
       writeFileSync(join(path, file), text);
       return file;

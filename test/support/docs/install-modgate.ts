@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../../core/main.js', import.meta.url));
 
-/** Makes `modgate` the one under test, by a folder before all others of PATH. Answers how to undo it. */
+/** Puts the `modgate` under test first in PATH. @returns undoes it */
 export function installModgate(folder: string): () => void {
   mkdirSync(folder);
   const file = join(folder, 'modgate');

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** What a page refers to. */
+/** A link of a page. */
 export interface Link {
   /** Relative to the root of the repository; the page itself for `#anchor` alone. */
   readonly path: string;
@@ -36,7 +36,7 @@ export function readLinks(page: string): Link[] {
     });
 }
 
-/** The anchors of a page, as GitHub makes them of headings. */
+/** The anchors that GitHub creates for the headings of a page. */
 export function readAnchors(page: string): Set<string> {
   const text = withoutFences(readFileSync(page, 'utf8'));
   const anchors = new Set<string>();
@@ -66,7 +66,7 @@ function createSlug(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Keeps the lines, so that their numbers stay. */
+/** Keeps line breaks, so that line numbers do not change. */
 function withoutFences(text: string): string {
   return text.replace(/^( *)```[\s\S]*?^\1```/gm, (block) => block.replace(/[^\n]/g, ''));
 }

@@ -9,13 +9,13 @@ import { installModgate } from './install-modgate.js';
 export interface Examples {
   /** @throws before the hooks have run. */
   readonly host: RunningModgate;
-  /** Where the host keeps its state. */
+  /** The state folder of the host. */
   readonly stateDir: string;
 }
 
 /**
- * A host over the examples of the package, as `npm start` has it, for all tests of a `describe`.
- * `isInstalled`: `modgate` is a command meanwhile.
+ * Starts a host with the examples of the package, like `npm start`, for all tests of a `describe`.
+ * `isInstalled`: `modgate` is in PATH meanwhile.
  */
 export function useExamples({ isInstalled = false } = {}): Examples {
   let host: RunningModgate | undefined;

@@ -26,5 +26,5 @@ export function createAdapters(adapters: readonly DescriptorAdapter[]): Descript
   };
 }
 
-/** The adapters of the repository, and `mute`, which takes no config and has no manifest. */
+/** The adapters of the repository, and `mute`, which has no config and no manifest. */
 export const knownAdapters = createAdapters(KNOWN);

@@ -5,7 +5,7 @@ import { afterEach } from 'mocha';
 
 const created: string[] = [];
 
-/** A folder with these files, gone after the test. */
+/** A folder with these files, removed after the test. */
 export function createFolder(files: Readonly<Record<string, string | Buffer>> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'modgate-test-'));
   created.push(folder);
@@ -16,7 +16,7 @@ export function createFolder(files: Readonly<Record<string, string | Buffer>> = 
   return folder;
 }
 
-/** Registers the removal; to be called once a describe. */
+/** Registers the removal. Call it once per `describe`. */
 export function removeFoldersAfterEach(): void {
   afterEach(() => {
     for (const folder of created.splice(0)) rmSync(folder, { recursive: true, force: true });

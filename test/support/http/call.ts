@@ -17,11 +17,11 @@ export interface Call {
   readonly deadlineMs?: number;
 }
 
-/** Passes every check of the actor and of capabilities. */
+/** A token that passes every check of actor and capability. */
 export const ROOT = 'dev-system:root';
 export const JSON_TYPE: RawHeader = ['content-type', 'application/json'];
 
-/** Sends the call as it is, with `host`, `authorization` and `connection` where it names none itself. */
+/** Sends the call unchanged, except that it adds missing `host`, `authorization` and `connection` headers. */
 export function call(host: { readonly port: number }, given: Call): Promise<RawResponse> {
   const { as = ROOT, headers = [], deadlineMs, ...rest } = given;
   const sent: RawHeader[] = [];

@@ -9,8 +9,8 @@ export function readCorpus<T>(name: string): T {
 }
 
 /**
- * Bytes as JSON can hold them: text (UTF-8), `{latin1}` (one character a byte), or `{parts}`, text
- * repeated, for what is too long to write out.
+ * Bytes in JSON: text (UTF-8), `{latin1}` (one character per byte), or `{parts}`, repeated text
+ * for long values.
  */
 export type CorpusBytes =
   | string

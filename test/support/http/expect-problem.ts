@@ -13,7 +13,7 @@ export interface Problem {
   readonly next_actions?: readonly string[];
 }
 
-/** Contract 2, the table of codes. */
+/** The titles of all problem codes. */
 export const TITLES: Readonly<Record<string, string>> = {
   validation_failed: 'Validation failed',
   unauthorized: 'Unauthorized',
@@ -28,7 +28,7 @@ export const TITLES: Readonly<Record<string, string>> = {
   unavailable: 'Unavailable',
 };
 
-/** The code that goes with a status, where there is one only. */
+/** The code of each status that has only one. */
 export const CODES: Readonly<Record<number, string>> = {
   400: 'validation_failed',
   401: 'unauthorized',
@@ -57,7 +57,7 @@ const REQUIRED = [
 const ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const INSIDE = /node:internal|\.[jt]s:\d+|ECONN|EPIPE|ENOTFOUND|UND_ERR|HPE_|127\.0\.0\.1/;
 
-/** Judges a Problem by all that contract 2 says of every one. `code` defaults to that of the status. */
+/** Checks everything that holds for every Problem. `code` defaults to that of the status. */
 export function expectProblem(response: RawResponse, status: number, code?: string): Problem {
   const text = response.body.toString('utf8');
   expect(response.status, text).to.equal(status);
@@ -75,11 +75,11 @@ export function expectProblem(response: RawResponse, status: number, code?: stri
   expectIds(response, problem);
   const challenges = headerValues(response.headers, 'www-authenticate');
   expect(challenges, 'www-authenticate').to.deep.equal(status === 401 ? ['Bearer'] : []);
-  expect(text, 'tells of the inside').not.to.match(INSIDE);
+  expect(text, 'reveals internal details').not.to.match(INSIDE);
   return problem;
 }
 
-/** The reason that `errors` gives for a field; `undefined` where it names no such field. */
+/** The reason of a field in `errors`; `undefined` if it is not there. */
 export function reasonOf(problem: Problem, field: string): string | undefined {
   return problem.errors.find((entry) => entry.field === field)?.reason;
 }

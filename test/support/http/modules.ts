@@ -6,7 +6,7 @@ export interface RouteOptions {
   readonly summary?: string;
 }
 
-/** A descriptor with its manifest inline; `more` overrides or adds keys of the descriptor. */
+/** A descriptor with an inline manifest. `more` replaces or adds keys. */
 export function describeModule(
   module: string,
   endpoint: string,
@@ -32,7 +32,7 @@ export function buildManifest(module: string, routes: readonly RouteOptions[]): 
   };
 }
 
-/** `GET /a/{b}` with one capability for all. */
+/** Parses routes such as `GET /a/{b}`, with one capability for all. */
 export function toRoutes(texts: readonly string[], capability: string): RouteOptions[] {
   return texts.map((text) => {
     const space = text.indexOf(' ');
@@ -43,7 +43,7 @@ export function toRoutes(texts: readonly string[], capability: string): RouteOpt
 /** The methods that a manifest may declare. */
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** Any path of at least one segment, by each method: what is not matched here is refused by its path. */
+/** Every method with any path of at least one segment, so that only invalid paths are rejected. */
 export function describeWideModule(module: string, endpoint: string, more: object = {}): object {
   const routes = METHODS.map((method) => ({
     method,

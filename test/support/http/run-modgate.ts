@@ -7,7 +7,7 @@ export interface Finished extends Exit {
 
 const DEADLINE_MS = 30_000;
 
-/** Runs `modgate` to its end. @throws when it has not ended by the deadline: it then serves, or hangs. */
+/** Runs `modgate` until it exits. @throws when it still runs at the deadline. */
 export async function runModgate(
   args: readonly string[],
   env?: Readonly<Record<string, string>>,

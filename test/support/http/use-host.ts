@@ -9,8 +9,8 @@ export interface Setup {
 }
 
 /**
- * One host and one provider for all tests of a `describe`; the provider forgets after each test. That
- * the host ends with 0 is judged too: nothing that a test did may have broken it.
+ * Starts one host and one provider for all tests of a `describe`. The provider is reset after each test.
+ * Also checks that the host exits with 0.
  */
 export function useHost(
   files: (provider: EchoProvider) => Readonly<Record<string, string | object>>,

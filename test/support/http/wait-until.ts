@@ -1,6 +1,6 @@
 const POLL_MS = 20;
 
-/** Polls until the condition holds. @throws past the deadline, saying what was waited for. */
+/** Polls until the condition holds. @throws an error that names the condition at the deadline. */
 export async function waitUntil(
   what: string,
   condition: () => boolean | Promise<boolean>,

@@ -1,33 +1,33 @@
 import { adapterSource, CONTRACT_URL, type PluginFixture } from './write-plugin.js';
 
-/** A plugin that is bad in one way, and what becomes of it and of a module of its kind. */
+/** A plugin with one error, and the expected states of the plugin and a module of its kind. */
 export interface BadPlugin extends Omit<PluginFixture, 'name'> {
-  /** Of its entry, a symbolic link to a file outside of its folder. */
+  /** Whether its entry is a symbolic link to a file outside its folder. */
   readonly isLinkedOutside?: true;
-  /** What `GET /plugins` says; absent: it is loaded. */
+  /** The reason in `GET /plugins`; absent if the plugin is loaded. */
   readonly refused?: RegExp;
-  /** What `GET /modules` says of the module. */
+  /** The module in `GET /modules`. */
   readonly module:
     | { readonly state: 'refused' | 'waiting'; readonly reason: RegExp }
-    /** It serves, and a call fails this way. */
+    /** The module serves, but calls fail. */
     | { readonly failure: 'timeout' | 'protocol' };
-  /** More of the module's descriptor. */
+  /** Further keys of the module's descriptor. */
   readonly descriptor?: object;
 }
 
 const BRAND = `[Symbol.for('modgate.adapter')]: true`;
 const NO_KIND = /^[^:]+:1:\d+ 'provider.kind' |no plugin has that kind/;
 
-const refusedBy = (reason: RegExp) =>
+const rejection = (reason: RegExp) =>
   ({ refused: reason, module: { state: 'refused', reason } }) as const;
 const failsWith = (failure: 'timeout' | 'protocol', invoke: string) =>
   ({ entry: adapterSource('KIND', { invoke }), module: { failure } }) as const;
 const opens = (open: string, reason: RegExp) =>
   ({ entry: adapterSource('KIND', { open }), module: { state: 'refused', reason } }) as const;
 
-/** By what is wrong; `KIND` in an entry stands for the name of the plugin, which is its kind. */
+/** By the error. `KIND` in an entry is replaced by the name of the plugin, which is its kind. */
 export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
-  'a plugin.json that is no JSON': {
+  'a plugin.json that is not JSON': {
     manifest: '{"name": KIND}',
     entry: adapterSource('KIND'),
     refused: /has a bad plugin\.json:1:10: /,
@@ -36,28 +36,28 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
   'a plugin.json with an unknown key': {
     manifest: { entri: './index.mjs' },
     entry: adapterSource('KIND'),
-    ...refusedBy(/has a bad plugin\.json:1:\d+: unknown key 'entri'/),
+    ...rejection(/has a bad plugin\.json:1:\d+: unknown key 'entri'/),
   },
-  'a contract of the future': {
+  'a newer contract': {
     manifest: { contract: 2 },
     entry: adapterSource('KIND'),
-    ...refusedBy(/is written for contract 2, this host has 1/),
+    ...rejection(/is written for contract 2, this host has 1/),
   },
-  'an entry that is missing': { entry: null, ...refusedBy(/has no file '\.\/index\.mjs'/) },
+  'a missing entry': { entry: null, ...rejection(/has no file '\.\/index\.mjs'/) },
   'an entry outside of its folder': {
     manifest: { entry: './../good/index.mjs' },
     entry: null,
-    ...refusedBy(/has an entry outside of its folder/),
+    ...rejection(/has an entry outside of its folder/),
   },
   'an entry that is a link to a file outside': {
     entry: null,
     isLinkedOutside: true,
-    ...refusedBy(/has an entry outside of its folder/),
+    ...rejection(/has an entry outside of its folder/),
   },
   'the kind of another plugin': {
     manifest: { kinds: ['KIND', 'good'] },
     entry: adapterSource('KIND'),
-    ...refusedBy(/has the kind 'good' of plugin 'good', which keeps it/),
+    ...rejection(/has the kind 'good' of plugin 'good', which keeps it/),
   },
   'the name of another plugin': {
     manifest: { name: 'good' },
@@ -67,77 +67,77 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
   },
   'a dependency that is not installed': {
     entry: `import 'modgate-no-such-package';`,
-    ...refusedBy(/cannot be imported: Cannot find package 'modgate-no-such-package'/),
+    ...rejection(/cannot be imported: Cannot find package 'modgate-no-such-package'/),
   },
-  'a file of its own that is missing': {
+  'a missing file of its own': {
     entry: `import './lib.mjs';`,
-    ...refusedBy(/cannot be imported: Cannot find module/),
+    ...rejection(/cannot be imported: Cannot find module/),
   },
   'an import that throws': {
-    entry: `throw new Error('no licence');`,
-    ...refusedBy(/cannot be imported: no licence/),
+    entry: `throw new Error('no license');`,
+    ...rejection(/cannot be imported: no license/),
   },
-  'an import that throws no error': {
+  'an import that throws null': {
     entry: 'throw null;',
-    ...refusedBy(/cannot be imported: it threw a value that is not an error/),
+    ...rejection(/cannot be imported: it threw a value that is not an error/),
   },
-  'a syntax error': { entry: 'export default {', ...refusedBy(/cannot be imported: Unexpected/) },
+  'a syntax error': { entry: 'export default {', ...rejection(/cannot be imported: Unexpected/) },
   'an import that never ends': {
     entry: 'await new Promise((resolve) => setTimeout(resolve, 2 ** 30));',
-    ...refusedBy(/did not finish its import within 5000 ms/),
+    ...rejection(/did not finish its import within 5000 ms/),
   },
-  'an import that waits for nothing': {
+  'an import without pending work': {
     entry: 'await new Promise(() => {});',
-    ...refusedBy(/did not finish its import within 5000 ms|exits the process during its import/),
+    ...rejection(/did not finish its import within 5000 ms|exits the process during its import/),
   },
-  'an import that loops without end': {
+  'an endless loop in an import': {
     entry: 'for (;;);',
-    ...refusedBy(/did not finish its import within 5000 ms/),
+    ...rejection(/did not finish its import within 5000 ms/),
   },
   'an import that ends the process': {
     entry: 'process.exit(0);',
-    ...refusedBy(/exits the process during its import/),
+    ...rejection(/exits the process during its import/),
   },
-  'an import that eats all memory': {
+  'an import that exhausts memory': {
     entry: 'const all = []; for (;;) all.push(new Array(100_000).fill(0).map((_, i) => ({ i })));',
-    ...refusedBy(/needs more than 512 MiB for its import|did not finish its import within 5000 ms/),
+    ...rejection(/needs more than 512 MiB for its import|did not finish its import within 5000 ms/),
   },
   'an import whose timer throws': {
-    entry: `setTimeout(() => { throw new Error('stray'); }, 1);
+    entry: `setTimeout(() => { throw new Error('late'); }, 1);
       await new Promise((resolve) => setTimeout(resolve, 1000));`,
-    ...refusedBy(/has an uncaught error during its import: stray/),
+    ...rejection(/has an uncaught error during its import: late/),
   },
-  'no default export': { entry: 'export const a = 1;', ...refusedBy(/has no default export/) },
+  'no default export': { entry: 'export const a = 1;', ...rejection(/has no default export/) },
   'a default export without adapters': {
     entry: 'export default { adaptors: [] };',
-    ...refusedBy(/has a default export without 'adapters'/),
+    ...rejection(/has a default export without 'adapters'/),
   },
   'an adapter without a brand': {
     entry: `export default { adapters: [{ kind: 'KIND', contract: 1 }] };`,
-    ...refusedBy(/exports an adapter that is not branded/),
+    ...rejection(/exports an adapter that is not branded/),
   },
   'an adapter for another contract': {
     entry: `export default { adapters: [{ kind: 'KIND', contract: 7, ${BRAND} }] };`,
-    ...refusedBy(/exports an adapter for another contract, this host has 1/),
+    ...rejection(/exports an adapter for another contract, this host has 1/),
   },
   'an adapter that cannot open': {
     entry: `export default { adapters: [{ kind: 'KIND', contract: 1, ${BRAND} }] };`,
-    ...refusedBy(/exports an adapter without 'open' or 'config'/),
+    ...rejection(/exports an adapter without 'open' or 'config'/),
   },
   'another kind than it declares': {
     entry: adapterSource('other'),
-    ...refusedBy(/has no adapter for the kind '[a-z0-9-]+' of its plugin\.json/),
+    ...rejection(/has no adapter for the kind '[a-z0-9-]+' of its plugin\.json/),
   },
   'a kind that it does not declare': {
     entry: `import { defineAdapter } from '${CONTRACT_URL}';
       const make = (kind) => defineAdapter({ kind, config: { validate: (value) => [undefined, value] }, supports: {}, open: () => ({}) });
       export default { adapters: [make('KIND'), make('http')] };`,
-    ...refusedBy(/exports an adapter of the kind 'http', which its plugin\.json does not name/),
+    ...rejection(/exports an adapter of the kind 'http', which its plugin\.json does not name/),
   },
 
-  'an open that throws': opens(`throw new Error('no licence');`, /no licence/),
+  'an open that throws': opens(`throw new Error('no license');`, /no license/),
   'an open that never ends': opens('await new Promise(() => {});', /did not open within 5000 ms/),
-  'an open that gives nothing': opens('return null;', /'open' must return an object/),
+  'an open that returns null': opens('return null;', /'open' must return an object/),
   'a provider that cannot be invoked': opens(
     'return { manifest: async () => ({}), check: async () => {} };',
     /opened an invalid provider: 'invoke' must be a function/,
@@ -156,14 +156,14 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
     }),
     module: { state: 'refused', reason: /'balancing\.health\.intervalMs' must be a whole number/ },
   },
-  'a manifest with a loop': {
+  'a circular manifest': {
     entry: adapterSource('KIND', {
       provider: 'manifest: async () => { const loop = {}; loop.loop = loop; return loop; },',
     }),
     descriptor: { manifest: { from: 'provider' } },
     module: { state: 'refused', reason: /the manifest must be a value that JSON can hold/ },
   },
-  'a manifest that never comes': {
+  'a manifest that never arrives': {
     entry: adapterSource('KIND', { provider: 'manifest: () => new Promise(() => {}),' }),
     descriptor: { manifest: { from: 'provider' } },
     module: { state: 'waiting', reason: /the provider gave no manifest \(timeout\)/ },
@@ -171,13 +171,13 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
 
   'an invoke that never settles': failsWith('timeout', 'await new Promise(() => {});'),
   'an invoke that throws': failsWith('protocol', `throw new Error('oops');`),
-  'an invoke that throws no error': failsWith('protocol', 'throw undefined;'),
-  'an invoke that claims that the caller has gone': failsWith(
+  'an invoke that throws undefined': failsWith('protocol', 'throw undefined;'),
+  'an invoke that reports a disconnected client': failsWith(
     'protocol',
     `throw new ProviderFailure('cancelled', 'bye');`,
   ),
-  'an outcome that is none': failsWith('protocol', 'return null;'),
-  'a status that is none': failsWith('protocol', 'return { ...answer(), status: 42 };'),
+  'a null outcome': failsWith('protocol', 'return null;'),
+  'an invalid status': failsWith('protocol', 'return { ...answer(), status: 42 };'),
   'a status that is text': failsWith('protocol', `return { ...answer(), status: '200' };`),
   'no headers': failsWith('protocol', 'return { ...answer(), headers: null };'),
   'a header that ends its line': failsWith(
@@ -192,7 +192,7 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
     'protocol',
     `return { ...answer(), headers: { ...answer().headers, 'x-a': ['b'] } };`,
   ),
-  'headers without end': failsWith(
+  'too many header bytes': failsWith(
     'protocol',
     `return { ...answer(), headers: { ...answer().headers, 'x-a': 'b'.repeat(70_000) } };`,
   ),
@@ -201,11 +201,11 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
     'protocol',
     'return { ...answer(), body: Buffer.alloc(5_000_000, 32) };',
   ),
-  'pieces of a body of which one is text': failsWith(
+  'a text among the pieces of a body': failsWith(
     'protocol',
     `return { ...answer(), body: [Buffer.from('{'), '}'] };`,
   ),
-  'pieces of a body that are too long together': failsWith(
+  'pieces of a body that exceed the limit together': failsWith(
     'protocol',
     'return { ...answer(), body: [Buffer.alloc(2_500_000, 32), Buffer.alloc(2_500_000, 32)] };',
   ),
@@ -217,10 +217,10 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
   'a call that would end the process': failsWith('protocol', 'process.exit(0);'),
   'errors without end in a timer': failsWith(
     'timeout',
-    `setInterval(() => { throw new Error('stray'); }, 1); await new Promise(() => {});`,
+    `setInterval(() => { throw new Error('late'); }, 1); await new Promise(() => {});`,
   ),
   'rejections without end': failsWith(
     'timeout',
-    `setInterval(() => void Promise.reject(new Error('stray')), 1); await new Promise(() => {});`,
+    `setInterval(() => void Promise.reject(new Error('late')), 1); await new Promise(() => {});`,
   ),
 };

@@ -1,22 +1,22 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The contract as a plugin outside of this repository would import it, by its URL. */
+/** The URL of the contract, for plugins outside this repository. */
 export const CONTRACT_URL = new URL('../../../core/contract/index.js', import.meta.url).href;
 
 export const SUPERSTRUCT_URL = import.meta.resolve('superstruct');
 
 export interface PluginFixture {
-  /** Its folder's name; `plugin.json` says the same unless `manifest` does not. */
+  /** The name of its folder, and of its `plugin.json` unless `manifest` has another. */
   readonly name: string;
-  /** Merged into a `plugin.json` that is good; a text stands for the whole file. */
+  /** Merged into a valid `plugin.json`. A text is the whole file. */
   readonly manifest?: object | string;
-  /** The source of `index.mjs`; `null` writes none. */
+  /** The source of `index.mjs`; `null` for no file. */
   readonly entry: string | null;
   readonly files?: Readonly<Record<string, string | Buffer>>;
 }
 
-/** Writes `<folder>/<name>/`, the `plugin.json` last, and answers its path. */
+/** Writes `<folder>/<name>/`, with `plugin.json` last. @returns its path */
 export function writePlugin(folder: string, fixture: PluginFixture): string {
   const { name, manifest = {}, entry, files = {} } = fixture;
   const own = join(folder, name);
@@ -33,18 +33,18 @@ export function writePlugin(folder: string, fixture: PluginFixture): string {
 }
 
 /**
- * The source of an entry with one adapter of this kind. Every part is the source of an expression or of
- * statements; what is left out is good.
+ * The source of an entry with one adapter of this kind. Each part is the source of an expression or of
+ * statements. Omitted parts are valid.
  */
 export function adapterSource(
   kind: string,
   parts: {
     readonly before?: string;
-    /** Statements of `open`, which sees `config` and `context`. */
+    /** Statements of `open`, with `config` and `context` in scope. */
     readonly open?: string;
-    /** Statements of `invoke`, which sees `invocation` as well. */
+    /** Statements of `invoke`, with `invocation` in scope too. */
     readonly invoke?: string;
-    /** More members of the provider. */
+    /** Further members of the provider. */
     readonly provider?: string;
   } = {},
 ): string {
@@ -90,7 +90,7 @@ export default {
 `;
 }
 
-/** A descriptor of that kind whose manifest declares `GET /{rest...}`. */
+/** A descriptor of the kind with the route `GET /{rest...}`. */
 export function describeKind(module: string, kind: string, more: object = {}): object {
   return {
     module,

@@ -15,7 +15,7 @@ export interface Exposition {
   readonly types: ReadonlyMap<string, MetricType>;
   /** The samples of a name that have at least these labels. */
   find(name: string, labels?: Readonly<Record<string, string>>): readonly ExposedSample[];
-  /** The sum of what `find` finds. */
+  /** The sum of the samples that `find` returns. */
   sum(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 
@@ -38,15 +38,15 @@ const SUFFIXES: Readonly<Record<MetricType, readonly string[]>> = {
 };
 
 /**
- * By the letter of https://prometheus.io/docs/instrumenting/exposition_formats/, and stricter: each
- * metric has one HELP, one TYPE and then all its samples; no series comes twice; what counts does not
- * fall below 0; buckets are whole.
- * @throws at the first line that is none of the format.
+ * Parses https://prometheus.io/docs/instrumenting/exposition_formats/, but is stricter: each
+ * metric has one HELP, one TYPE and then all its samples. Series are unique, counters are not
+ * negative, and histograms are complete.
+ * @throws at the first invalid line.
  */
 export function parseExposition(text: string): Exposition {
-  if (!text.endsWith('\n')) throw new Error('the last line does not end');
+  if (!text.endsWith('\n')) throw new Error('the last line has no line feed');
   const families = readFamilies(text.slice(0, -1).split('\n'));
-  for (const family of families) judgeFamily(family);
+  for (const family of families) checkFamily(family);
   const samples = families.flatMap((family) => family.samples);
   const find: Exposition['find'] = (name, labels = {}) =>
     samples.filter(
@@ -69,11 +69,11 @@ export async function scrape(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Exposition> {
   const response = await fetch(`${host.url}/metrics`, { headers });
-  if (response.status !== 200) throw new Error(`/metrics answered ${response.status}`);
+  if (response.status !== 200) throw new Error(`/metrics returned ${response.status}`);
   return parseExposition(await response.text());
 }
 
-/** The series of a name and its labels, the same for the same labels in any order. */
+/** A key for a name and its labels, independent of their order. */
 export function seriesOf({ name, labels }: ExposedSample): string {
   return `${name}${JSON.stringify(Object.entries(labels).sort())}`;
 }
@@ -93,7 +93,7 @@ function readFamilies(lines: readonly string[]): Family[] {
     } else if (type !== null) {
       const name = type[1] ?? '';
       if (name !== helped) throw new Error(`TYPE without its HELP: ${line}`);
-      if (families.has(name)) throw new Error(`a metric that comes twice: ${line}`);
+      if (families.has(name)) throw new Error(`duplicate metric: ${line}`);
       current = { name, type: type[2] as MetricType, samples: [] };
       families.set(name, current);
     } else {
@@ -126,28 +126,28 @@ function readLabels(text: string, line: string): Record<string, string> {
   while (rest !== '') {
     const [whole, name, value = ''] = LABEL.exec(rest) ?? [];
     if (whole === undefined || name === undefined) throw new Error(`no label: ${line}`);
-    if (Object.hasOwn(labels, name)) throw new Error(`a label that comes twice: ${line}`);
+    if (Object.hasOwn(labels, name)) throw new Error(`duplicate label: ${line}`);
     labels[name] = value.replace(/\\(.)/g, (_, escaped) => (escaped === 'n' ? '\n' : escaped));
     rest = rest.slice(whole.length);
   }
   return labels;
 }
 
-function judgeFamily(family: Family): void {
+function checkFamily(family: Family): void {
   const { name, type, samples } = family;
   const series = samples.map(seriesOf);
   const twice = series.find((one, index) => series.indexOf(one) !== index);
-  if (twice !== undefined) throw new Error(`a series that comes twice: ${twice}`);
+  if (twice !== undefined) throw new Error(`duplicate series: ${twice}`);
   if (type === 'gauge') return;
   if (type === 'counter' && !name.endsWith('_total')) throw new Error(`not …_total: ${name}`);
   for (const sample of samples) {
     if (!(sample.value >= 0)) throw new Error(`below 0: ${seriesOf(sample)}`);
   }
-  if (type === 'histogram') judgeHistogram(family);
+  if (type === 'histogram') checkHistogram(family);
 }
 
-/** Of each set of labels: buckets ascend and never fall, the last is +Inf and the count. */
-function judgeHistogram({ name, samples }: Family): void {
+/** For each set of labels, bounds and counts ascend, and the last bucket is +Inf with the total count. */
+function checkHistogram({ name, samples }: Family): void {
   const without = ({ labels: { le, ...labels } }: ExposedSample) =>
     seriesOf({ name, labels, value: 0 });
   for (const series of new Set(samples.map(without))) {

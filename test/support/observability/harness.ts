@@ -1,4 +1,4 @@
-// What a request pays for being counted and recorded: node dist/test/support/observability/harness.js
+// Measures the cost of metrics and records per request: node dist/test/support/observability/harness.js
 import { Counter, Registry } from 'prom-client';
 import type { CompletedRequest } from '../../../core/observability/completed-request.js';
 import { createObservability } from '../../../core/observability/observability.js';
@@ -35,7 +35,7 @@ for (const round of ['warm-up', 'measured']) {
 }
 await measureArchive();
 
-/** How long a batch of calls holds the event loop: SQLite is called synchronously. */
+/** How long a batch of calls blocks the event loop, since SQLite is synchronous. */
 async function measureArchive(): Promise<void> {
   const backend = createSqliteBackend();
   const store = await backend.open();

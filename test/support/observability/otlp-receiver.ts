@@ -9,7 +9,7 @@ export interface ReceivedSpan {
   readonly parentSpanId: string;
   readonly traceState: string;
   readonly name: string;
-  /** 2 is a server's, 3 a client's. */
+  /** 2 is a server span, 3 a client span. */
   readonly kind: number;
   readonly startedAt: bigint;
   readonly endedAt: bigint;
@@ -23,19 +23,19 @@ export interface ReceivedExport {
   /** `POST /v1/traces application/json` */
   readonly line: string;
   readonly headers: IncomingHttpHeaders;
-  /** As it came, but for gzip. */
+  /** As received, after decompression. */
   readonly body: Buffer;
 }
 
-/** How exports are answered: at once, with an error, or never. */
-export type ReceiverMood = 'takes' | 'fails' | 'hangs';
+/** Responds with success, with an error, or never. */
+export type ReceiverMode = 'accepts' | 'fails' | 'hangs';
 
 export interface OtlpReceiver {
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
   readonly exports: readonly ReceivedExport[];
-  /** From now on; what hangs is let go when the mood changes, and fails. */
-  mood: ReceiverMood;
+  /** Applies immediately. Hanging exports fail when the mode changes. */
+  mode: ReceiverMode;
   close(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ const PROTOBUF_TYPE = 'application/x-protobuf';
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const exports: ReceivedExport[] = [];
-  let mood: ReceiverMood = 'takes';
+  let mode: ReceiverMode = 'accepts';
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -58,9 +58,9 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
         headers: request.headers,
         body,
       });
-      if (mood === 'hangs') return;
-      if (mood === 'takes') spans.push(...listSpans(decodeBody(type, body)));
-      response.writeHead(mood === 'takes' ? 200 : 503, { 'content-type': type });
+      if (mode === 'hangs') return;
+      if (mode === 'accepts') spans.push(...listSpans(decodeBody(type, body)));
+      response.writeHead(mode === 'accepts' ? 200 : 503, { 'content-type': type });
       response.end(type === JSON_TYPE ? '{}' : '');
     });
   });
@@ -70,11 +70,11 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     url: `http://127.0.0.1:${port}`,
     spans,
     exports,
-    get mood() {
-      return mood;
+    get mode() {
+      return mode;
     },
-    set mood(next) {
-      mood = next;
+    set mode(next) {
+      mode = next;
       server.closeAllConnections();
     },
     close: async () => {

@@ -1,6 +1,6 @@
 import { type ProtobufFields, readProtobuf } from './protobuf-fields.js';
 
-/** https://github.com/open-telemetry/opentelemetry-proto: trace/v1/trace.proto, as JSON has it. */
+/** The JSON form of https://github.com/open-telemetry/opentelemetry-proto: trace/v1/trace.proto. */
 export interface WireExport {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly KeyValue[] };
@@ -26,7 +26,7 @@ export interface WireSpan {
   readonly status?: { readonly code?: number };
 }
 
-/** The protobuf of `ExportTraceServiceRequest` in the form of its JSON. */
+/** Decodes a protobuf `ExportTraceServiceRequest` into its JSON form. */
 export function decodeExport(body: Buffer): WireExport {
   return {
     resourceSpans: readProtobuf(body)

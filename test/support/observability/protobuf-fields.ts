@@ -1,9 +1,9 @@
-/** The fields of one message by number; what is repeated comes in the order of the wire. */
+/** The fields of one message by number. Repeated fields are in wire order. */
 export interface ProtobufFields {
   messages(field: number): readonly ProtobufFields[];
   text(field: number): string;
   hex(field: number): string;
-  /** Varints and fixed-width numbers; 0 where there is none. */
+  /** A varint or fixed-width number; 0 if absent. */
   integer(field: number): bigint;
   double(field: number): number;
   has(field: number): boolean;
@@ -14,7 +14,7 @@ interface Reader {
   at: number;
 }
 
-/** https://protobuf.dev/programming-guides/encoding/. @throws when the bytes are none. */
+/** https://protobuf.dev/programming-guides/encoding/. @throws for bytes that are not protobuf. */
 export function readProtobuf(bytes: Buffer): ProtobufFields {
   const fields = readFields(bytes);
   const last = (field: number) => fields.get(field)?.at(-1);

@@ -6,8 +6,8 @@ import { type HostOptions, type RunningHost, startHost } from '../start-host.js'
 import type { OtlpReceiver, ReceivedSpan } from './otlp-receiver.js';
 
 /** Nothing listens there. */
-export const NOBODY = 'http://127.0.0.1:1';
-/** A span of the caller's. */
+export const UNREACHABLE = 'http://127.0.0.1:1';
+/** A span of the client. */
 export const CALLER = 'b'.repeat(16);
 export const RELEASE = `sha256:${'1'.repeat(64)}`;
 export const UI = `sha256:${'2'.repeat(64)}`;
@@ -23,7 +23,7 @@ export interface Trace {
   readonly clients: readonly ReceivedSpan[];
 }
 
-/** Modules `shop`, `down` (nobody answers) and `half` (of two endpoints one answers); batches leave fast. */
+/** Serves the modules `shop`, `down` (nothing listens) and `half` (one of two endpoints is down). Batches are short. */
 export function startTracedHost(provider: string, env: HostOptions['env']): Promise<RunningHost> {
   const admin = {
     entities: [{ name: 'items', read_capability: 'shop.read', list_path: '/admin/items' }],
@@ -34,9 +34,9 @@ export function startTracedHost(provider: string, env: HostOptions['env']): Prom
         manifest: { inline: { ...buildManifest('shop', ROUTES), admin } },
         console: { release: RELEASE, ui: [UI], grants: ['shop.read'] },
       }),
-      'down.json': describeModule('down', NOBODY, ROUTES),
-      'half.json': describeModule('half', NOBODY, ROUTES, {
-        provider: { kind: 'http', config: { endpoints: [NOBODY, provider] } },
+      'down.json': describeModule('down', UNREACHABLE, ROUTES),
+      'half.json': describeModule('half', UNREACHABLE, ROUTES, {
+        provider: { kind: 'http', config: { endpoints: [UNREACHABLE, provider] } },
       }),
     },
     env: { OTEL_BSP_SCHEDULE_DELAY: '50', ...env },
@@ -59,7 +59,7 @@ export function spansOf(receiver: OtlpReceiver, traceId: string): ReceivedSpan[]
   return receiver.spans.filter((span) => span.traceId === traceId);
 }
 
-/** Waits for so many spans of a trace, one of them the server's. @throws when others come. */
+/** Waits for `count` spans of a trace, one of them the server span. @throws for further spans */
 export async function waitForTrace(
   receiver: OtlpReceiver,
   traceId: string,
@@ -76,7 +76,7 @@ export async function waitForTrace(
   return { server, clients: clients.toSorted((a, b) => Number(a.startedAt - b.startedAt)) };
 }
 
-/** Trace, span and flags that a provider was told. @throws when it was told none. */
+/** The trace, span and flags that a provider received. @throws when there are none. */
 export function readTraceparent(headers: readonly RawHeader[]): readonly [string, string, string] {
   const text = headerValue(headers, 'traceparent') ?? '';
   const [, trace, span, flags] =

@@ -3,7 +3,7 @@ import { call, JSON_TYPE, parseJson } from '../http/call.js';
 
 const capability = 'items.use';
 
-/** One route of each way to be repeated or not. */
+/** Routes with every combination of method and idempotency that the tests need. */
 export const ROUTES = [
   { method: 'GET', path: '/items', capability },
   { method: 'POST', path: '/items', capability },
@@ -12,7 +12,7 @@ export const ROUTES = [
   { method: 'DELETE', path: '/items', capability, operation: { idempotency: 'none' } },
 ];
 
-/** A descriptor with `ROUTES` and an http provider of this config. */
+/** A descriptor with `ROUTES` and an http provider with this config. */
 export function describeItems(module: string, config: object, more: object = {}): object {
   return {
     module,
@@ -67,18 +67,18 @@ export interface ModuleEntry {
   }[];
 }
 
-/** What `GET /modules` says of a module. */
+/** The entry of a module in `GET /modules`. */
 export async function readModule(
   host: { readonly port: number },
   name: string,
 ): Promise<ModuleEntry> {
-  const answer = parseJson(await call(host, { target: '/modules' }));
-  const entry = (answer['modules'] as ModuleEntry[]).find((one) => one.name === name);
+  const list = parseJson(await call(host, { target: '/modules' }));
+  const entry = (list['modules'] as ModuleEntry[]).find((one) => one.name === name);
   if (entry === undefined) throw new Error(`GET /modules says nothing of ${name}`);
   return entry;
 }
 
-/** The log line of a request, by its id; `undefined` before it is there. */
+/** The log line of a request by its id; `undefined` before it is written. */
 export function findLine(
   host: { logs(): Record<string, unknown>[] },
   requestId: string,

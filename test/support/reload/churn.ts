@@ -3,19 +3,19 @@ import { describeVersion } from './many-reloads.js';
 import type { ReloadHost } from './reload-host.js';
 
 export interface ChurnFigures {
-  /** How often each was done. */
+  /** The number of changes of each type. */
   readonly done: Readonly<Record<string, number>>;
   /** The last good version of each module that was changed. */
   readonly versions: ReadonlyMap<string, number>;
 }
 
 const PAUSE_MS = 40;
-/** What is not called, since it comes and goes. */
+/** A module that is not called, because it is removed repeatedly. */
 const PASSING = 'passing';
 
 /**
- * Changes, breaks, mends, renames and removes files for a while. Of the modules that it is given each goes on
- * being served all the time, if the host keeps its word.
+ * Changes, breaks, fixes, renames and removes files for a while. The given modules must be served without
+ * interruption.
  */
 export async function churn(
   host: ReloadHost,
@@ -63,7 +63,7 @@ export async function churn(
       host.remove(`${PASSING}.json`);
       done.removed += 1;
     }
-    // What the provider has recorded is not looked at.
+    // The recorded requests are not used.
     host.provider.reset();
     await pause(PAUSE_MS);
   }

@@ -3,13 +3,13 @@ import { Pool } from 'undici';
 
 export interface LoadFigures {
   requests: number;
-  /** `m3: 404`, by how often. */
+  /** The number of each failure, such as `m3: 404`. */
   readonly failed: Map<string, number>;
-  /** Milliseconds, one a request. */
+  /** The duration of each request. Milliseconds. */
   readonly latencies: number[];
 }
 
-/** Calls `GET /items` of the modules in turn on each connection, from now until `stop`. */
+/** Calls `GET /items` of each module in turn on each connection until `stop`. */
 export class ConstantLoad {
   #figures = createFigures();
   #isStopped = false;
@@ -29,7 +29,7 @@ export class ConstantLoad {
     this.#work = Promise.all(Array.from({ length: connections }, (_, index) => call(index)));
   }
 
-  /** What came since it was last asked. */
+  /** The results since the last call. */
   take(): LoadFigures {
     const figures = this.#figures;
     this.#figures = createFigures();

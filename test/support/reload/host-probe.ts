@@ -3,10 +3,10 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** What a process holds, and what its event loop did since the figures before. */
+/** The resources of a process and the delay of its event loop. */
 export interface ProbeFigures {
   readonly number: number;
-  /** Since the figures before, the collection of garbage for them left out. Milliseconds. */
+  /** Since the previous figures, without the garbage collection for them. Milliseconds. */
   readonly elapsedMs: number;
   readonly busyMs: number;
   readonly longestDelayMs: number;
@@ -14,14 +14,14 @@ export interface ProbeFigures {
   readonly heapBytes: number;
   readonly residentBytes: number;
   readonly descriptors: number;
-  /** How many of each of `process.getActiveResourcesInfo`. */
+  /** The counts of `process.getActiveResourcesInfo`, by type. */
   readonly resources: Readonly<Record<string, number>>;
 }
 
 const file = process.env['HOST_PROBE_FILE'];
 if (file !== undefined) probe(file);
 
-/** To be preloaded into a host: at each SIGUSR2 the figures are in the file. */
+/** Preloaded into a host. Writes the figures to the file at each SIGUSR2. */
 function probe(file: string): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -47,7 +47,7 @@ function probe(file: string): void {
     };
     writeFileSync(`${file}.new`, JSON.stringify(figures));
     renameSync(`${file}.new`, file);
-    // What it takes to find out is not counted. The histogram counts what is blocked at the next turn.
+    // Excludes the time of this function, which the histogram records in the next turn of the event loop.
     setTimeout(() => {
       delay.reset();
       since = performance.eventLoopUtilization();

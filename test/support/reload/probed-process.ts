@@ -5,7 +5,7 @@ import { waitUntil } from '../http/wait-until.js';
 import type { ProbeFigures } from './host-probe.js';
 
 export interface Probe {
-  /** For the process that is to be looked into. */
+  /** The environment of the probed process. */
   readonly env: Readonly<Record<string, string>>;
   read(pid: number): Promise<ProbeFigures>;
   remove(): void;

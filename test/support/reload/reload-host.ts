@@ -18,21 +18,21 @@ export interface ModuleEntry {
   readonly counts: { readonly calls: number };
 }
 
-/** A host whose folders outlive it, so that it can be restarted over them. */
+/** A host that can be restarted with the same folders. */
 export interface ReloadHost {
   readonly provider: EchoProvider;
   readonly modules: string;
   readonly state: string;
   readonly running: RunningModgate;
   write(name: string, content: string | object): void;
-  /** Written beside and renamed, as editors do. */
+  /** Writes a temporary file and renames it, as editors do. */
   replace(name: string, content: string | object): void;
   rename(from: string, to: string): void;
   remove(name: string): void;
   link(target: string, name: string): void;
   list(): Promise<ModuleEntry[]>;
   entry(file: string): Promise<ModuleEntry | undefined>;
-  /** Waits until the descriptor is in the state. */
+  /** Waits until the descriptor has the state. */
   waitFor(file: string, state: string, deadlineMs?: number): Promise<ModuleEntry>;
   /** The status of a GET as a system. */
   get(module: string, path: string): Promise<number>;
@@ -40,7 +40,7 @@ export interface ReloadHost {
   close(): Promise<void>;
 }
 
-/** Far beyond the second, or three, that the host needs: a machine may be busy. */
+/** The host needs one to three seconds. The rest is for a busy machine. */
 export const FOLLOW_MS = 15_000;
 
 export async function startReloadHost(

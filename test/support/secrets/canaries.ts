@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
-/** A text that nobody else makes, of letters that every place for a secret takes. */
+/** Creates a unique text of characters that are valid in every secret. */
 export function createCanary(place: string): string {
   return `canary-${place}-${randomBytes(12).toString('hex')}`;
 }
 
-/** A secret as it may stand in an output: as it is, in base64 and in hex. */
+/** The forms of a secret in an output: plain, base64 and hex. */
 function spellings(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [
@@ -16,7 +16,7 @@ function spellings(secret: string): string[] {
   ];
 }
 
-/** The places of the secrets that an output holds. */
+/** The names of the secrets that an output contains. */
 export function findCanaries(output: string, secrets: Readonly<Record<string, string>>): string[] {
   return Object.entries(secrets)
     .filter(([, secret]) => spellings(secret).some((spelling) => output.includes(spelling)))

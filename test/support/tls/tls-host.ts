@@ -6,7 +6,7 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { authority, server } from '../certificates.js';
 import { type RunningModgate, startModgate } from '../start-host.js';
 
-/** A host that listens with TLS, and the files that it follows. Stop it in `after`. */
+/** A host that listens with TLS, and the files that it watches. Stop it in `after`. */
 export interface TlsHost extends RunningModgate {
   readonly folder: string;
   write(name: string, text: string | object): string;
@@ -49,7 +49,7 @@ export async function startTlsHost(
   }
 }
 
-/** One request over a connection of its own. @throws when there is no answer. */
+/** Sends one request on a new connection. @throws when there is no response. */
 export function ask(
   host: { readonly port: number },
   path: string,
@@ -59,7 +59,7 @@ export function ask(
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
     const sent = request(
-      // Of tls.connect's options, all that a request takes as well.
+      // The options of tls.connect that a request accepts too.
       {
         host: '127.0.0.1',
         port: host.port,
@@ -81,7 +81,7 @@ export function ask(
   });
 }
 
-/** A connection after its handshake. @throws when that fails. */
+/** Opens a connection. @throws when the handshake fails. */
 export function shakeHands(
   host: { readonly port: number },
   options: ConnectionOptions = {},

@@ -9,13 +9,13 @@ import { type RunningHost, startHost } from '../../support/start-host.js';
 const TIMEOUT_MS = 2_000;
 const LOAD = { callers: 8, forMs: 800 };
 const BODY_BYTES = 40_000;
-/** Of an answer of this size: inside its body. */
+/** An offset inside the body of a response of this size. */
 const IN_BODY = 20_000;
 
 interface Case {
   readonly fault: Fault;
   readonly isFlapping?: boolean;
-  /** Whether some calls, or none, get through. */
+  /** Which calls succeed. */
   readonly passes: 'none' | 'some' | 'all';
 }
 
@@ -35,7 +35,7 @@ const CASES: readonly Case[] = [
   { fault: { kind: 'blackhole' }, isFlapping: true, passes: 'some' },
 ];
 
-describe('many calls on a faulty way to the provider', () => {
+describe('many calls over a faulty provider connection', () => {
   let provider: ScriptedProvider;
   let proxy: FaultProxy;
   let host: RunningHost;
@@ -58,7 +58,7 @@ describe('many calls on a faulty way to the provider', () => {
   for (const { fault, isFlapping = false, passes } of CASES) {
     const details = Object.values(fault).join(' ');
     const title = isFlapping ? `${details}, flapping` : details;
-    it(`with ${title}: each has a clear answer, and the way back is found`, async () => {
+    it(`return 200 or a clear 502 and recover, with ${title}`, async () => {
       if (isFlapping) proxy.flap(fault, 60);
       else await proxy.set(fault);
       const statuses = await callMany(host, 'm', LOAD);
@@ -69,17 +69,17 @@ describe('many calls on a faulty way to the provider', () => {
     });
   }
 
-  it('narrow, but wide enough, gets the whole answer through', async () => {
+  it('return 200 with a low but sufficient bandwidth', async () => {
     await proxy.set({ kind: 'bandwidth', bytesPerSecond: 2 * BODY_BYTES });
     const from = performance.now();
-    const answer = await callItems(host, 'm');
+    const response = await callItems(host, 'm');
     await proxy.set({ kind: 'none' });
-    expect(answer.status).to.equal(200);
-    expect(answer.body.toString()).to.include('x'.repeat(BODY_BYTES));
-    expect(performance.now() - from, 'the way was not narrow').to.be.greaterThan(300);
+    expect(response.status).to.equal(200);
+    expect(response.body.toString()).to.include('x'.repeat(BODY_BYTES));
+    expect(performance.now() - from, 'the bandwidth was not limited').to.be.greaterThan(300);
   });
 
-  it('too narrow is a timeout', async () => {
+  it('time out with an insufficient bandwidth', async () => {
     await proxy.set({ kind: 'bandwidth', bytesPerSecond: 2_000 });
     const problem = expectProblem(await callItems(host, 'm'), 502);
     await proxy.set({ kind: 'none' });
@@ -87,7 +87,7 @@ describe('many calls on a faulty way to the provider', () => {
     await expectRecovery(host, 'm');
   });
 
-  it('leaves no connection behind, neither at the way nor at the provider', async () => {
+  it('leave no connection open', async () => {
     await expectNoConnections(() => proxy.connections);
     await expectNoConnections(() => provider.sockets.size);
   });

@@ -1,21 +1,21 @@
 import type { ProbeFigures } from '../../support/reload/host-probe.js';
 
-/** What the host holds, after garbage collection, and how many requests it had seen. */
+/** The resources of the host after garbage collection, and the number of requests so far. */
 export interface Sample extends ProbeFigures {
   readonly requests: number;
 }
 
 const MIB = 1024 * 1024;
-/** What a heap under load gains and loses by itself. A request that leaked 1 KiB would show in 10,000. */
+/** Normal variation of a heap under load. A leak of 1 KiB per request exceeds it after 10,000 requests. */
 const HEAP_SLACK_BYTES = 8 * MIB;
-/** `GET /calls` keeps so many, of so many bytes: growth until they are there is no leak. */
+/** The buffer of `GET /calls` grows to this number of calls of this size, which is not a leak. */
 const KEPT_CALLS = 10_000;
 const KEPT_CALL_BYTES = 1024;
-/** Connections come and go. */
+/** Normal variation of the number of connections. */
 const HANDLE_SLACK = 40;
 
-/** What grew from the first third of the run to the last; nothing when it is flat. */
-export function judgeGrowth(samples: readonly Sample[]): string[] {
+/** Lists what grew from the first third of the run to the last. */
+export function findGrowth(samples: readonly Sample[]): string[] {
   const third = Math.max(1, Math.floor(samples.length / 3));
   const [first, last] = [samples.slice(0, third), samples.slice(-third)];
   const [before, after] = [first, last].map((part) => ({

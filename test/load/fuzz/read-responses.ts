@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 
-/** What came back on a connection that is over. */
-export interface Answers {
+/** All bytes that were received on a closed connection. */
+export interface Received {
   /** Latin-1. */
   readonly text: string;
-  /** The connection was reset: its last bytes may be missing. */
+  /** Whether the connection was reset, so that its last bytes may be missing. */
   readonly isReset: boolean;
 }
 
@@ -12,18 +12,20 @@ const PROBLEM_MEMBERS = ['type', 'title', 'status', 'code', 'detail', 'request_i
 const STATUS_LINE = /^HTTP\/1\.1 (\d{3}) [ -~]*$/;
 const HEADER_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Sends the bytes and reads until the other side has closed. @throws when it has not by the deadline. */
+/** Sends the bytes and reads until the peer closes. @throws when it does not close by the deadline. */
 export function exchange(
   address: { readonly host: string; readonly port: number },
   bytes: Buffer,
   { end, deadlineMs }: { readonly end: boolean; readonly deadlineMs: number },
-): Promise<Answers> {
+): Promise<Received> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let error: NodeJS.ErrnoException | null = null;
     const socket = connect({ ...address, allowHalfOpen: true });
     const timer = setTimeout(() => {
-      error = new Error(`the connection was neither answered nor closed in ${deadlineMs} ms`);
+      error = new Error(
+        `the connection had no response and was not closed within ${deadlineMs} ms`,
+      );
       error.code = 'LATE';
       socket.destroy();
     }, deadlineMs);
@@ -36,35 +38,35 @@ export function exchange(
     socket.on('close', () => {
       clearTimeout(timer);
       if (error?.code === 'LATE') reject(error);
-      else if (error?.code === 'ECONNREFUSED') reject(new Error('nobody listens any more'));
+      else if (error?.code === 'ECONNREFUSED') reject(new Error('the host is not listening'));
       else resolve({ text: Buffer.concat(chunks).toString('latin1'), isReset: error !== null });
     });
   });
 }
 
 /**
- * Judges every answer of a connection, and returns their statuses.
- * @throws for what is not HTTP/1.1, a 500, and a refusal that is no Problem.
+ * Parses every response of a connection. @returns their statuses.
+ * @throws for a response that is not HTTP/1.1, a 500, and an error response without a Problem.
  */
-export function judgeAnswers({ text, isReset }: Answers, mayBeHead: boolean): number[] {
+export function parseResponses({ text, isReset }: Received, mayBeHead: boolean): number[] {
   const statuses: number[] = [];
   for (let rest = text; rest !== ''; ) {
     const headEnd = rest.indexOf('\r\n\r\n');
     if (headEnd < 0) {
       if (isReset) return statuses;
-      throw new Error('an answer ends within its head');
+      throw new Error('a response ends within its head');
     }
     const head = readHead(rest.slice(0, headEnd));
     rest = rest.slice(headEnd + 4);
     statuses.push(head.status);
-    if (head.status === 500) throw new Error('the host answered 500');
+    if (head.status === 500) throw new Error('the host returned 500');
     if (head.length === 0 && head.status >= 400 && !mayBeHead) {
-      throw new Error('a refusal has no body');
+      throw new Error('an error response has no body');
     }
     if (head.length === 0 || (mayBeHead && /^(?:HTTP\/|$)/.test(rest))) continue;
     if (rest.length < head.length && isReset) return statuses;
-    if (rest.length < head.length) throw new Error('an answer ends within its body');
-    if (head.status >= 400) judgeProblem(rest.slice(0, head.length), head.status);
+    if (rest.length < head.length) throw new Error('a response ends within its body');
+    if (head.status >= 400) assertProblem(rest.slice(0, head.length), head.status);
     rest = rest.slice(head.length);
   }
   return statuses;
@@ -73,20 +75,22 @@ export function judgeAnswers({ text, isReset }: Answers, mayBeHead: boolean): nu
 function readHead(text: string): { status: number; length: number } {
   const [first = '', ...lines] = text.split('\r\n');
   const status = Number(STATUS_LINE.exec(first)?.[1]);
-  if (!(status >= 100 && status < 600)) throw new Error('an answer has no status line');
-  if (!lines.every((line) => HEADER_LINE.test(line))) throw new Error('an answer has a bad header');
+  if (!(status >= 100 && status < 600)) throw new Error('a response has no status line');
+  if (!lines.every((line) => HEADER_LINE.test(line)))
+    throw new Error('a response has an invalid header');
   const lengths = lines.filter((line) => /^content-length:/i.test(line));
   if (status < 200 || status === 204 || status === 304) return { status, length: 0 };
   const length = Number(/^content-length: *(\d+)$/i.exec(lengths[0] ?? '')?.[1] ?? Number.NaN);
   if (lengths.length !== 1 || Number.isNaN(length)) {
-    throw new Error('an answer has no content-length, or several');
+    throw new Error('a response has no content-length, or several');
   }
   return { status, length };
 }
 
-function judgeProblem(text: string, status: number): void {
+function assertProblem(text: string, status: number): void {
   const problem = JSON.parse(Buffer.from(text, 'latin1').toString()) as Record<string, unknown>;
   const missing = PROBLEM_MEMBERS.find((member) => !Object.hasOwn(problem, member));
   if (missing !== undefined) throw new Error(`a Problem has no ${missing}`);
-  if (problem['status'] !== status) throw new Error('a Problem tells another status');
+  if (problem['status'] !== status)
+    throw new Error('a Problem has another status than its response');
 }

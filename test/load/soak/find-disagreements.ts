@@ -1,8 +1,8 @@
 import type { CallerRecord } from './mixed-load.js';
 import type { Arrival } from './provider-process.js';
-import { MODULES, UNHARMED } from './soak-module.js';
+import { MODULES, RELIABLE } from './soak-module.js';
 
-/** What the host's log line says of a request. */
+/** The log line of a request. */
 export interface HostLine {
   readonly module: string | null;
   readonly route: string | null;
@@ -14,22 +14,22 @@ export interface HostLine {
 export interface Counted {
   /** By request id. */
   readonly callers: ReadonlyMap<string, CallerRecord>;
-  /** By request id: one each, unless something is wrong. */
+  /** By request id. More than one is an error. */
   readonly lines: ReadonlyMap<string, readonly HostLine[]>;
   readonly arrivals: readonly Arrival[];
   /** The series of `modgate_requests_total`, by `module method route status`. */
   readonly metrics: ReadonlyMap<string, number>;
 }
 
-/** A caller who hangs up as the answer is decided is counted by that answer. */
+/** A client may disconnect after the host has decided its response, which is then counted. */
 const STATUSES_OF_ABORTED = new Set([499, 200, 502]);
 
-/** Where caller, host and provider do not agree; nothing when they do. */
-export function judgeCounts(counted: Counted): string[] {
-  return [...judgeLines(counted), ...judgeMetrics(counted), ...judgeArrivals(counted)];
+/** Lists the requests for which client, host and provider disagree. */
+export function findDisagreements(counted: Counted): string[] {
+  return [...checkLines(counted), ...checkMetrics(counted), ...checkArrivals(counted)];
 }
 
-function judgeLines({ callers, lines }: Counted): string[] {
+function checkLines({ callers, lines }: Counted): string[] {
   const wrong: string[] = [];
   for (const [id, { status, outcome }] of callers) {
     const ofRequest = lines.get(id) ?? [];
@@ -37,13 +37,13 @@ function judgeLines({ callers, lines }: Counted): string[] {
     const isSame =
       outcome === 'aborted' ? STATUSES_OF_ABORTED.has(line?.status ?? 0) : line?.status === status;
     if (ofRequest.length === 1 && isSame) continue;
-    const told = ofRequest.map((one) => one.status).join(', ') || 'nothing';
-    wrong.push(`${id}: the caller saw ${outcome}, the log of the host says ${told}`);
+    const logged = ofRequest.map((one) => one.status).join(', ') || 'nothing';
+    wrong.push(`${id}: the client got ${outcome}, the host logged ${logged}`);
   }
   return wrong;
 }
 
-function judgeMetrics({ callers, lines, metrics }: Counted): string[] {
+function checkMetrics({ callers, lines, metrics }: Counted): string[] {
   const expected = new Map<string, number>();
   for (const [id, { call }] of callers) {
     if (call.isBridge) continue;
@@ -54,7 +54,7 @@ function judgeMetrics({ callers, lines, metrics }: Counted): string[] {
   }
   const wrong: string[] = [];
   for (const series of new Set([...expected.keys(), ...metrics.keys()])) {
-    // With the module its series go, and it comes and goes.
+    // Its series are removed with the module.
     if (series.startsWith(`${MODULES.transient} `)) continue;
     const [log, metric] = [expected.get(series) ?? 0, metrics.get(series) ?? 0];
     if (log !== metric) wrong.push(`modgate_requests_total ${series}: ${metric}, expected ${log}`);
@@ -71,18 +71,18 @@ export function nameSeries(
   return `${module ?? ''} ${method} ${route ?? ''} ${status}`;
 }
 
-function judgeArrivals({ callers, lines, arrivals }: Counted): string[] {
+function checkArrivals({ callers, lines, arrivals }: Counted): string[] {
   const wrong: string[] = [];
   const arrived = new Map<string, number>();
   const requestOf = new Map<string, string>();
   for (const { call_id, request_id } of arrivals) {
-    // A retry is the same call: its id comes again, but never with another request.
+    // A retry has the id of its call, which never belongs to another request.
     const other = requestOf.get(call_id) ?? request_id;
     requestOf.set(call_id, request_id);
     if (other !== request_id) wrong.push(`${other} and ${request_id} have one modgate-call-id`);
     arrived.set(request_id, (arrived.get(request_id) ?? 0) + 1);
     if (!callers.has(request_id))
-      wrong.push(`a provider was asked ${request_id}, which nobody sent`);
+      wrong.push(`a provider received ${request_id}, which no client sent`);
   }
   const callsOf = new Map<string, number>();
   for (const requestId of requestOf.values()) {
@@ -93,18 +93,18 @@ function judgeArrivals({ callers, lines, arrivals }: Counted): string[] {
   }
   for (const [id, record] of callers) {
     const attempts = lines.get(id)?.[0]?.attempts ?? 0;
-    const came = arrived.get(id) ?? 0;
+    const received = arrived.get(id) ?? 0;
     const { least, most } = boundArrivals(record, attempts);
-    if (came >= least && came <= most) continue;
-    wrong.push(`${id} (${record.outcome}): ${attempts} attempts, ${came} at the provider`);
+    if (received >= least && received <= most) continue;
+    wrong.push(`${id} (${record.outcome}): ${attempts} attempts, ${received} at the provider`);
   }
   return wrong;
 }
 
-/** Exactly the attempts, but where a fault can swallow them on the way. */
+/** Exactly the attempts, or fewer where a fault may drop them. */
 function boundArrivals({ call, outcome }: CallerRecord, attempts: number) {
-  const isUnharmed = UNHARMED.includes(call.module) || call.module === MODULES.transient;
-  const isExact = isUnharmed || (outcome === '200' && attempts === 1);
+  const isReliable = RELIABLE.includes(call.module) || call.module === MODULES.transient;
+  const isExact = isReliable || (outcome === '200' && attempts === 1);
   if (isExact || attempts === 0) return { least: attempts, most: attempts };
   return { least: outcome === '200' ? 1 : 0, most: attempts };
 }
