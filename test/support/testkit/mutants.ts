@@ -389,7 +389,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     clause: 'answer.at-limit',
     what: 'rejects a body of exactly the limit',
-    reason: /larger than 999 bytes/,
+    reason: /over 999 bytes/,
     adapter: changeRequest((invocation) => ({
       ...invocation,
       maxResponseBytes: invocation.maxResponseBytes - 1,
