@@ -158,10 +158,11 @@ describe('modgate test-plugin', () => {
   it('exits with 1 and one line for a plugin that a host rejects', async () => {
     writePlugin('broken', 'export default { adapters: [{}] };', TESTKIT);
     writePlugin('future', INDEX, TESTKIT);
-    place.write('future/plugin.json', { ...PLUGIN_JSON, contract: 9 });
+    const contract = 9;
+    place.write('future/plugin.json', { ...PLUGIN_JSON, contract });
     const cases: readonly (readonly [string, RegExp])[] = [
       ['broken', /^modgate: plugin 'acme' exports an adapter that is not branded/],
-      ['future', /^modgate: plugin 'acme' is written for contract 9/],
+      ['future', new RegExp(`^modgate: plugin 'acme' is written for contract ${contract}`)],
     ];
     for (const [folder, line] of cases) {
       const { code, stdout, stderr } = await place.run(['test-plugin', folder]);

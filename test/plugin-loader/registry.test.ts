@@ -199,8 +199,9 @@ describe('plugin registry', () => {
   });
 
   it('rejects another contract before it validates the rest', async () => {
-    const later = await read({ contract: 2, stars: [] });
-    const message = "plugin 'echo' is written for contract 2, this host has 1 (update the host)";
+    const contract = 2;
+    const later = await read({ contract, stars: [] });
+    const message = `plugin 'echo' is written for contract ${contract}, this host has 1 (update the host)`;
     await expectRejection(later, 'contract', message);
   });
 

@@ -16,6 +16,7 @@ export interface BadPlugin extends Omit<PluginFixture, 'name'> {
 }
 
 const BRAND = `[Symbol.for('modgate.adapter')]: true`;
+const NEWER_CONTRACT = 2;
 const NO_KIND = /^[^:]+:1:\d+ 'provider.kind' |no plugin has that kind/;
 
 const rejection = (reason: RegExp) =>
@@ -39,9 +40,9 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
     ...rejection(/has a bad plugin\.json:1:\d+: unknown key 'entri'/),
   },
   'a newer contract': {
-    manifest: { contract: 2 },
+    manifest: { contract: NEWER_CONTRACT },
     entry: adapterSource('KIND'),
-    ...rejection(/is written for contract 2, this host has 1/),
+    ...rejection(new RegExp(`is written for contract ${NEWER_CONTRACT}, this host has 1`)),
   },
   'a missing entry': { entry: null, ...rejection(/has no file '\.\/index\.mjs'/) },
   'an entry outside of its folder': {
