@@ -5,7 +5,7 @@ import { settingFlag } from './config/settings.js';
 import type { Log } from './contract/index.js';
 import { createSoleProcess, type HostProcess } from './host-process.js';
 import { createApp } from './http/app.js';
-import type { Authentication } from './http/authenticate.js';
+import type { Authentication } from './http/authenticate-request.js';
 import { Forward } from './http/request-chain.js';
 import { createRequestLog } from './http/request-log.js';
 import { createServer } from './http/server/server.js';
@@ -26,6 +26,7 @@ import { resolveBridgeOperations } from './operations/console/bridge-operations.
 import { ConsoleBridge } from './operations/console/console-bridge.js';
 import { Explain } from './operations/explain/explain.js';
 import { MODULE_DOCUMENTS } from './operations/explain/explained-request.js';
+import { AUTHENTICATORS, GENERATIONS, STORE } from './operations/injection-tokens.js';
 import { ActorRate } from './operations/rate-limit.js';
 import { CALL_RECORDS } from './operations/status/call-record.js';
 import { ListCalls } from './operations/status/list-calls.js';
@@ -34,10 +35,9 @@ import { createModuleOverview, ListModules } from './operations/status/list-modu
 import { ListPlugins, PLUGINS } from './operations/status/list-plugins.js';
 import { MODULE_OVERVIEW, MODULE_RECORDS } from './operations/status/module-list.js';
 import { METRICS, ReadMetrics } from './operations/status/read-metrics.js';
-import { AUTHENTICATORS, GENERATIONS, STORE } from './operations/tokens.js';
 import { openPlugins } from './plugin-loader/open-plugins.js';
+import type { PluginRegistry } from './plugin-loader/plugin-registry.js';
 import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
-import type { PluginRegistry } from './plugin-loader/registry.js';
 import { EventLoopDelay } from './provider/event-loop-delay.js';
 import { LoadShedder } from './provider/load-shedding.js';
 import { parseStoreKeys, STORE_KEY_VARIABLE } from './store/encryption-keys.js';

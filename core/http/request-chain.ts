@@ -10,8 +10,9 @@ import type { ConsoleBridge } from '../operations/console/console-bridge.js';
 import { readCheckedBody } from '../operations/forward/body-policy.js';
 import { callProvider } from '../operations/forward/call-provider.js';
 import { createEnvelope } from '../operations/forward/envelope.js';
-import { readHopByHopNames } from '../operations/forward/provider-headers.js';
+import { readHopByHopNames } from '../operations/forward/headers-to-provider.js';
 import { readResponseData } from '../operations/forward/provider-response.js';
+import { GENERATIONS } from '../operations/injection-tokens.js';
 import { enforceRateLimit } from '../operations/rate-limit.js';
 import { type Handler, Reply } from '../operations/reply.js';
 import {
@@ -20,8 +21,7 @@ import {
   type ModuleTarget,
   type RequestTracing,
 } from '../operations/request.js';
-import { GENERATIONS } from '../operations/tokens.js';
-import { type Authentication, authenticate } from './authenticate.js';
+import { type Authentication, authenticate } from './authenticate-request.js';
 import { readBridgeBody } from './bridge-body.js';
 import { discardBody } from './request/body.js';
 import { assertOriginForm, assertProtocol, type ProtocolLimits } from './request/protocol.js';

@@ -5,7 +5,7 @@ import { assertValidFile } from '../document/parse-file.js';
 import { readFileText } from '../document/read-file.js';
 import { SHIPPED_PLUGINS } from './find-plugins.js';
 import { parsePluginDigests } from './integrity.js';
-import { type PluginRegistry, readPlugins } from './registry.js';
+import { type PluginRegistry, readPlugins } from './plugin-registry.js';
 
 /** The settings of plugins. */
 export const PLUGIN_SETTINGS = ['plugins', 'pluginIntegrity', 'pluginDigests'] as const;

@@ -1,7 +1,7 @@
 import type { Log } from '../contract/index.js';
 import { Settling } from '../watch/settling.js';
 import { Watcher } from '../watch/watcher.js';
-import type { PluginRegistry } from './registry.js';
+import type { PluginRegistry } from './plugin-registry.js';
 
 // Events report changes of a plugin; polls find the rest, such as changes on a network file system.
 const POLL_MS = 30_000;

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readPlugins } from '../../core/plugin-loader/registry.js';
+import { readPlugins } from '../../core/plugin-loader/plugin-registry.js';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 
 const MANIFEST = { version: '1.0.0', contract: 1, entry: './index.mjs' };

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { digestFiles } from '../../core/plugin-loader/digests.js';
 import { parsePluginDigests } from '../../core/plugin-loader/integrity.js';
 import { PluginError } from '../../core/plugin-loader/plugin-error.js';
-import { type PluginOptions, readPlugins } from '../../core/plugin-loader/registry.js';
+import { type PluginOptions, readPlugins } from '../../core/plugin-loader/plugin-registry.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { readPlugins } from '../../core/plugin-loader/registry.js';
+import { readPlugins } from '../../core/plugin-loader/plugin-registry.js';
 import { HAS_NATS_SERVER, SHIPPED } from '../support/testkit/shipped-subjects.js';
 
 const PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));

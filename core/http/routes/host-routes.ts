@@ -10,7 +10,7 @@ import type { ListManifests } from '../../operations/status/list-manifests.js';
 import type { ListModules } from '../../operations/status/list-modules.js';
 import type { ListPlugins } from '../../operations/status/list-plugins.js';
 import type { ReadMetrics } from '../../operations/status/read-metrics.js';
-import { type Authentication, authenticate } from '../authenticate.js';
+import { type Authentication, authenticate } from '../authenticate-request.js';
 import type { HostContext, HostState, RequestContext } from '../request-context.js';
 import { isProblemCode, renderProblemPage } from '../response/problem-page.js';
 import { readCallQuery } from './calls-query.js';

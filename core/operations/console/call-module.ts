@@ -1,7 +1,7 @@
 import type { AdminActionOperation, AdminListOperation } from '../../contract/index.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { callProvider } from '../forward/call-provider.js';
-import { readHopByHopNames } from '../forward/provider-headers.js';
+import { readHopByHopNames } from '../forward/headers-to-provider.js';
 import type { BridgeCall } from './bridge-operation.js';
 
 /**

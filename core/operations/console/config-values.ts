@@ -8,8 +8,8 @@ import {
 } from '../../modules/config-fields.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { Store, StoredConfig } from '../../store/store.js';
+import { STORE } from '../injection-tokens.js';
 import { rethrowStoreError } from '../store-error.js';
-import { STORE } from '../tokens.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { ConfigValuesPayload } from './bridge-payload.js';
 

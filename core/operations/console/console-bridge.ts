@@ -3,12 +3,12 @@ import { HostError } from '../../errors.js';
 import { inject, injectable } from '../../injection.js';
 import type { Generation, GenerationSource, LiveModule } from '../../modules/live-module.js';
 import { authorize, authorizePermission } from '../authorization.js';
-import { readHopByHopNames } from '../forward/provider-headers.js';
+import { readHopByHopNames } from '../forward/headers-to-provider.js';
+import { GENERATIONS } from '../injection-tokens.js';
 import { enforceRateLimit } from '../rate-limit.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { MODULE_RECORDS, type ModuleRecords } from '../status/module-list.js';
-import { GENERATIONS } from '../tokens.js';
 import {
   BRIDGE_OPERATIONS,
   type BridgeCall,

@@ -2,7 +2,7 @@ import type { Actor, Method } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { IDENTITY_HEADER } from '../../identity/identity-keys.js';
 import { readMember } from '../../lib/read-member.js';
-import { createProviderHeaders } from '../forward/provider-headers.js';
+import { createProviderHeaders } from '../forward/headers-to-provider.js';
 import { type CallerRequest, createRequestTrace } from '../request.js';
 import type { ExplainedHeader } from './explanation.js';
 

@@ -3,6 +3,7 @@ import type { Authenticator } from '../../contract/index.js';
 import { inject, injectable } from '../../injection.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import { authorize } from '../authorization.js';
+import { AUTHENTICATORS } from '../injection-tokens.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import {
@@ -12,7 +13,6 @@ import {
   type ModuleOverview,
   type ModuleRecords,
 } from '../status/module-list.js';
-import { AUTHENTICATORS } from '../tokens.js';
 import { explainRequest } from './explain-request.js';
 import {
   type ExplainedPath,

@@ -11,8 +11,8 @@ import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
 import type { AttemptResult, ProviderCall } from '../../provider/provider-call.js';
 import { Authorization } from '../authorization.js';
 import type { CallBodies, CallerRequest, RequestTrace } from '../request.js';
+import { createProviderHeaders } from './headers-to-provider.js';
 import { createFailureError, createStatusError } from './provider-error.js';
-import { createProviderHeaders } from './provider-headers.js';
 
 export interface ProviderRequest<T, O extends ProviderOperation = ProviderOperation> {
   /** Proves that the caller may make the call. */

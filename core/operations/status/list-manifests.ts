@@ -2,9 +2,9 @@ import type { ConfigField, Manifest } from '../../contract/index.js';
 import { inject, injectable } from '../../injection.js';
 import type { GenerationSource } from '../../modules/live-module.js';
 import { authorize } from '../authorization.js';
+import { GENERATIONS } from '../injection-tokens.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
-import { GENERATIONS } from '../tokens.js';
 
 /** `GET /manifests`: the manifest of every live module, by name; `digest` covers the complete manifest. */
 @injectable()

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import type { Plugin } from '../../core/contract/index.js';
 import { PluginError, type PluginStage } from '../../core/plugin-loader/plugin-error.js';
-import { type PluginRegistry, readPlugins } from '../../core/plugin-loader/registry.js';
+import { type PluginRegistry, readPlugins } from '../../core/plugin-loader/plugin-registry.js';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 
 const SHIPPED = fileURLToPath(new URL('../../plugins', import.meta.url));
