@@ -13,6 +13,8 @@ const WEAK_IN_SUITE: readonly (readonly [comment: string, weakness: RegExp])[] =
   ['jws_rsa_roca_key', /ROCA/],
   ['keysize_too_small', /2048 bits/],
   ['exponentOne', /at least 3/],
+  // Says RSA and has the members of an elliptic curve, so there is no exponent.
+  ['wrong_kty', /at least 3/],
 ];
 
 const createRsaKey = (modulusLength = 2048) =>
