@@ -1,6 +1,6 @@
 // Writes the JSON Schemas of descriptors and manifests into dist/core/schemas. They follow from the
 // structs that validate the files, so build first: node tools/write-schemas.mjs [dist]
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Struct } from 'superstruct';
@@ -89,7 +89,9 @@ class SchemaWriter {
 
 /** The kinds of the plugins that modgate ships, with the structs of their configs. */
 async function loadKinds() {
-  const folders = readdirSync(join(outDir, 'plugins')).filter((name) => name !== 'shared');
+  const folders = readdirSync(join(outDir, 'plugins')).filter((name) =>
+    existsSync(join(outDir, 'plugins', name, 'plugin.json')),
+  );
   const plugins = await Promise.all(folders.map((name) => load(`plugins/${name}/index.js`)));
   return plugins.flatMap(({ default: { adapters } }) => adapters).toSorted(byKind);
 }
