@@ -26,7 +26,18 @@ const STATUSES_OF_ABORTED = new Set([499, 200, 502]);
 
 /** Lists the requests for which client, host and provider disagree. */
 export function findDisagreements(counted: Counted): string[] {
-  return [...checkLines(counted), ...checkMetrics(counted), ...checkArrivals(counted)];
+  const complete = { ...counted, lines: addOmittedLines(counted) };
+  return [...checkLines(complete), ...checkMetrics(complete), ...checkArrivals(complete)];
+}
+
+/** The host omits log lines of frequent 401 responses; its metrics still count each of them. */
+function addOmittedLines({ callers, lines }: Counted): Counted['lines'] {
+  const complete = new Map(lines);
+  for (const [id, { call, status }] of callers) {
+    if (status !== 401 || lines.has(id)) continue;
+    complete.set(id, [{ module: null, route: null, method: call.method, status, attempts: 0 }]);
+  }
+  return complete;
 }
 
 function checkLines({ callers, lines }: Counted): string[] {
