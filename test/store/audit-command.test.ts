@@ -77,7 +77,9 @@ for (const { name, create, require } of BACKENDS) {
       await store.appendAudit({ ...DRAFT, target: 'a\u001b[2Jb' });
       const [head, row, end] = (await audit(where)).text.split('\n');
       expect(head).to.match(/^id +at +actor +module +operation +target +permission +outcome$/);
-      expect(row).to.match(/^1 +\S+Z +user:ada +crm +config_write +a\\u001b\[2Jb +crm\.config +ok$/);
+      expect(row).to.match(
+        /^1 +\S+Z +user:ada +crm +config_write +a\\u001b\[2Jb +crm\.config +ok$/,
+      );
       expect(end).to.equal('');
     });
 
@@ -147,7 +149,9 @@ describe('modgate audit', () => {
         /^--since must be a date/,
       );
     }
-    expect(await fail(['--verify', '--module', 'crm'])).to.match(/^--verify checks the whole chain/);
+    expect(await fail(['--verify', '--module', 'crm'])).to.match(
+      /^--verify checks the whole chain/,
+    );
     expect(await fail(['--store', 'mysql://u:hunter2@db'])).to.equal(
       'the URL of the store must be postgres://user@host:5432/database',
     );
