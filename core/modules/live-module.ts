@@ -9,7 +9,6 @@ import type { ModuleConfig } from './module-config.js';
 export interface LiveRoute {
   readonly method: Method;
   readonly declaredPath: string;
-  readonly hasParams: boolean;
   /** `null`: every caller is denied (403). */
   readonly capability: string | null;
   readonly timeoutMs: number;
@@ -41,23 +40,17 @@ export function createLiveModule(parts: ModuleParts): LiveModule {
   const routes = new RouteTable<LiveRoute>();
   for (const declared of manifest.http_routes) {
     const template = parseRouteTemplate(declared.path);
-    const hasParams = template.segments.some(({ kind }) => kind !== 'literal');
-    const value = createLiveRoute(descriptor, declared, hasParams);
+    const value = createLiveRoute(descriptor, declared);
     routes.add({ method: declared.method, template, value });
   }
   return { ...parts, name: descriptor.module, routes };
 }
 
-function createLiveRoute(
-  descriptor: Descriptor,
-  declared: ManifestRoute,
-  hasParams: boolean,
-): LiveRoute {
+function createLiveRoute(descriptor: Descriptor, declared: ManifestRoute): LiveRoute {
   const shortened = declared.operation?.timeout_ms ?? Number.POSITIVE_INFINITY;
   return {
     method: declared.method,
     declaredPath: declared.path,
-    hasParams,
     capability: declared.capability ?? null,
     timeoutMs: Math.min(descriptor.limits.timeoutMs, shortened),
     idempotency: declared.operation?.idempotency ?? 'none',

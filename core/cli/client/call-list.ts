@@ -18,5 +18,3 @@ const callEntry = type({
 export type CallEntry = Infer<typeof callEntry>;
 
 export const callList = type({ calls: array(callEntry), next_cursor: nullable(string()) });
-
-export type CallList = Infer<typeof callList>;
