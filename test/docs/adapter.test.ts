@@ -14,7 +14,7 @@ import {
 import { type DocumentedBlock, readDocumentedBlocks } from '../support/docs/documented-commands.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
-/** One story: each page goes on where the one before ends. */
+/** The pages form one sequence: each continues where the previous one ends. */
 const PAGES = ['docs/extend/adapter.md', 'docs/extend/testkit.md', 'docs/extend/publishing.md'];
 const CLAUSES = 'docs/reference/clauses.md';
 const PLUGIN = 'acme-line';

@@ -58,7 +58,7 @@ describe('attack corpus', function () {
   });
 
   for (const { id, title } of ATTACK_CORPUS) {
-    it(`withstands ${id}: ${title}`, () => {
+    it(`blocks ${id}: ${title}`, () => {
       expect(results.get(id)?.reason).to.equal(null);
       expect(results.get(id)?.verdict).to.equal('held');
     });
