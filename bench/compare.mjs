@@ -1,4 +1,4 @@
-// Builds side by side, in turns: node bench/compare.mjs BUILD[,NODE FLAG…] … [--rounds N] [--seconds N]
+// Builds side by side, in turns: node bench/compare.mjs BUILD[,raw][,NODE FLAG…] … [--rounds N] [--seconds N]
 // [--warm-up SECONDS] [--payload TEXT] [--think-ms N] [--peer NAME …]. For "is this change worth it": git worktree, build, compare.
 import { parseArgs } from 'node:util';
 import { measureScenario } from './measure-scenario.mjs';
@@ -23,13 +23,19 @@ const print = (line) => process.stdout.write(`${line}\n`);
 
 pinSelf();
 const builds = positionals.map((build) => {
-  const [dist, ...nodeFlags] = build.split(',');
+  const [dist, ...flags] = build.split(',');
+  const isRaw = flags.includes('raw');
+  const nodeFlags = flags.filter((flag) => flag !== 'raw');
   return {
     name: build,
     what: '',
-    isEnveloped: true,
+    isEnveloped: !isRaw,
     isAvailable: () => true,
-    start: ({ upstream }) => startModgate({ dist, upstream: upstream.url, nodeFlags }),
+    start: ({ upstream }) =>
+      startModgate({
+        ...{ dist, upstream: upstream.url, nodeFlags },
+        mode: isRaw ? 'raw' : 'envelope',
+      }),
   };
 });
 const { systems } = await measureScenario(

@@ -13,6 +13,7 @@ const POLL_MS = 2;
  * @param {'http' | 'local'} [options.kind]
  * @param {number} [options.modules]
  * @param {number} [options.routes] of each module
+ * @param {'envelope' | 'raw'} [options.mode] what callers get of a response
  * @param {boolean} [options.hasIssuedToken] whether callers present a JWT instead of a token of the host's file
  * @param {readonly string[]} [options.nodeFlags]
  * @param {readonly string[]} [options.args] further flags of the host
@@ -24,12 +25,13 @@ export async function startModgate({
   kind = 'http',
   modules = 1,
   routes = 0,
+  mode = 'envelope',
   hasIssuedToken = false,
   nodeFlags = [],
   args = [],
   core = HOST_CORE,
 }) {
-  const files = createModulesFolder({ upstream, kind, modules, routes });
+  const files = createModulesFolder({ upstream, kind, modules, routes, mode });
   const log = openSync(files.log, 'w');
   const startedAt = performance.now();
   const child = spawnPinned(

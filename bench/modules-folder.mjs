@@ -11,9 +11,9 @@ const TOKEN = 'bench-token';
 /**
  * A folder of descriptors, a tokens file and a state folder, all temporary. `module` is called by every
  * scenario, and the last of them, by name and by file: a search that is linear would show.
- * @param {{ upstream: string, kind: 'http' | 'local', modules: number, routes: number }} options
+ * @param {{ upstream: string, kind: 'http' | 'local', modules: number, routes: number, mode: 'envelope' | 'raw' }} options
  */
-export function createModulesFolder({ upstream, kind, modules, routes }) {
+export function createModulesFolder({ upstream, kind, modules, routes, mode }) {
   const root = mkdtempSync(join(tmpdir(), 'modgate-bench-'));
   const folder = join(root, 'modules.d');
   mkdirSync(folder);
@@ -29,7 +29,12 @@ export function createModulesFolder({ upstream, kind, modules, routes }) {
   for (const name of names) {
     writeFileSync(
       join(folder, `${name}.json`),
-      JSON.stringify({ module: name, provider, manifest: `./${name}.manifest.json` }),
+      JSON.stringify({
+        module: name,
+        provider,
+        manifest: `./${name}.manifest.json`,
+        responses: { mode },
+      }),
     );
     writeFileSync(
       join(folder, `${name}.manifest.json`),

@@ -49,6 +49,7 @@ export function listScenarios(isBrief) {
         withMore('modgate-1000-modules-in-turn', { modules: MANY_MODULES }, { spread: MANY_MODULES }),
         withMore('modgate-10000-routes', { routes: MANY_ROUTES }),
         withMore('modgate-jwt', { hasIssuedToken: true }),
+        { ...withMore('modgate-raw', { mode: 'raw' }), isEnveloped: false },
       ],
     },
     ...sides.slice(1),

@@ -1,57 +1,65 @@
 import { setTimeout } from 'node:timers/promises';
-import { createAuthenticators } from './auth/authenticators.js';
+import {
+  createHostObservability,
+  openAccess,
+  openModules,
+  openRecords,
+  openStorage,
+  type Part,
+  type Parts,
+} from './compose-parts.js';
 import { ConfigError, type HostConfig } from './config/read-config.js';
 import { settingFlag } from './config/settings.js';
+import { listEnabledSurfaces } from './config/surface-list.js';
 import type { Log } from './contract/index.js';
 import { createSoleProcess, type HostProcess } from './host-process.js';
 import { createApp } from './http/app.js';
-import type { Authentication } from './http/authenticate-request.js';
+import { Cors } from './http/cors.js';
 import { Forward } from './http/request-chain.js';
 import { createRequestLog } from './http/request-log.js';
-import { createServer } from './http/server/server.js';
-import { openTls } from './http/tls/open-tls.js';
-import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
+import { createInProcessServer } from './http/server/in-process-server.js';
+import type { RejectionObserver } from './http/server/parser-errors.js';
+import { createServer, MAX_HEAD_BYTES } from './http/server/server.js';
+import { readSnapshot } from './http/surfaces/read-snapshot.js';
+import { SurfaceRegistry } from './http/surfaces/surface-registry.js';
+import { createViolationLog } from './http/violation-log.js';
 import { resolveHandler, rootContainer } from './injection.js';
 import { isLoopbackAddress } from './lib/loopback.js';
-import { readModuleDocument } from './modules/module-documents.js';
-import { ModuleRegistry } from './modules/module-registry.js';
+import { readDescriptorText, readModuleDocument } from './modules/module-documents.js';
 import { CallHistory } from './observability/calls/call-history.js';
-import { StoredCalls } from './observability/calls/stored-calls.js';
 import { describeListenerMetrics } from './observability/metrics/listener-metrics.js';
-import { describeEventLoop } from './observability/metrics/module-metrics.js';
-import { createObservability, type Observability } from './observability/observability.js';
-import { openTracing } from './observability/tracing/open-tracing.js';
+import { describeMemoryMetrics } from './observability/metrics/memory-metrics.js';
+import { describeTokenLookups } from './observability/metrics/token-lookup-metrics.js';
+import { DocumentCache } from './openapi/document-cache.js';
 import { BRIDGE_OPERATIONS } from './operations/console/bridge-operation.js';
 import { resolveBridgeOperations } from './operations/console/bridge-operations.js';
 import { ConsoleBridge } from './operations/console/console-bridge.js';
+import { SHIPPED_UI } from './operations/console/shipped-ui.js';
 import { Explain } from './operations/explain/explain.js';
+import { ExplainCalls } from './operations/explain/explain-calls.js';
 import { MODULE_DOCUMENTS } from './operations/explain/explained-request.js';
-import { AUTHENTICATORS, GENERATIONS, STORE } from './operations/injection-tokens.js';
-import { ActorRate } from './operations/rate-limit.js';
+import { TOKEN_OWNERS, TokenOwners } from './operations/explain/token-owners.js';
+import { CREDENTIAL_HEADERS, GENERATIONS, STORE } from './operations/injection-tokens.js';
 import { CALL_RECORDS } from './operations/status/call-record.js';
+import { ListAudit } from './operations/status/list-audit.js';
 import { ListCalls } from './operations/status/list-calls.js';
 import { ListManifests } from './operations/status/list-manifests.js';
 import { createModuleOverview, ListModules } from './operations/status/list-modules.js';
 import { ListPlugins, PLUGINS } from './operations/status/list-plugins.js';
 import { MODULE_OVERVIEW, MODULE_RECORDS } from './operations/status/module-list.js';
+import { DESCRIPTOR_TEXTS, ReadDescriptor } from './operations/status/read-descriptor.js';
 import { METRICS, ReadMetrics } from './operations/status/read-metrics.js';
+import { DOCUMENTS, ReadOpenApi } from './operations/status/read-openapi.js';
+import { SURFACES } from './operations/status/surface-status.js';
 import { openPlugins } from './plugin-loader/open-plugins.js';
-import type { PluginRegistry } from './plugin-loader/plugin-registry.js';
-import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
-import { EventLoopDelay } from './provider/event-loop-delay.js';
-import { LoadShedder } from './provider/load-shedding.js';
-import { parseStoreKeys, STORE_KEY_VARIABLE } from './store/encryption-keys.js';
-import { createLazyStore } from './store/lazy-store.js';
-import { parsePostgresUrl } from './store/postgres-url.js';
-import type { Store } from './store/store.js';
-import { readVersion } from './version.js';
-
-const HOUR_MS = 3_600_000;
+import { MemoryBudget } from './provider/memory-budget.js';
 
 /** A host that has read its modules and is ready to listen. */
 export interface ComposedHost {
   /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
   listen(port?: number): Promise<{ readonly url: string }>;
+  /** Where people find the open surfaces, such as `/console`. */
+  readonly surfaces: readonly { readonly name: string; readonly prefix: string }[];
   /** Reads every file again, changed or not. */
   reload(): void;
   /** Accepts no new connections; resolves when every request in flight has ended, or after `drainMs`. */
@@ -65,25 +73,8 @@ export interface ComposedHost {
   close(): Promise<void>;
 }
 
-/** An opened subsystem, and how to close it. */
-interface Part {
-  close(): void | Promise<void>;
-}
-
-type Access = Awaited<ReturnType<typeof openAccess>>;
-type Storage = Awaited<ReturnType<typeof openStorage>>;
-type Records = Awaited<ReturnType<typeof openRecords>>;
-type Modules = Awaited<ReturnType<typeof openModules>>;
 type Handlers = ReturnType<typeof resolveHandlers>;
-
-interface Parts {
-  readonly plugins: PluginRegistry;
-  readonly access: Access;
-  readonly storage: Storage;
-  readonly records: Records;
-  readonly modules: Modules;
-  readonly observability: Observability;
-}
+type Listener = ReturnType<typeof createListener>;
 
 /**
  * The composition root: the only place that sees the container.
@@ -95,7 +86,7 @@ export async function composeHost(
   log: Log,
   own: HostProcess = createSoleProcess(config, log),
 ): Promise<ComposedHost> {
-  assertTimeoutsFit(config);
+  assertSettingsFit(config);
   const opened: Part[] = [];
   const keep = <T extends Part>(part: T): T => {
     opened.unshift(part);
@@ -109,176 +100,98 @@ export async function composeHost(
     const access = keep(await openAccess(config, log, plugins));
     const storage = keep(await openStorage(config, log));
     const records = keep(await openRecords(config, log, storage));
-    const modules = keep(await openModules(config, log, own, plugins, storage));
+    const modules = keep(await openModules(config, log, own, plugins, access, storage));
     const observability = createHostObservability(access, records, modules);
-    const parts = { plugins, access, storage, records, modules, observability };
-    const handlers = resolveHandlers(config, own, parts);
+    const surfaces = new SurfaceRegistry(plugins);
+    const parts = { plugins, access, storage, records, modules, observability, surfaces };
+    const handlers = resolveHandlers(config, log, own, parts);
     const listener = keep(createListener(config, log, own, parts, handlers));
+    keep(surfaces);
+    await openSurfaces(config, log, parts, handlers, listener);
     const { drain, handOver } = listener;
-    return { listen: listener.listen, reload: modules.reload, drain, handOver, close };
+    const listen: ComposedHost['listen'] = async (port) => {
+      const address = await listener.listen(port);
+      // Operators learn at the start that a database server cannot be used.
+      if (config.store !== null) storage.store.open();
+      return address;
+    };
+    const { reload } = modules;
+    return { listen, surfaces: surfaces.listOpen(), reload, drain, handOver, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** Node would report this with a stack trace. */
-function assertTimeoutsFit({ headTimeoutMs, requestTimeoutMs }: HostConfig): void {
-  if (headTimeoutMs <= requestTimeoutMs) return;
-  throw new ConfigError('--head-timeout-ms must be at most --request-timeout-ms');
-}
-
-/** Authentication, and the connections that are accepted. */
-async function openAccess(config: HostConfig, log: Log, plugins: PluginRegistry) {
-  const { chain, hasDevTokens, close } = await createAuthenticators(config, log, plugins);
-  const tls = await openTls(config, log);
-  const actorRate = ActorRate.create(config.actorRate, config.actorBurst);
-  const authentication: Authentication = { chain, certificates: tls.certificates, actorRate };
-  return {
-    authentication,
-    hasDevTokens,
-    tlsPair: tls.pair,
-    close: async () => {
-      await tls.close();
-      await close();
-    },
-  };
-}
-
-/** The store, and the keys that sign identities. */
-async function openStorage(config: HostConfig, log: Log) {
-  const store = createStore(config, log);
-  const identity = await IdentityKeys.open({
-    stateDir: config.state,
-    log,
-    rotation: {
-      periodMs: config.identityRotationHours * HOUR_MS,
-      aheadMs: PUBLISH_AHEAD_MS,
-      overlapMs: PUBLISH_OVERLAP_MS,
-    },
-  });
-  return {
-    store,
-    identity,
-    close: async () => {
-      await identity.close();
-      await store.close();
-    },
-  };
-}
-
-/** @throws ConfigError for a malformed URL or key, although the store is opened later. */
-function createStore(config: HostConfig, log: Log): Store {
-  const keys = parseStoreKeys(process.env[STORE_KEY_VARIABLE]);
-  if (config.store !== null) parsePostgresUrl(config.store);
-  return createLazyStore(async () => {
-    const { openStore } = await import('./store/open-store.js');
-    return openStore({ url: config.store, stateDir: config.state, keys, log });
-  });
-}
-
-/** Where traces and calls are sent. */
-async function openRecords(config: HostConfig, log: Log, { store }: Storage) {
-  const { keepCalls: maxCalls, keepCallsHours: maxHours } = config;
-  const tracing = await openTracing(process.env, readVersion(), log);
-  const archive = maxCalls === 0 ? null : new StoredCalls({ store, maxCalls, maxHours, log });
-  return {
-    tracing,
-    archive,
-    close: async () => {
-      await Promise.all([tracing?.close(), archive?.close()]);
-    },
-  };
-}
-
-/** The modules of the modules folder, opened by their plugins. */
-async function openModules(
-  config: HostConfig,
-  log: Log,
-  own: HostProcess,
-  plugins: PluginRegistry,
-  { store, identity }: Storage,
-) {
-  const loopDelay = new EventLoopDelay();
-  const registry = new ModuleRegistry({
-    store,
-    modulesDir: config.modules,
-    stateDir: config.state,
-    statusSink: own.statusSink,
-    lastGood: own.lastGood,
-    leadership: own.leadership,
-    ...(own.sharedProbation && { sharedProbation: own.sharedProbation }),
-    ...(own.holders && { holders: own.holders }),
-    plugins,
-    environment: process.env,
-    pressure: new LoadShedder(config, loopDelay),
-    identity,
-    log,
-  });
-  await registry.start();
-  const watcher = new PluginWatcher(plugins, log, () => registry.rescan());
-  watcher.start();
-  return {
-    registry,
-    loopDelay,
-    // Plugins first, so that a module can use a new one.
-    reload: () => void watcher.scan(true).then(() => registry.rescan()),
-    close: async () => {
-      watcher.close();
-      await registry.close();
-      loopDelay.close();
-    },
-  };
-}
-
-function createHostObservability(
-  { authentication }: Access,
-  { archive }: Records,
-  { registry, loopDelay }: Modules,
-): Observability {
-  const host = {
-    list: () => registry.list(),
-    get reloads() {
-      return registry.reloads;
-    },
-    refusedActors: () => authentication.actorRate?.rejected ?? 0,
-  };
-  const observability = createObservability(host, archive);
-  observability.metrics.add([describeEventLoop(loopDelay)]);
-  return observability;
+/** Node would report the first with a stack trace. */
+function assertSettingsFit(config: HostConfig): void {
+  if (config.headTimeoutMs > config.requestTimeoutMs) {
+    throw new ConfigError('--head-timeout-ms must be at most --request-timeout-ms');
+  }
+  if (config.actorBudget !== null && config.actorBudget > config.memoryBudget) {
+    throw new ConfigError('--actor-budget must be at most --memory-budget');
+  }
 }
 
 /** Builds every handler of requests, through the container. */
-function resolveHandlers(config: HostConfig, own: HostProcess, parts: Parts) {
+function resolveHandlers(config: HostConfig, log: Log, own: HostProcess, parts: Parts) {
   const { registry } = parts.modules;
   const { metrics, calls } = parts.observability;
   const { archive } = parts.records;
   const view = own.connect({ overview: createModuleOverview(registry), calls, metrics });
   const container = rootContainer.createChildContainer();
+  container.register(CREDENTIAL_HEADERS, {
+    useValue: parts.access.authentication.credentialHeaders,
+  });
   container.register(GENERATIONS, { useValue: registry });
   container.register(MODULE_RECORDS, { useValue: registry });
   container.register(MODULE_OVERVIEW, { useValue: view.overview });
   container.register(PLUGINS, { useValue: parts.plugins });
+  container.register(SURFACES, { useValue: parts.surfaces });
+  container.register(SHIPPED_UI, { useValue: parts.surfaces });
   container.register(STORE, { useValue: parts.storage.store });
-  container.register(AUTHENTICATORS, { useValue: parts.access.authentication.chain });
+  const tokenOwners = new TokenOwners(parts.access.authentication.chain, log);
+  metrics.add([describeTokenLookups(tokenOwners)]);
+  container.register(TOKEN_OWNERS, { useValue: tokenOwners });
   container.register(MODULE_DOCUMENTS, {
     useValue: { read: (file) => readModuleDocument(config.modules, file) },
   });
+  container.register(DESCRIPTOR_TEXTS, {
+    useValue: { read: (file) => readDescriptorText(config.modules, file) },
+  });
   container.register(BRIDGE_OPERATIONS, { useValue: resolveBridgeOperations(container) });
+  container.register(DOCUMENTS, { useValue: createDocuments(config, parts) });
   container.register(METRICS, { useValue: view.metrics });
   container.register(CALL_RECORDS, {
     useValue: archive === null ? view.calls : new CallHistory(view.calls, archive, calls),
   });
   return {
+    overview: view.overview,
     forward: resolveHandler(container, Forward),
     bridge: resolveHandler(container, ConsoleBridge),
     listModules: resolveHandler(container, ListModules),
     listManifests: resolveHandler(container, ListManifests),
     listPlugins: resolveHandler(container, ListPlugins),
     explain: resolveHandler(container, Explain),
+    explainCalls: resolveHandler(container, ExplainCalls),
     listCalls: resolveHandler(container, ListCalls),
+    listAudit: resolveHandler(container, ListAudit),
+    readDescriptor: resolveHandler(container, ReadDescriptor),
     readMetrics: resolveHandler(container, ReadMetrics),
+    readOpenApi: resolveHandler(container, ReadOpenApi),
   };
+}
+
+/** The OpenAPI documents of the modules. */
+function createDocuments({ publicUrl }: HostConfig, { access, modules }: Parts): DocumentCache {
+  const { challenges, credentialHeaders, actorRate } = access.authentication;
+  const limitsActors = actorRate !== null;
+  return new DocumentCache(modules.registry, {
+    publicUrl,
+    challenges,
+    credentialHeaders,
+    limitsActors,
+  });
 }
 
 /** The HTTP server in front of the application. */
@@ -286,16 +199,22 @@ function createListener(
   config: HostConfig,
   log: Log,
   own: HostProcess,
-  { access, storage, records, observability }: Parts,
+  { access, storage, records, observability, surfaces }: Parts,
   handlers: Handlers,
 ) {
   const lifecycle = { isDraining: false, isClosing: false };
+  const logRequest = createRequestLog(own.requestLog, config.logSuccessSample);
+  const logViolations = createViolationLog(log);
+  const memory = new MemoryBudget(config);
+  observability.metrics.add(describeMemoryMetrics(memory));
   const app = createApp({
     log,
     lifecycle,
     ...handlers,
     authentication: access.authentication,
+    cors: config.cors === null ? null : new Cors(config.cors, config.tokenHeader),
     bodyTimeoutMs: config.bodyTimeoutMs,
+    memory,
     sendTimeoutMs: config.sendTimeoutMs,
     maxHeaders: config.maxHeaders,
     loopbackOnly: access.hasDevTokens && !config.allowDevAuthAnywhere,
@@ -304,29 +223,57 @@ function createListener(
     unreadyReason: () => (lifecycle.isDraining ? 'the host is draining' : own.unreadyReason()),
     observers: {
       onDecided: observability.observe,
-      onClosed: createRequestLog(own.requestLog, config.logSuccessSample),
+      onClosed: (completed) => {
+        logRequest(completed);
+        logViolations(completed);
+      },
     },
     tracing: records.tracing,
+    surfaces,
+    publicOrigin: config.publicUrl,
   });
-  const server = createServer(app.callback(), config, access.tlsPair, (ids, status) =>
+  const reportRejected: RejectionObserver = (ids, status) =>
     log.info(
       { request_id: ids.requestId, correlation_id: ids.correlationId, status },
       'rejected malformed request',
-    ),
-  );
+    );
+  const server = createServer(app.callback(), config, access.tlsPair, reportRejected);
   const observed = { connections: server.counts, certificate: access.tlsPair };
   observability.metrics.add(describeListenerMetrics(observed));
   return {
+    inProcess: createInProcessServer(app.callback(), MAX_HEAD_BYTES, reportRejected),
     listen: (port = config.port) => server.listen(config.host, port),
     drain: async () => {
       Object.assign(lifecycle, { isDraining: true, isClosing: true });
       await setTimeout(config.drainDelayMs);
+      surfaces.endStreams();
       await server.drain(config.drainMs);
     },
     handOver: async () => {
       lifecycle.isClosing = true;
+      surfaces.endStreams();
       await server.handOver(config.drainMs);
     },
     close: server.close,
   };
+}
+
+/** Opens the surfaces that are on; they are called once the host listens. */
+function openSurfaces(
+  { surfaces: configured }: HostConfig,
+  log: Log,
+  { plugins, access, storage, modules: { registry }, surfaces }: Parts,
+  { overview }: Handlers,
+  { inProcess }: Listener,
+): Promise<void> {
+  return surfaces.open(listEnabledSurfaces(configured, plugins.surfaces()), {
+    log,
+    chain: access.authentication.chain,
+    store: storage.store,
+    server: inProcess,
+    modules: {
+      snapshot: () => readSnapshot(overview, registry),
+      onChange: (listener) => registry.onChange(listener),
+    },
+  });
 }

@@ -28,7 +28,7 @@ export interface ErrorDetail {
   readonly reason: string;
 }
 
-export interface HostErrorOptions {
+interface HostErrorOptions {
   readonly errors?: readonly ErrorDetail[];
   /** What the client can do, one short sentence each. */
   readonly nextActions?: readonly string[];
@@ -36,6 +36,8 @@ export interface HostErrorOptions {
   readonly status?: number;
   /** Response headers that belong to the error: `retry-after`, `allow`. Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Why a request is rejected, as a word for the log; never sent. */
+  readonly reason?: string;
   readonly cause?: unknown;
 }
 
@@ -47,6 +49,7 @@ export class HostError extends Error {
   readonly errors: readonly ErrorDetail[];
   readonly nextActions: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
+  readonly reason: string | null;
 
   constructor(code: ProblemCode, detail: string, options: HostErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
@@ -55,6 +58,7 @@ export class HostError extends Error {
     this.errors = options.errors ?? [];
     this.nextActions = options.nextActions ?? [];
     this.headers = options.headers ?? {};
+    this.reason = options.reason ?? null;
   }
 
   get detail(): string {

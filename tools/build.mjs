@@ -1,7 +1,7 @@
 // Compiles into dist/ (or the given folder) from scratch: node tools/build.mjs [dist] [--if-changed]
 // With --if-changed it does nothing if no source has changed since the last build. tsc emits code only, so
-// plugin.json and the templates of a new plugin are copied. core/lib/wasm becomes WebAssembly. The JSON
-// Schemas are derived from the compiled structs.
+// plugin.json and the templates of a new plugin are copied. Pages for browsers are bundled, core/lib/wasm
+// becomes WebAssembly, and the JSON Schemas are derived from the compiled structs.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -16,8 +16,17 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { bundlePages } from './bundle-pages.mjs';
 
-const SOURCES = ['core', 'plugins', 'test', 'tools', 'package-lock.json', 'tsconfig.json'];
+const SOURCES = [
+  'core',
+  'plugins',
+  'test',
+  'tools',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.pages.json',
+];
 
 const args = process.argv.slice(2);
 const outDir = args.find((arg) => !arg.startsWith('--')) ?? 'dist';
@@ -50,15 +59,16 @@ const { error } = await asc.main(
   { stdout: process.stdout, stderr: process.stderr },
 );
 
-for (const folder of ['plugins', 'core/cli/new/plugin-template']) {
+for (const folder of ['plugins', 'core/cli/new/plugin-template', 'core/cli/new/surface-template']) {
   cpSync(folder, join(outDir, folder), {
     recursive: true,
-    filter: (path) => !/\.(ts|md)$/.test(path),
+    filter: (path) => !/\.(ts|md)$/.test(path) && !/^plugins\/[^/]+\/page$/.test(path),
   });
 }
 const bin = join(outDir, 'core/main.js');
 if (existsSync(bin)) chmodSync(bin, 0o755);
-const isCompiled = error === null && compiled.status === 0;
+const hasPages = await bundlePages(outDir, tsc);
+const isCompiled = error === null && compiled.status === 0 && hasPages;
 const schemas = isCompiled
   ? spawnSync(process.execPath, ['tools/write-schemas.mjs', outDir], { stdio: 'inherit' })
   : null;
@@ -71,7 +81,7 @@ function digestSources() {
   for (const source of SOURCES) {
     const isFolder = statSync(source).isDirectory();
     const paths = isFolder ? readdirSync(source, { recursive: true }).toSorted() : [''];
-    for (const path of paths) {
+    for (const path of paths.filter((one) => !one.includes('node_modules'))) {
       const { size, mtimeMs } = statSync(join(source, path));
       hash.update(`${source}/${path} ${size} ${mtimeMs}\n`);
     }

@@ -12,6 +12,7 @@ import {
 } from '../dist/core/config/settings.js';
 import { ADAPTER_CLAUSES } from '../dist/core/testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../dist/core/testkit/clauses/authentication.js';
+import { SURFACE_CLAUSES } from '../dist/core/testkit/clauses/surfaces.js';
 import { code, escapeText, renderSchema } from './schema-tables.mjs';
 
 const FOLDER = 'docs/reference';
@@ -46,7 +47,7 @@ const pages = {
     'Conformance clauses',
     `\`modgate test-plugin\` checks a plugin against these clauses. Their ids are stable. [Test
     kit](../extend/testkit.md) explains how to run them.`,
-    `${renderClauses('adapter', ADAPTER_CLAUSES)}\n\n${renderClauses('authenticator', AUTHENTICATION)}`,
+    `${renderClauses('adapter', ADAPTER_CLAUSES)}\n\n${renderClauses('authenticator', AUTHENTICATION)}\n\n${renderClauses('surface', SURFACE_CLAUSES)}`,
   ),
   'cli.md': renderPage(
     'Command line',
@@ -76,7 +77,11 @@ function renderPage(title, introduction, body) {
 
 function renderClauses(subject, clauses) {
   const rows = clauses.map(({ id, title }) => `| \`${id}\` | ${escapeText(title)} |`);
-  return [`| Clause | An ${subject} … |`, '|---|---|', ...rows].join('\n');
+  return [
+    `| Clause | ${subject === 'surface' ? 'A' : 'An'} ${subject} … |`,
+    '|---|---|',
+    ...rows,
+  ].join('\n');
 }
 
 function renderSettings() {

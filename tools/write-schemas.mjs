@@ -93,7 +93,7 @@ async function loadKinds() {
     existsSync(join(outDir, 'plugins', name, 'plugin.json')),
   );
   const plugins = await Promise.all(folders.map((name) => load(`plugins/${name}/index.js`)));
-  return plugins.flatMap(({ default: { adapters } }) => adapters).toSorted(byKind);
+  return plugins.flatMap(({ default: { adapters = [] } }) => adapters).toSorted(byKind);
 }
 
 const byKind = (one, other) => (one.kind < other.kind ? -1 : 1);

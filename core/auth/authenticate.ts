@@ -1,31 +1,34 @@
-import type { Actor, Authenticator, Credentials } from '../contract/index.js';
 import { HostError } from '../errors.js';
+import type { CallerCredentials } from './caller-credentials.js';
+import type { Authenticated, CheckedAuthenticator } from './checked-authenticator.js';
 
-/** What a request presents. */
-export interface CallerCredentials extends Credentials {
-  /** Remote address of the connection, where there is one. */
-  readonly address?: string | undefined;
-}
+/** The credential headers of a request with a token in `authorization` alone. */
+export const AUTHORIZATION_ONLY: ReadonlySet<string> = new Set(['authorization']);
 
 /**
- * Calls the authenticators in order; the first actor wins. One that throws is skipped. A promise is returned
- * only if an authenticator returns one.
+ * Calls the authenticators in order; the first actor wins. One that reads none of the present headers, or
+ * throws, is skipped. A promise is returned only if an authenticator returns one.
+ * @param present the credential headers of the request
  * @returns `null` when every authenticator has rejected the credentials.
  * @throws HostError 503 when one of them failed and no other knows the credentials: they may be valid, so
  * the client must not discard them.
  */
 export function authenticateWith(
-  [first, ...rest]: readonly Authenticator[],
+  [first, ...rest]: readonly CheckedAuthenticator[],
   credentials: CallerCredentials,
+  present: ReadonlySet<string>,
   failure: { readonly cause: unknown } | null = null,
-): Actor | null | Promise<Actor | null> {
+): Authenticated | null | Promise<Authenticated | null> {
   if (first === undefined) {
     if (failure === null) return null;
-    throw createUnverifiedError(failure.cause);
+    throw createUnverifiedError(failure.cause, present);
   }
-  const tryRest = (actor: Actor | null) => actor ?? authenticateWith(rest, credentials, failure);
-  const skip = (cause: unknown) => authenticateWith(rest, credentials, failure ?? { cause });
-  let found: Actor | null | Promise<Actor | null>;
+  const tryRest = (found: Authenticated | null) =>
+    found ?? authenticateWith(rest, credentials, present, failure);
+  if (!first.reads.some((name) => present.has(name))) return tryRest(null);
+  const skip = (cause: unknown) =>
+    authenticateWith(rest, credentials, present, failure ?? { cause });
+  let found: Authenticated | null | Promise<Authenticated | null>;
   try {
     found = first.authenticate(credentials);
   } catch (cause) {
@@ -34,10 +37,10 @@ export function authenticateWith(
   return found instanceof Promise ? found.then(tryRest, skip) : tryRest(found);
 }
 
-function createUnverifiedError(cause: unknown): HostError {
+function createUnverifiedError(cause: unknown, present: ReadonlySet<string>): HostError {
   return new HostError('unavailable', 'the credentials cannot be verified now', {
     cause,
-    errors: [{ field: 'authorization', reason: 'not verified' }],
+    errors: [...present].map((field) => ({ field, reason: 'not verified' })),
     nextActions: ['try again later'],
     headers: { 'retry-after': '1' },
   });

@@ -1,17 +1,17 @@
 import type { AuthenticatorChoice } from '../config/authenticator-list.js';
-import type { HostConfig } from '../config/settings.js';
+import type { HostConfig } from '../config/host-config.js';
 import type { Authenticator, Log } from '../contract/index.js';
 import { assertValidFile } from '../document/parse-file.js';
 import { ConfigError } from '../errors.js';
 import { isLoopbackAddress } from '../lib/loopback.js';
-import { createCheckedAuthenticator } from './checked-authenticator.js';
+import { type CheckedAuthenticator, createCheckedAuthenticator } from './checked-authenticator.js';
 import { createDevAuthenticator } from './dev-tokens.js';
 import { type AuthenticatorSource, openPluginAuthenticator } from './plugin-authenticator.js';
 import { openTokensAuthenticator } from './static-tokens.js';
 
 export interface Authenticators {
   /** In the order they are tried: the first actor wins. */
-  readonly chain: readonly Authenticator[];
+  readonly chain: readonly CheckedAuthenticator[];
   /** True when anyone who reaches the host can act as any actor. */
   readonly hasDevTokens: boolean;
   /** Stops watching files. */
@@ -19,8 +19,8 @@ export interface Authenticators {
 }
 
 /** A part of the chain. */
-interface Link {
-  readonly chain: readonly Authenticator[];
+interface Link<T = CheckedAuthenticator> {
+  readonly chain: readonly T[];
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ interface BuiltIn {
   readonly missing: string;
   /** Whether a configured chain must name it. */
   readonly isExplicit: boolean;
-  open(config: HostConfig, log: Log): Promise<Link>;
+  open(config: HostConfig, log: Log): Promise<Link<Authenticator>>;
 }
 
 /** In the order in which they are tried without a configured chain. */
@@ -82,6 +82,7 @@ export async function createAuthenticators(
   plugins: AuthenticatorSource = NO_PLUGINS,
 ): Promise<Authenticators> {
   const choices = chooseAuthenticators(config);
+  assertTokenHeaderUsed(config);
   const hasDevTokens = choices.some(({ name }) => name === 'dev');
   if (hasDevTokens) assertCredentialsRequired(config);
   const links: Link[] = [];
@@ -140,6 +141,13 @@ function assertCredentialsRequired(config: HostConfig): void {
   );
 }
 
+function assertTokenHeaderUsed({ tokens, tokenHeader }: HostConfig): void {
+  if (tokenHeader === null || tokens !== null) return;
+  throw new ConfigError(
+    '--token-header requires a tokens file: name one with --tokens FILE (or MODGATE_TOKENS)',
+  );
+}
+
 function createMissingError(): ConfigError {
   return new ConfigError(
     'no authenticator is configured, so every request would be rejected: name a tokens file with --tokens FILE ' +
@@ -148,16 +156,19 @@ function createMissingError(): ConfigError {
   );
 }
 
-async function openTokens({ tokens }: HostConfig, log: Log): Promise<Link> {
+async function openTokens(
+  { tokens, tokenHeader }: HostConfig,
+  log: Log,
+): Promise<Link<Authenticator>> {
   try {
-    const authenticator = await openTokensAuthenticator(tokens ?? '', { log });
+    const authenticator = await openTokensAuthenticator(tokens ?? '', { log, tokenHeader });
     return { chain: [authenticator], close: () => authenticator.close() };
   } catch (error) {
     throw assertValidFile(error);
   }
 }
 
-async function openIssuers({ issuers }: HostConfig, log: Log): Promise<Link> {
+async function openIssuers({ issuers }: HostConfig, log: Log): Promise<Link<Authenticator>> {
   // Loaded only if configured: jose and node-fetch slow down the start.
   const { openIssuersAuthenticators } = await import('./issuers.js');
   try {

@@ -4,35 +4,64 @@ import { UncaughtErrors } from '../isolation/uncaught-errors.js';
 import { withTimeout } from '../lib/promises.js';
 import { withFields } from '../log/logger.js';
 import { ACTOR_ID, SCOPE } from './actor-syntax.js';
+import type { CallerCredentials } from './caller-credentials.js';
+import { readDeclaration } from './declaration.js';
 
 /** The default of `limits.timeout_ms`: authentication takes no longer than a call. */
 const RESPONSE_TIMEOUT_MS = 5000;
 /** Waiting requests per authenticator: limits the cost of one that hangs. */
 const MAX_WAITING = 1024;
 
+const SHA256_HEX = /^[0-9a-f]{64}$/;
+
+/** The caller of a request. */
+export interface Authenticated {
+  readonly actor: Actor;
+  /** The SHA-256 of the body that the credentials cover, in hex; `null` for credentials of any body. */
+  readonly bodySha256: string | null;
+  /** Whether the authenticator reads cookies, which browsers add to requests of any page. */
+  readonly readsCookies: boolean;
+}
+
+/** An authenticator of the chain, whose results are validated. */
+export interface CheckedAuthenticator {
+  readonly name: string;
+  /** The headers that hold its credentials, in lower case. */
+  readonly reads: readonly string[];
+  /** What a 401 lists. */
+  readonly challenges: readonly string[];
+  authenticate(
+    credentials: CallerCredentials,
+  ): Authenticated | null | Promise<Authenticated | null>;
+}
+
 /**
  * Authenticators are third-party code: each has a deadline, and its actor is validated. Any other behavior
  * becomes an error, logged at most once a second.
  * @param owner receives its uncaught errors; `null` for the host's own
+ * @throws Error for invalid `reads` or `challenges`.
  */
 export function createCheckedAuthenticator(
   authenticator: Authenticator,
   log: Log,
   owner: ErrorOwner | null = null,
-): Authenticator {
+): CheckedAuthenticator {
   const { name } = authenticator;
+  const { reads, challenges } = readDeclaration(authenticator);
+  const readsCookies = reads.includes('cookie');
   const failures = new UncaughtErrors(
     withFields(log, { authenticator: name }),
     'authenticator failed',
   );
   const createLateError = () =>
     new Error(`authenticator '${name}' did not respond within ${RESPONSE_TIMEOUT_MS} ms`);
+  const validate = (result: unknown) => validateResult(result, name, readsCookies);
   let waiting = 0;
 
-  const settle = async (result: Promise<unknown>): Promise<Actor | null> => {
+  const settle = async (result: Promise<unknown>): Promise<Authenticated | null> => {
     waiting += 1;
     try {
-      return validateActor(await withTimeout(result, RESPONSE_TIMEOUT_MS, createLateError), name);
+      return validate(await withTimeout(result, RESPONSE_TIMEOUT_MS, createLateError));
     } catch (error) {
       failures.report(error);
       throw error;
@@ -42,13 +71,15 @@ export function createCheckedAuthenticator(
   };
   return {
     name,
+    reads,
+    challenges,
     authenticate: (credentials) => {
       try {
         if (waiting >= MAX_WAITING) {
           throw new Error(`authenticator '${name}' keeps ${MAX_WAITING} requests waiting`);
         }
         const result: unknown = runAs(owner, () => authenticator.authenticate(credentials));
-        return isThenable(result) ? settle(Promise.resolve(result)) : validateActor(result, name);
+        return isThenable(result) ? settle(Promise.resolve(result)) : validate(result);
       } catch (error) {
         failures.report(error);
         throw error;
@@ -69,9 +100,26 @@ function isThenable(result: unknown): result is PromiseLike<unknown> {
   return typeof (result as { readonly then?: unknown } | null | undefined)?.then === 'function';
 }
 
-/** @throws Error for anything but an actor or `null`. */
-function validateActor(result: unknown, name: string): Actor | null {
+/** @throws Error for anything but an actor, an actor with the digest of a body, or `null`. */
+function validateResult(
+  result: unknown,
+  name: string,
+  readsCookies: boolean,
+): Authenticated | null {
   if (result === null) return null;
+  const isSigned = typeof result === 'object' && result !== null && 'actor' in result;
+  if (!isSigned) return { actor: validateActor(result, name), bodySha256: null, readsCookies };
+  const { actor, bodySha256 } = result as {
+    readonly actor: unknown;
+    readonly bodySha256?: unknown;
+  };
+  if (typeof bodySha256 !== 'string' || !SHA256_HEX.test(bodySha256)) {
+    throw new Error(`authenticator '${name}' returned an invalid 'bodySha256'`);
+  }
+  return { actor: validateActor(actor, name), bodySha256, readsCookies };
+}
+
+function validateActor(result: unknown, name: string): Actor {
   const { kind, id, scopes } = (result ?? {}) as Partial<Actor>;
   if (!ACTOR_KINDS.some((known) => known === kind)) throw invalidActor(name, 'kind');
   if (typeof id !== 'string' || !ACTOR_ID.test(id)) throw invalidActor(name, 'id');

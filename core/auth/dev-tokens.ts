@@ -16,7 +16,8 @@ export function createDevAuthenticator(): Authenticator {
   };
 }
 
-function parseDevToken(token: string): Actor | null {
+/** `null` for any other token. */
+export function parseDevToken(token: string): Actor | null {
   if (token.length > MAX_TOKEN_LENGTH) return null;
   const match = DEV_TOKEN.exec(token);
   if (match === null) return null;

@@ -4,7 +4,7 @@ import type { Actor, Secret } from '../contract/index.js';
 import { QueueFull, Semaphore } from '../lib/semaphore.js';
 import { ActorCache } from './actor-cache.js';
 import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
-import type { CallerCredentials } from './authenticate.js';
+import type { CallerCredentials } from './caller-credentials.js';
 import { IssuerError, requestIssuer } from './issuer-request.js';
 import { type IntrospectionConfig, ISSUER_DEFAULTS } from './issuers-file.js';
 import { type Claims, createActor, UnmappedClaims } from './map-claims.js';

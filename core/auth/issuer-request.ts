@@ -3,7 +3,7 @@ import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { parsePlainJson } from './strict-json.js';
 
 /** From the request to the last byte of the response. Milliseconds. */
-export const ISSUER_TIMEOUT_MS = 5000;
+const ISSUER_TIMEOUT_MS = 5000;
 /** A key set has a few kilobytes. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 

@@ -24,7 +24,7 @@ import { actorId, MAX_TOKEN_LENGTH, scope } from './actor-syntax.js';
  * Asymmetric algorithms only: with a symmetric one, an issuer's public key could be used as the shared
  * secret.
  */
-export const SIGNATURE_ALGORITHMS = [
+const SIGNATURE_ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ] as const;

@@ -2,19 +2,19 @@ import { hash } from 'node:crypto';
 import type { Actor, Authenticator, Log } from '../contract/index.js';
 import { openReloadedFile } from '../watch/reloaded-file.js';
 import { ActorCache } from './actor-cache.js';
-import type { CallerCredentials } from './authenticate.js';
+import type { CallerCredentials } from './caller-credentials.js';
 import { Introspection } from './introspection.js';
 import { openIssuerKeys } from './issuer-keys.js';
 import { type IssuerConfig, type IssuersFile, parseIssuersFile } from './issuers-file.js';
 import { createRejectionLog, type RejectionLog } from './rejection-log.js';
 import { type Issuer, RejectedToken, readJwtParts, verifyJwt } from './verify-jwt.js';
 
-export interface IssuersAuthenticators {
+interface IssuersAuthenticators {
   readonly chain: readonly Authenticator[];
   close(): Promise<void>;
 }
 
-export interface IssuersOptions {
+interface IssuersOptions {
   readonly log: Log;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Between two checks of the file. Milliseconds, default 2000. */
@@ -54,7 +54,9 @@ export async function openIssuersAuthenticators(
     }),
     pollMs: options.pollMs,
   });
-  reloaded.onChange = (_current, previous) => void previous.close();
+  reloaded.onChange = (_current, previous) => {
+    previous.close().catch((error: unknown) => log.error({ err: error }, 'issuer not closed'));
+  };
   const jwt: Authenticator = {
     name: 'jwt',
     authenticate: ({ scheme, token }) =>

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Actor, Authenticator, Log } from '../contract/index.js';
+import type { Actor, Authenticator, Credentials, Log } from '../contract/index.js';
 import { openReloadedFile } from '../watch/reloaded-file.js';
 import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
 import { parseTokenFile, type TokenTable } from './token-file.js';
@@ -9,8 +9,10 @@ export interface TokensAuthenticator extends Authenticator {
   close(): Promise<void>;
 }
 
-export interface TokensOptions {
+interface TokensOptions {
   readonly log: Log;
+  /** A header that holds a token as well, in lower case; `null`: only `authorization`. */
+  readonly tokenHeader?: string | null;
   /** Between two checks of the file. Milliseconds, default 2000. */
   readonly pollMs?: number;
 }
@@ -31,12 +33,22 @@ export async function openTokensAuthenticator(
     describe: ({ size }) => ({ tokens: size }),
     pollMs: options.pollMs,
   });
+  const { tokenHeader = null } = options;
   return {
     name: 'tokens',
-    authenticate: ({ scheme, token }) =>
-      scheme === 'bearer' ? findActor(reloaded.current, token) : null,
+    reads: tokenHeader === null ? ['authorization'] : ['authorization', tokenHeader],
+    authenticate: (credentials) => {
+      const token = readToken(credentials, tokenHeader);
+      return token === null ? null : findActor(reloaded.current, token);
+    },
     close: () => reloaded.close(),
   };
+}
+
+/** The host has rejected a request with two different tokens. */
+function readToken({ scheme, token, headers }: Credentials, header: string | null): string | null {
+  if (scheme === 'bearer') return token;
+  return header === null ? null : (headers.get(header)?.[0] ?? null);
 }
 
 /**

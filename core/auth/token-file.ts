@@ -5,7 +5,7 @@ import { parseByStruct } from '../document/parse-file.js';
 import { findRepeated } from '../document/structs.js';
 import { actorId, scope, sha256 } from './actor-syntax.js';
 
-export interface TokenEntry {
+interface TokenEntry {
   readonly actor: Actor;
   /** Milliseconds since 1970; `null` for a token that does not expire. */
   readonly expiresAt: number | null;

@@ -9,7 +9,7 @@ import { type Claims, createActor, UnmappedClaims } from './map-claims.js';
 import { parsePlainObject } from './strict-json.js';
 
 /** Claimed by the token: not trusted before the signature is verified. */
-export interface JwtParts {
+interface JwtParts {
   readonly algorithm: string;
   readonly issuer: string;
 }

@@ -39,6 +39,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/explain.js'),
   },
   {
+    name: 'openapi',
+    summary: 'Print the OpenAPI document of a host or of files',
+    load: () => import('./commands/openapi.js'),
+  },
+  {
     name: 'audit',
     summary: 'Print or verify the audit log of writes and actions',
     load: () => import('./commands/audit.js'),
@@ -69,14 +74,29 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/token.js'),
   },
   {
+    name: 'sessions',
+    summary: 'List or end sessions of the console of a running host',
+    load: () => import('./commands/sessions.js'),
+  },
+  {
     name: 'plugins',
     summary: 'List plugins and their states, or print digests of their files',
     load: () => import('./commands/plugins.js'),
   },
   {
     name: 'new',
-    summary: 'Create the files of a new module or plugin',
+    summary: 'Create the files of a new module, plugin or surface',
     load: () => import('./commands/new.js'),
+  },
+  {
+    name: 'client',
+    summary: 'Write a typed TypeScript client of modules',
+    load: () => import('./commands/client.js'),
+  },
+  {
+    name: 'import',
+    summary: 'Import the OpenAPI description of a service as a module',
+    load: () => import('./commands/import.js'),
   },
   {
     name: 'test-plugin',

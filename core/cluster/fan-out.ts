@@ -72,7 +72,7 @@ interface Pending {
 }
 
 /** Sends one request to several workers and collects their responses. */
-export class FanOut {
+class FanOut {
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
 

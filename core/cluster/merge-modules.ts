@@ -3,7 +3,7 @@ import type { EndpointEntry, ModuleEntry, ModuleList } from '../operations/statu
 import { type MergedStatus, mergeStatus } from './merge-status.js';
 
 /** The modules of one worker. */
-export interface ReportedModules extends Pick<ModuleList, 'modules' | 'ignored'> {
+interface ReportedModules extends Pick<ModuleList, 'modules' | 'ignored'> {
   readonly worker: number;
 }
 

@@ -1,7 +1,7 @@
 import type { ModuleState } from '../modules/module-states.js';
 
 /** The fields in which workers may differ about one descriptor. */
-export interface WorkerStatus {
+interface WorkerStatus {
   readonly state: ModuleState;
   readonly config_digest: string | null;
   readonly file_digest: string | null;

@@ -1,5 +1,5 @@
+import type { HostConfig } from '../config/host-config.js';
 import type { ReadConfig } from '../config/read-config.js';
-import type { HostConfig } from '../config/settings.js';
 import type { LastGood } from '../modules/last-good.js';
 import type { ProbationFigures, RejectedVersion } from '../modules/probation.js';
 import type { FileStatus } from '../modules/status-files.js';
@@ -45,7 +45,7 @@ export interface WorkerQuery {
   };
 }
 
-export interface HostMetrics {
+interface HostMetrics {
   readonly snapshots: readonly MetricsSnapshot[];
   /** Counters of workers that have exited. */
   readonly retired: MetricsSnapshot;
@@ -53,7 +53,7 @@ export interface HostMetrics {
 
 export type Subject = keyof WorkerQuery;
 
-export interface SharedFigures {
+interface SharedFigures {
   /** The input digest of a version on probation. */
   readonly digest: string;
   readonly figures: ProbationFigures;

@@ -1,4 +1,10 @@
+import { HostError } from '../errors.js';
 import type { HostPhase, PrimaryMessage, Subject, WorkerMessage, WorkerQuery } from './messages.js';
+
+/** Queries of one worker that wait for the primary. */
+const MAX_QUERIES = 256;
+/** The primary waits for a second for workers that do not respond. Milliseconds. */
+const QUERY_TIMEOUT_MS = 10_000;
 
 type MessageOf<Type extends PrimaryMessage['type']> = Extract<PrimaryMessage, { type: Type }>;
 
@@ -51,15 +57,28 @@ export class PrimaryChannel {
     return new Promise((resolve) => this.on(type, resolve));
   }
 
-  /** Sends a query to all workers, including this one. */
+  /**
+   * Sends a query to all workers, including this one.
+   * @throws HostError 503 when too many queries wait, or the primary does not respond.
+   */
   query<S extends Subject>(
     subject: S,
     input: WorkerQuery[S]['input'],
   ): Promise<WorkerQuery[S]['result']> {
+    if (this.#queries.size >= MAX_QUERIES) {
+      return Promise.reject(createUnavailable('too many requests ask all workers'));
+    }
     this.#lastId += 1;
     const id = this.#lastId;
-    return new Promise((resolve) => {
-      this.#queries.set(id, resolve as (result: unknown) => void);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#queries.delete(id);
+        reject(createUnavailable('the primary process does not respond'));
+      }, QUERY_TIMEOUT_MS);
+      this.#queries.set(id, (result) => {
+        clearTimeout(timer);
+        resolve(result as WorkerQuery[S]['result']);
+      });
       this.send({ type: 'query', id, subject, input });
     });
   }
@@ -82,4 +101,11 @@ export class PrimaryChannel {
     const read = this.#responders.get(subject);
     if (read !== undefined) this.send({ type: 'response', id, response: await read(input) });
   }
+}
+
+function createUnavailable(detail: string): HostError {
+  return new HostError('unavailable', detail, {
+    nextActions: ['try again later'],
+    headers: { 'retry-after': '1' },
+  });
 }

@@ -5,7 +5,7 @@ import type { ServeSettings } from './messages.js';
 import { StatusLedger } from './status-ledger.js';
 import { Supervisor } from './supervisor.js';
 
-export interface PrimarySignals {
+interface PrimarySignals {
   /** Resolves with the signal that stops the host. */
   readonly stopped: Promise<string>;
   onHangUp(listener: () => void): void;

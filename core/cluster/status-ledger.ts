@@ -2,7 +2,7 @@ import type { LastGood, LastGoodKeeper } from '../modules/last-good.js';
 import type { FileStatus, StatusSink } from '../modules/status-files.js';
 import { type MergedStatus, mergeStatus, type WorkerReport } from './merge-status.js';
 
-export interface StatusLedgerOptions {
+interface StatusLedgerOptions {
   /** `null`: no status files. */
   readonly statusFiles: StatusSink | null;
   readonly lastGood: LastGoodKeeper;

@@ -79,10 +79,11 @@ export class Supervisor {
     removed: ({ file }, from) => this.#ledger.noteRemoved(from.id, file),
     files: ({ files }) => this.#ledger.clean(files),
     'last-good': ({ file, lastGood }) => this.#ledger.keepLastGood(file, lastGood),
-    query: ({ id, subject, input }, from) => void this.#queries.answer(from, id, subject, input),
+    query: ({ id, subject, input }, from) =>
+      this.#report(this.#queries.answer(from, id, subject, input)),
     response: ({ id, response }, from) => this.#queries.fanOut.receive(from, id, response),
     probation: (message, from) => this.#pool.broadcast({ ...message, worker: from.id }, from),
-    rejected: (message, from) => void this.#publishRejection(message, from),
+    rejected: (message, from) => this.#report(this.#publishRejection(message, from)),
     'final-metrics': ({ metrics }, from) => {
       from.hasSentFinalMetrics = true;
       this.#retired.note(from.id, metrics);
@@ -326,6 +327,11 @@ export class Supervisor {
   }
 
   /** The last good version must be on disk first, because the other workers roll back to it. */
+  /** An error in the answer to one worker must not end the others. */
+  #report(work: Promise<void>): void {
+    work.catch((error: unknown) => this.#log.error({ err: error }, 'worker message failed'));
+  }
+
   async #publishRejection(message: PrimaryMessage, from: WorkerHandle): Promise<void> {
     await this.#ledger.flush();
     this.#pool.broadcast(message, from);

@@ -12,7 +12,7 @@ const HEARTBEAT_INTERVAL_MS = 1000;
  */
 const MAX_PENDING_HEARTBEATS = 5;
 
-export interface WorkerPoolOptions {
+interface WorkerPoolOptions {
   readonly log: Log;
   readonly onMessage: (message: WorkerMessage, from: WorkerHandle) => void;
   readonly onExit: (worker: WorkerHandle, exit: WorkerExit) => void;

@@ -10,7 +10,7 @@ import { createWorkerHost } from './worker-host.js';
 /** Terminals and service managers signal the whole group. Only the primary acts on these signals. */
 const IGNORED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const;
 
-export interface WorkerProcess {
+interface WorkerProcess {
   /** Sets up the process before any module runs. */
   prepare(settings: ServeSettings, log: Logger): void;
 }

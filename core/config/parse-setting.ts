@@ -1,3 +1,5 @@
+import type { AnyStruct } from '../document/described.js';
+import { validateStruct } from '../document/validate.js';
 import { ConfigError } from '../errors.js';
 import { SETTINGS, type SettingName } from './settings.js';
 
@@ -8,19 +10,31 @@ export interface SettingText {
   readonly source: string;
   /** Relative paths start here. */
   readonly directory: string;
-  /** A list from a configuration file, for the kinds that accept one. */
+  /** A list or a mapping from a configuration file, for the kinds that accept one. */
   readonly value?: unknown;
 }
 
 /** @throws ConfigError with the source and the expected value, never with the text. */
 export function parseSetting(name: SettingName, given: SettingText): unknown {
   const { kind } = SETTINGS[name];
+  if (kind.struct !== undefined && isMapping(given.value)) assertMapping(kind.struct, given);
   const value =
     given.value === undefined
       ? kind.parse(given.text, given.directory)
       : kind.parseValue?.(given.value, given.directory);
   if (value !== undefined) return value;
   throw new ConfigError(`${given.source} must be ${kind.expected}${explainText(given.text)}`);
+}
+
+function isMapping(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function assertMapping(struct: AnyStruct, { value, source }: SettingText): void {
+  const [violation] = validateStruct(value, struct).violations;
+  if (violation === undefined) return;
+  const hint = violation.hint === null ? '' : ` (${violation.hint})`;
+  throw new ConfigError(`${source}: ${violation.message}${hint}`);
 }
 
 /** Kubernetes sets `MODGATE_PORT=tcp://…` in every pod if a service is named modgate. */

@@ -1,18 +1,13 @@
 import { existsSync } from 'node:fs';
 import { ConfigError } from '../errors.js';
+import type { HostConfig } from './host-config.js';
 import { parseSetting, type SettingText } from './parse-setting.js';
 import { readConfigFile } from './read-config-file.js';
-import {
-  type HostConfig,
-  SETTINGS,
-  type SettingName,
-  settingFlag,
-  settingVariable,
-} from './settings.js';
+import { SETTINGS, type SettingName, settingFlag, settingVariable } from './settings.js';
 
 export { ConfigError } from '../errors.js';
 export type { LogLevel } from '../log/logger.js';
-export type { HostConfig } from './settings.js';
+export type { HostConfig } from './host-config.js';
 
 /** Relative paths of flags, variables and defaults start here. */
 const WORKING_DIRECTORY = '.';
@@ -20,7 +15,7 @@ const WORKING_DIRECTORY = '.';
 /** Used without `--config`, if it is in the working directory. */
 const DEFAULT_FILE = 'modgate.yaml';
 
-export interface ConfigInput {
+interface ConfigInput {
   /** The given flags by camelCase name: a text, or `true` for a flag without one. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: NodeJS.ProcessEnv;

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import type { AnyStruct } from '../document/described.js';
 
 /** Parses the text of a setting, whatever its source. */
 export interface SettingKind<T> {
@@ -12,7 +13,9 @@ export interface SettingKind<T> {
   readonly fileType: 'string' | 'number' | 'boolean' | 'number or string';
   /** `undefined` for an invalid text. Relative paths are resolved in `directory`. */
   parse(text: string, directory: string): T | undefined;
-  /** Parses a list of a configuration file; `undefined` for an invalid one. */
+  /** Validates a mapping of a configuration file, for messages that name the wrong key. */
+  readonly struct?: AnyStruct;
+  /** Parses a list or a mapping of a configuration file; `undefined` for an invalid one. */
   parseValue?(value: unknown, directory: string): T | undefined;
 }
 
@@ -51,6 +54,27 @@ export function integer(min: number, max?: number): SettingKind<number> {
     parse: (text) => {
       const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
       return value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
+    },
+  };
+}
+
+const UNIT_BYTES = new Map([
+  ['', 1],
+  ['KiB', 2 ** 10],
+  ['MiB', 2 ** 20],
+  ['GiB', 2 ** 30],
+]);
+
+/** A number of bytes, or with a unit: `128MiB`. */
+export function bytes(min: number): SettingKind<number> {
+  const { parse } = integer(min);
+  return {
+    placeholder: 'bytes',
+    expected: `a number of bytes from ${min}, or with a unit such as 128MiB`,
+    fileType: 'number or string',
+    parse: (text, directory) => {
+      const [, digits = '', unit = ''] = /^(\d+)([KMG]iB)?$/.exec(text) ?? [];
+      return parse(String(Number(digits) * (UNIT_BYTES.get(unit) ?? Number.NaN)), directory);
     },
   };
 }

@@ -1,8 +1,12 @@
-import { LOG_LEVELS, type LogLevel } from '../log/logger.js';
-import { type AuthenticatorChoice, authenticatorList } from './authenticator-list.js';
-import { type PluginSource, pluginList } from './plugin-list.js';
+import { LOG_LEVELS } from '../log/logger.js';
+import { authenticatorList } from './authenticator-list.js';
+import { cors } from './cors.js';
+import { ENVIRONMENTS, type HostConfig, INTEGRITY_POLICIES } from './host-config.js';
+import { origin } from './origin.js';
+import { pluginList } from './plugin-list.js';
 import {
   address,
+  bytes,
   choice,
   integer,
   onOff,
@@ -13,95 +17,8 @@ import {
   storeUrl,
   workerCount,
 } from './setting-kind.js';
-
-/**
- * - `off`: the files of plugins are not checked
- * - `warn`: a plugin that `enforce` would reject is logged and used
- * - `enforce`: a plugin is used only if each of its files has the expected digest
- */
-export const INTEGRITY_POLICIES = ['off', 'warn', 'enforce'] as const;
-
-export type IntegrityPolicy = (typeof INTEGRITY_POLICIES)[number];
-export const ENVIRONMENTS = ['development', 'production'] as const;
-
-/** What `modgate serve` runs with: validated, frozen, all paths absolute. */
-export interface HostConfig {
-  /** The folder of descriptors. */
-  readonly modules: string;
-  /** Folders of plugins and npm packages, in addition to the plugins that modgate ships. */
-  readonly plugins: readonly PluginSource[] | null;
-  /** What to do with a plugin whose files do not have the expected digests. */
-  readonly pluginIntegrity: IntegrityPolicy;
-  /** The file of digests that operators keep apart from the plugins. */
-  readonly pluginDigests: string | null;
-  /** The folder for persistent data. */
-  readonly state: string;
-  /** The store of config values and audit: `postgres://…`; `null`: SQLite under `state`. */
-  readonly store: string | null;
-  /** The address to listen on: an IP address or a host name. */
-  readonly host: string;
-  /** 0 selects a free one. */
-  readonly port: number;
-  /** `development` enables dev tokens. */
-  readonly env: (typeof ENVIRONMENTS)[number];
-  /** The file of the `tokens` authenticator. */
-  readonly tokens: string | null;
-  /** The file of the issuers of signed and opaque tokens. */
-  readonly issuers: string | null;
-  /** The chain in its order; `null`: all that are configured. */
-  readonly authenticators: readonly AuthenticatorChoice[] | null;
-  /** Accepts dev tokens from other machines. */
-  readonly allowDevAuthAnywhere: boolean;
-  /** The certificate of the listener, PEM with its chain; `null`: plain HTTP. */
-  readonly tlsCert: string | null;
-  /** The key of that certificate, PEM. */
-  readonly tlsKey: string | null;
-  /** The authorities of client certificates; `null`: no client certificates. */
-  readonly tlsClientCa: string | null;
-  /** The file that maps client certificates to actors. */
-  readonly tlsClients: string | null;
-  /** From the first byte of a connection to the end of the head; also for a TLS handshake. Milliseconds. */
-  readonly headTimeoutMs: number;
-  /** Longest pause within a request body. Milliseconds. */
-  readonly bodyTimeoutMs: number;
-  /** For the whole request. Milliseconds. */
-  readonly requestTimeoutMs: number;
-  /** Longest pause of a client in reading a response. Milliseconds. */
-  readonly sendTimeoutMs: number;
-  /** How long a connection is kept open between requests. Milliseconds. */
-  readonly idleTimeoutMs: number;
-  /** Header lines of a request; one more is 431. */
-  readonly maxHeaders: number;
-  /** One more connection is closed at once. */
-  readonly maxConnections: number;
-  /** A connection is closed after this number of requests. */
-  readonly maxRequestsPerConnection: number;
-  /** Limit for each actor; 0: no limit. Requests per second. */
-  readonly actorRate: number;
-  /** Requests of an actor at once; 0: as many as per second. */
-  readonly actorBurst: number;
-  /** Lifetime of a key of `modgate-identity`. Hours. */
-  readonly identityRotationHours: number;
-  /** Time for requests in flight to finish during the drain. Milliseconds. */
-  readonly drainMs: number;
-  /** How long the host still accepts requests, not ready, before it drains. Milliseconds. */
-  readonly drainDelayMs: number;
-  readonly logLevel: LogLevel;
-  /** Share of successful requests that are logged; failures always are. */
-  readonly logSuccessSample: number;
-  /** Whether the state of each descriptor is written to `.status/` in the modules folder. */
-  readonly statusFiles: 'on' | 'off';
-  /** Most calls kept in the store; 0: only the last 10,000, in memory. */
-  readonly keepCalls: number;
-  /** How long calls are kept in the store. Hours. */
-  readonly keepCallsHours: number;
-  /** Forwarded requests at the same time; one more is `overloaded`. */
-  readonly maxInFlight: number;
-  /** Event-loop delay above which forwarded requests are `overloaded`. Milliseconds. */
-  readonly shedDelayMs: number;
-  /** Processes that share the port; `null`: only this one. */
-  readonly workers: number | null;
-}
+import { surfaceList } from './surface-list.js';
+import { tokenHeader } from './token-header.js';
 
 export type SettingName = keyof HostConfig;
 
@@ -115,6 +32,8 @@ interface Setting<T> {
 
 /** The longest delay of a Node.js timer: a longer one fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Less would reject ordinary calls. */
+const MIN_BUDGET_BYTES = 65_536;
 /** Each worker has its own connections to every provider, and 60 MiB of memory. */
 const MAX_WORKERS = 64;
 
@@ -180,6 +99,12 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     unit: null,
     help: 'file of bearer tokens by their sha-256; reloaded when it changes',
   },
+  tokenHeader: {
+    kind: tokenHeader,
+    default: null,
+    unit: null,
+    help: 'header that holds a token of the tokens file as well as authorization, such as x-api-key',
+  },
   issuers: {
     kind: path('file'),
     default: null,
@@ -192,11 +117,29 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     unit: null,
     help: 'chain of authenticators by name; by default all that are configured',
   },
+  surfaces: {
+    kind: surfaceList,
+    default: null,
+    unit: null,
+    help: 'surfaces to switch on, or off with a minus; by default console and docs are on',
+  },
   allowDevAuthAnywhere: {
     kind: onOff,
     default: 'false',
     unit: null,
     help: 'accept dev tokens from other machines: every client can then be any actor',
+  },
+  publicUrl: {
+    kind: origin,
+    default: null,
+    unit: null,
+    help: 'origin under which clients reach the host, such as https://gateway.example',
+  },
+  cors: {
+    kind: cors,
+    default: null,
+    unit: null,
+    help: 'origins of web pages that may call modules; in a file also with headers and credentials',
   },
   tlsCert: {
     kind: path('file'),
@@ -341,6 +284,18 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     default: '250',
     unit: 'ms',
     help: 'event-loop delay above which forwarded requests are rejected as overloaded',
+  },
+  memoryBudget: {
+    kind: bytes(MIN_BUDGET_BYTES),
+    default: '128MiB',
+    unit: null,
+    help: 'request and response bodies held at the same time; divided by the workers',
+  },
+  actorBudget: {
+    kind: bytes(MIN_BUDGET_BYTES),
+    default: null,
+    unit: null,
+    help: 'the same for one actor, unless it has a single request; by default a quarter',
   },
   workers: {
     kind: workerCount(MAX_WORKERS),

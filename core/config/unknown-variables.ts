@@ -18,7 +18,7 @@ const OTHER_VARIABLES: readonly string[] = [
 /** Kubernetes sets these in every pod if a service is named modgate. */
 const SERVICE_LINK = /^MODGATE_(?:SERVICE_(?:HOST|PORT)|PORT_\d)/;
 
-export interface UnknownVariable {
+interface UnknownVariable {
   readonly name: string;
   /** `did you mean MODGATE_PORT?`, `null` if no name is near. */
   readonly hint: string | null;

@@ -2,8 +2,9 @@
 export const ACTOR_KINDS = ['service', 'system', 'user'] as const;
 
 /**
- * A `service` needs scopes. A `user` also needs the scope `console.admin` for routes. `system` is the
- * operator's own automation and needs no scopes.
+ * A `service` or a `user` needs scopes. `system` is the operator's own automation and needs none. The
+ * descriptor of a module names the kinds that may call it; without `callers` a `user` also needs the scope
+ * `console.admin`.
  */
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 

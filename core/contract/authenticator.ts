@@ -7,31 +7,67 @@ import type { Secret } from './secret.js';
 
 const AUTHENTICATOR_BRAND = Symbol.for('modgate.authenticator');
 
-/** The `authorization` header. The host has already rejected a request with two of them. */
+/**
+ * What a request presents. Everything in it is chosen by the client. The host has already rejected a request
+ * with two `authorization` headers.
+ */
 export interface Credentials {
-  /** The scheme in lower case (`bearer`); empty if the header has none. */
+  /** The scheme of the `authorization` header in lower case (`bearer`); empty without that header. */
   readonly scheme: string;
-  /** What follows the scheme, unchanged: bytes as Latin-1, at most 16 KiB, chosen by the client. */
+  /** What follows the scheme, unchanged: bytes as Latin-1, at most 16 KiB; empty without that header. */
   readonly token: string;
+  /** As on the request line: `HEAD` stays `HEAD`. */
+  readonly method: string;
+  /** The raw target, byte for byte as on the request line: `/modules/crm/http/contacts?limit=10`. */
+  readonly target: string;
+  /**
+   * All headers: lower-case names, and the values of each in the order in which they were sent, as Latin-1.
+   * Cookies of the host itself are left out.
+   */
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The actor of credentials that also cover the body, such as a signature. */
+export interface SignedCredentials {
+  /** The caller, as without a signature. */
+  readonly actor: Actor;
+  /**
+   * The SHA-256 of the body that the credentials cover, in lower-case hex; that of no bytes for no body. The
+   * host compares it with the body that the provider would get: another body is 401.
+   */
+  readonly bodySha256: string;
 }
 
 /**
  * Converts credentials to an actor. Authenticators form a chain, and the first actor wins. If no
  * authenticator returns an actor, the request is 401, never anonymous.
  *
- * Called once per request, many at the same time, with untrusted input. It must not block the event loop
- * and must compare secrets in constant time. Return `null` for invalid credentials and for those of another
- * scheme. If it throws, does not return within 5 s, or returns something else, the authenticator has
- * failed: the rest of the chain is called, and without an actor the request is 503.
+ * Called at most once per request, many at the same time, with untrusted input. It must not block the event
+ * loop and must compare secrets in constant time. Return `null` for invalid credentials and for those of
+ * another scheme. If it throws, does not return within 5 s, or returns something else, the authenticator
+ * has failed: the rest of the chain is called, and without an actor the request is 503.
  */
 export interface Authenticator {
   /** In logs: `^[a-z][a-z0-9-]*$`. */
   readonly name: string;
   /**
+   * The headers that hold its credentials: 1 to 16 lower-case names. It is called only for a request with at
+   * least one of them. The host never forwards, logs or records them. Headers that have another meaning for
+   * the host (`content-type`, `idempotency-key`, …) are not allowed. Default `['authorization']`.
+   */
+  readonly reads?: readonly string[];
+  /**
+   * What a 401 lists in `www-authenticate`: 1 to 8 challenges, such as `Basic realm="staff"`. Default
+   * `['Bearer']`.
+   */
+  readonly challenges?: readonly string[];
+  /**
    * Returns `null` for invalid or foreign credentials; the next authenticator of the chain is then called.
    * The same credentials may be passed any number of times.
    */
-  authenticate(credentials: Credentials): Actor | null | Promise<Actor | null>;
+  authenticate(
+    credentials: Credentials,
+  ): Actor | SignedCredentials | null | Promise<Actor | SignedCredentials | null>;
 }
 
 /** The second argument of {@link AuthenticatorFactory.open}. */

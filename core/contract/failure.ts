@@ -35,12 +35,19 @@ export interface FailureOptions extends ErrorOptions {
   readonly status?: number;
   /** Default: `responding`. */
   readonly phase?: FailurePhase;
+  /**
+   * What went wrong, for operators: `ECONNREFUSED 127.0.0.1:4100`. The host shows up to 200 characters in log,
+   * call records and traces, never to the client. It may contain the address of the endpoint and the
+   * response's status, `content-type` and `content-encoding`: no secret, no other header, no byte of a body.
+   * Default: the message.
+   */
+  readonly detail?: string;
 }
 
 /**
  * The error that an adapter throws from `invoke`, `manifest` and `check`. Any other error counts as
  * `protocol` and is logged as an error of the adapter. The message is logged and never sent to a client.
- * Neither the message nor `cause` may contain a secret.
+ * Message, `detail` and `cause` must not contain a secret.
  */
 export class ProviderFailure extends Error {
   /** The mark, shared by all copies of the contract. */
@@ -51,14 +58,17 @@ export class ProviderFailure extends Error {
   readonly status: number | null;
   /** How far the call had come. */
   readonly phase: FailurePhase;
+  /** What went wrong, for operators. */
+  readonly detail: string;
 
-  /** @param options `cause` for the log, `status` and `phase`. */
+  /** @param options `cause` for the log, `status`, `phase` and `detail`. */
   constructor(failure: FailureCode, message: string, options: FailureOptions = {}) {
     super(message, options);
     this.name = 'ProviderFailure';
     this.failure = failure;
     this.status = options.status ?? null;
     this.phase = options.phase ?? 'responding';
+    this.detail = options.detail ?? message;
   }
 }
 

@@ -39,22 +39,55 @@ export interface ManifestRoute {
   readonly capability?: string;
   /** One line for people. */
   readonly summary?: string;
+  /** What the route does, in CommonMark. */
+  readonly description?: string;
+  /** Groups in the OpenAPI document, after the name of the module. Default none. */
+  readonly tags?: readonly string[];
+  /** Whether clients should stop calling it. Default false. */
+  readonly deprecated?: boolean;
   /** How the host treats a call. */
   readonly operation?: RouteOperation;
 }
 
+/** Whether the calls of a route have a body: always, if the client sends one, or never. */
+export type BodyRule = 'required' | 'optional' | 'none';
+
 /** Properties of the calls of a route. */
 export interface RouteOperation {
-  /** For tools; not interpreted. */
+  /** Name in the OpenAPI document and in clients. Default made of the method and the path. */
   readonly operation_id?: string;
   /** Can only shorten the module's timeout. Milliseconds, at least 1; default the module's. */
   readonly timeout_ms?: number;
   /** Whether a failed call may be repeated: always, with an idempotency key, or never. Default `none`. */
   readonly idempotency?: 'idempotent' | 'requires_key' | 'none';
-  /** For tools; the host does not validate request bodies. */
-  readonly input_schema?: Readonly<Record<string, unknown>> | null;
-  /** For tools; the host does not validate responses. */
-  readonly output_schema?: Readonly<Record<string, unknown>> | null;
+  /**
+   * Whether a call has a body. Default: `required` for POST, PUT and PATCH, `none` for DELETE. A GET has none.
+   */
+  readonly body?: BodyRule;
+  /** Of the request body; the descriptor's `schemas.input` says whether it is enforced. */
+  readonly input_schema?: JsonSchema | null;
+  /** Of the response body; the descriptor's `schemas.output` says whether it is enforced. */
+  readonly output_schema?: JsonSchema | null;
+  /** Of an object with the query parameters; arrays are repeated parameters. */
+  readonly query_schema?: SchemaObject | null;
+  /** Calls for readers. `modgate check` validates them by the schemas. */
+  readonly examples?: readonly RouteExample[];
+}
+
+/** A JSON Schema, 2020-12. References are JSON Pointers into the same schema. */
+export type JsonSchema = SchemaObject | boolean;
+
+/** A JSON Schema that is not `true` or `false`. */
+export type SchemaObject = Readonly<Record<string, unknown>>;
+
+/** A call of a route. */
+export interface RouteExample {
+  /** Unique among the examples of the route. */
+  readonly name: string;
+  /** A request body, any JSON. */
+  readonly input?: unknown;
+  /** A response body of the provider, any JSON. */
+  readonly output?: unknown;
 }
 
 /** The type of a field that consoles show or request. */
@@ -66,6 +99,8 @@ export interface AdminEntity {
   readonly name: string;
   /** For people. */
   readonly label?: string;
+  /** What the records are, in CommonMark. */
+  readonly description?: string;
   /** The permission of the console bridge that lists it. */
   readonly read_capability: string;
   /** Target of the kinds that use HTTP: `GET …?limit=&cursor=`. */
@@ -85,6 +120,8 @@ export interface AdminAction {
   readonly name: string;
   /** For people. */
   readonly label?: string;
+  /** What the action does, in CommonMark. */
+  readonly description?: string;
   /** The permission of the console bridge that invokes it. */
   readonly capability: string;
   /** Target of the kinds that use HTTP: `POST` with the input. */

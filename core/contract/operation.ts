@@ -17,8 +17,8 @@ export interface HttpRouteOperation {
   /** Decoded parameters by name, a `{rest...}` joined with `/`; an object without a prototype. */
   readonly pathParams: Readonly<Record<string, string>>;
   /**
-   * The client's bytes, valid JSON, at most `limits.request_bytes` (default 1 MiB); `null` for GET and
-   * DELETE.
+   * The client's bytes, valid JSON, at most `limits.request_bytes` (default 1 MiB); `null` for a call without
+   * a body, which any method may be.
    */
   readonly body: Uint8Array | null;
 }
@@ -128,6 +128,12 @@ export interface Invocation {
    * listens here and saves 5 µs per call. Absent if the host has a signal anyway: `cancellation ?? signal`.
    */
   readonly cancellation?: Cancellation;
+  /**
+   * Counts bytes of the response's body while they arrive, for the memory budget of the host, which aborts the
+   * call when they exceed it. Call it for each part; the host counts what was not counted when the response is
+   * complete. Absent in a copy of the invocation.
+   */
+  countReceived?(bytes: number): void;
 }
 
 /** The response of the provider, with any status. */
@@ -141,6 +147,11 @@ export interface Outcome {
    * of a body need not be joined. The bytes must not be changed afterwards.
    */
   readonly body: Uint8Array | readonly Uint8Array[] | null;
+  /**
+   * Whether the end of the body is known. `false` for one that ends with its connection and may lack bytes: the
+   * host then passes on nothing of it. Default true.
+   */
+  readonly isDelimited?: boolean;
 }
 
 /** The body of an outcome as one array; empty if there was none. */

@@ -1,11 +1,12 @@
 import type { ProviderAdapter } from './adapter.js';
 import type { AuthenticatorFactory } from './authenticator.js';
+import type { SurfaceFactory } from './surface.js';
 
 /**
  * The default export of a plugin's entry. The entry is imported once, when a descriptor first names one of
- * its kinds or the host starts with one of its authenticators, and must end its import within 5 s. A new
- * version needs a restart. The entry is first imported in a disposable worker thread, so it runs twice and
- * must only define things.
+ * its kinds or the host starts with one of its authenticators or surfaces, and must end its import within
+ * 5 s. A new version needs a restart. The entry is first imported in a disposable worker thread, so it runs
+ * twice and must only define things.
  */
 export interface Plugin {
   /** Their kinds must be exactly those of `kinds` in `plugin.json`. Default: none. */
@@ -15,4 +16,7 @@ export interface Plugin {
   /** Their names must be exactly those of `authenticators` in `plugin.json`. Default: none. */
   // biome-ignore lint/suspicious/noExplicitAny: likewise
   readonly authenticators?: readonly AuthenticatorFactory<any>[];
+  /** Their names must be exactly those of `surfaces` in `plugin.json`. Default: none. */
+  // biome-ignore lint/suspicious/noExplicitAny: likewise
+  readonly surfaces?: readonly SurfaceFactory<any>[];
 }

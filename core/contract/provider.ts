@@ -9,6 +9,12 @@ export interface Endpoint {
   readonly id: string;
   /** Share of the calls relative to the other endpoints; a whole number, at least 1. */
   readonly weight: number;
+  /**
+   * The base of all targets sent to it, for kinds that call URLs: `https://crm.example/api`. http or https,
+   * without credentials, query and fragment. In responses the host maps references below it to its own paths.
+   * Default: none; then only references that begin with one `/` are mapped.
+   */
+  readonly url?: string;
 }
 
 /** How the host distributes calls over {@link Provider.endpoints} and checks them. */

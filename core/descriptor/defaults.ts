@@ -1,6 +1,8 @@
 /** The defaults of a descriptor, in its own words; milliseconds and bytes. */
 export const DESCRIPTOR_DEFAULTS = {
   enabled: true,
+  callers: ['service', 'system'],
+  responses: { mode: 'envelope' },
   provider_errors: 'problem',
   limits: {
     timeout_ms: 5000,
@@ -16,6 +18,7 @@ export const DESCRIPTOR_DEFAULTS = {
   retry: { attempts: 2, budget: 0.2 },
   breaker: { failures: 5, ratio: 0.5, window_ms: 10_000, open_ms: 10_000, max_open_ms: 60_000 },
   records: { capture_bytes: 0 },
+  schemas: { input: 'enforce', output: 'off' },
   /** Only for a descriptor that has a probation. */
   probation: { seconds: 30, max_error_rate: 0.05, min_calls: 10 },
 } as const;

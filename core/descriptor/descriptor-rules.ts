@@ -4,24 +4,38 @@ import { readMember } from '../lib/read-member.js';
 import { DESCRIPTOR_DEFAULTS, withDefaults } from './defaults.js';
 import type { DescriptorAdapter } from './descriptor.js';
 import type { WireDescriptor } from './descriptor-struct.js';
+import { explainUnexposable } from './expose-headers.js';
 import { explainDeniedHeader, isAlwaysForwarded } from './forward-headers.js';
 import { createManifestSource } from './from-wire.js';
 
 /**
  * The rules that a struct cannot express. `accepted` is what the struct accepts of the `written`
  * descriptor: a rule is skipped where the struct has rejected what it needs.
+ * @param credentialHeaders the headers that hold credentials of callers, in lower case
  */
 export function validateDescriptor(
   accepted: Partial<WireDescriptor> | null,
   written: unknown,
   adapter: DescriptorAdapter | null,
+  credentialHeaders: readonly string[] = [],
 ): Violation[] {
   if (accepted === null) return [];
   const isWhole = (key: keyof WireDescriptor) =>
     readMember(written, key) === undefined || accepted[key] !== undefined;
   return [
     ...(isWhole('manifest') ? validateManifestSource(accepted, adapter) : []),
-    ...validateForwardHeaders(accepted.forward_headers ?? []),
+    ...validateHeaderNames(
+      accepted.forward_headers ?? [],
+      ['forward_headers'],
+      'refused-header',
+      (name) => explainDeniedHeader(name, credentialHeaders),
+    ),
+    ...validateHeaderNames(
+      accepted.responses?.expose_headers ?? [],
+      ['responses', 'expose_headers'],
+      'unexposable-header',
+      explainUnexposable,
+    ),
     ...validateBreaker(accepted.breaker ?? {}, readMember(written, 'breaker')),
   ];
 }
@@ -42,19 +56,25 @@ function validateManifestSource(
 }
 
 /** Skips holes, which replace names that the struct has rejected. */
-function validateForwardHeaders(names: readonly string[]): Violation[] {
+function validateHeaderNames(
+  names: readonly string[],
+  parent: readonly string[],
+  deniedRule: string,
+  explainDenied: (name: string) => string | null,
+): Violation[] {
   const seen = new Set<string>();
   return names.flatMap((name, index): Violation[] => {
-    const path = ['forward_headers', index];
-    const reason = explainDeniedHeader(name);
+    const path = [...parent, index];
+    const subject = `'${parent.join('.')}[${index}]'`;
+    const reason = explainDenied(name);
     const isRepeated = seen.has(name.toLowerCase());
     seen.add(name.toLowerCase());
     if (reason !== null) {
-      const message = `'forward_headers[${index}]': ${reason}`;
-      return [{ rule: 'refused-header', message, hint: 'remove it', path, at: 'value' }];
+      const message = `${subject}: ${reason}`;
+      return [{ rule: deniedRule, message, hint: 'remove it', path, at: 'value' }];
     }
     if (!isRepeated) return [];
-    const message = `'forward_headers[${index}]' is listed twice`;
+    const message = `${subject} is listed twice`;
     return [{ rule: 'duplicate-header', message, hint: 'remove it', path, at: 'value' }];
   });
 }
@@ -78,6 +98,7 @@ function validateBreaker(
 export function findWarnings(wire: WireDescriptor): Violation[] {
   return [
     ...findNeedlessHeaders(wire.forward_headers ?? []),
+    ...findNeedlessProviderErrors(wire),
     ...findUncallableGrants(wire.console?.grants ?? []),
   ];
 }
@@ -89,6 +110,14 @@ function findNeedlessHeaders(names: readonly string[]): Violation[] {
     const path = ['forward_headers', index];
     return [{ rule: 'needless-header', message, hint: 'remove it', path, at: 'value' }];
   });
+}
+
+function findNeedlessProviderErrors({ responses, provider_errors }: WireDescriptor): Violation[] {
+  if (responses?.mode !== 'raw' || provider_errors === undefined) return [];
+  const message =
+    "'provider_errors' has no effect in raw mode, where callers get every error of the provider";
+  const path = ['provider_errors'];
+  return [{ rule: 'needless-option', message, hint: 'remove it', path, at: 'key' }];
 }
 
 /** The permission is a segment of the bridge's path, which cannot hold every capability. */

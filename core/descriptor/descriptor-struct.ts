@@ -10,6 +10,7 @@ import {
   refine,
   unknown,
 } from 'superstruct';
+import { ACTOR_KINDS } from '../contract/index.js';
 import {
   type AnyStruct,
   described,
@@ -20,8 +21,9 @@ import {
 } from '../document/described.js';
 import { matching, nonEmptyText, numberBetween, wholeNumber } from '../document/structs.js';
 import { DESCRIPTOR_DEFAULTS } from './defaults.js';
+import { DEFAULT_EXPOSED } from './expose-headers.js';
 import { HEADER_NAME } from './forward-headers.js';
-import { capability, digest, moduleName } from './identifiers.js';
+import { BUILTIN_UI, capability, DIGEST, digest, moduleName } from './identifiers.js';
 
 /** The bounds detect a wrong unit (seconds for milliseconds, MiB for bytes); they are not a policy. */
 type Bounds = readonly [min: number, max: number];
@@ -74,6 +76,15 @@ const manifestSource = described(
     return isMapping ? manifestMapping : notManifestSource;
   }),
   when({ type: 'string' }, manifestPath, manifestMapping),
+);
+
+const callers = described(
+  refine(
+    array(enums(ACTOR_KINDS)),
+    'a list of distinct kinds of actors, at least one',
+    (kinds) => kinds.length > 0 && new Set(kinds).size === kinds.length,
+  ),
+  { minItems: 1, uniqueItems: true },
 );
 
 const defaults = DESCRIPTOR_DEFAULTS;
@@ -220,6 +231,50 @@ const probation = named(
   ),
 );
 
+const responses = named(
+  'responses',
+  described(
+    object({
+      mode: optionally(enums(['envelope', 'raw']), {
+        default: defaults.responses.mode,
+        description:
+          "What callers get: envelope is 200 with the provider's JSON in data; raw is the provider's status and JSON.",
+      }),
+      expose_headers: optionally(array(matching('the name of a header', HEADER_NAME)), {
+        description: `Response headers of the provider that callers get. Default: none in the envelope; in raw mode ${DEFAULT_EXPOSED.raw.join(', ')}.`,
+      }),
+    }),
+    { description: 'What callers get of a response of the provider.' },
+  ),
+);
+
+const SCHEMA_MODES = ['enforce', 'report', 'off'] as const;
+
+const schemas = named(
+  'schemas',
+  described(
+    object({
+      input: optionally(enums(SCHEMA_MODES), {
+        default: defaults.schemas.input,
+        description: 'What happens to a request that violates the schemas of its route.',
+      }),
+      output: optionally(enums(SCHEMA_MODES), {
+        default: defaults.schemas.output,
+        description: 'What happens to a response that violates the schema of its route.',
+      }),
+    }),
+    {
+      description:
+        'Whether the schemas of the manifest are checked. enforce rejects, report counts, off ignores.',
+    },
+  ),
+);
+
+const uiArtifact = matching(
+  `a digest: sha256: and 64 lower-case hex digits, or ${BUILTIN_UI}`,
+  new RegExp(`^${BUILTIN_UI}$|${DIGEST.source}`),
+);
+
 const consoleSection = named(
   'console',
   described(
@@ -227,7 +282,11 @@ const consoleSection = named(
       release: optionally(digest, {
         description: "Release that the grants are for. Default: the manifest's digest.",
       }),
-      ui: optionally(array(digest), { default: [], description: 'UI artifacts that may call.' }),
+      ui: optionally(array(uiArtifact), {
+        default: [],
+        description:
+          "UI artifacts that may call: digests, or 'builtin' for the host's own console.",
+      }),
       grants: optionally(array(capability), {
         default: [],
         description: 'Permissions that these artifacts may use.',
@@ -281,19 +340,26 @@ export const descriptorStruct = described(
       description:
         'Whether each call carries modgate-identity, a signed token that names the actor.',
     }),
+    callers: optionally(callers, {
+      default: DESCRIPTOR_DEFAULTS.callers,
+      description:
+        'The kinds of actors that may call the routes of the module. The list is exact; a user with the scope console.admin always may.',
+    }),
     forward_headers: optionally(array(matching('the name of a header', HEADER_NAME)), {
       default: [],
       description: 'Request headers that the provider gets in addition to the usual ones.',
     }),
+    responses: optionally(responses, {}),
     provider_errors: optionally(enums(['problem', 'passthrough']), {
       default: DESCRIPTOR_DEFAULTS.provider_errors,
       description:
-        "passthrough returns a provider's 400, 404, 409, 410, 412, 422 and 429 to the client; problem answers 502.",
+        "passthrough returns a provider's 400, 404, 409, 410, 412, 422 and 429 to the client; problem answers 502. No effect in raw mode.",
     }),
     retry: optionally(retry, {}),
     breaker: optionally(breaker, {}),
     records: optionally(records, {}),
     probation: optionally(probation, {}),
+    schemas: optionally(schemas, {}),
     console: optionally(consoleSection, {}),
   }),
   {

@@ -1,4 +1,4 @@
-import type { Supports } from '../contract/index.js';
+import type { ActorKind, Supports } from '../contract/index.js';
 import type { AnyStruct } from '../document/described.js';
 
 export interface Limits {
@@ -20,7 +20,7 @@ export interface RateLimit {
   readonly actorBurst: number;
 }
 
-export interface Retry {
+interface Retry {
   /** Retries at most, in addition to the first attempt. */
   readonly attempts: number;
   /** What each call adds to the bucket from which a retry takes 1. */
@@ -43,6 +43,21 @@ export interface Probation {
   readonly maxErrorRate: number;
   readonly minCalls: number;
 }
+
+/**
+ * What callers get of a response. `envelope`: 200 with eight members, one of them the provider's JSON. `raw`: the
+ * provider's own status and JSON.
+ */
+export type ResponseMode = 'envelope' | 'raw';
+
+export interface Responses {
+  readonly mode: ResponseMode;
+  /** Response headers of the provider that callers get; lower-case names. */
+  readonly exposeHeaders: readonly string[];
+}
+
+/** `enforce` rejects what violates a schema, `report` counts it. */
+export type SchemaMode = 'enforce' | 'report' | 'off';
 
 /** Where the manifest comes from; `path` and `url` as written. */
 export type ManifestSource =
@@ -67,13 +82,18 @@ export interface Descriptor {
   readonly rate: RateLimit;
   /** Whether each call carries a signed token that names the actor. */
   readonly identity: boolean;
+  /** The kinds of actors that may call the routes of the module. */
+  readonly callers: readonly ActorKind[];
   /** Lower-case names. */
   readonly forwardHeaders: readonly string[];
+  readonly responses: Responses;
+  /** Always `problem` in raw mode, where it has no effect. */
   readonly providerErrors: 'problem' | 'passthrough';
   readonly retry: Retry;
   readonly breaker: Breaker;
   readonly records: { readonly captureBytes: number };
   readonly probation: Probation | null;
+  readonly schemas: { readonly input: SchemaMode; readonly output: SchemaMode };
   readonly console: {
     /** `null`: the manifest's digest. */
     readonly release: string | null;

@@ -6,12 +6,15 @@ import type {
   ManifestSource,
   Probation,
   RateLimit,
+  Responses,
 } from './descriptor.js';
 import type { WireDescriptor } from './descriptor-struct.js';
+import { DEFAULT_EXPOSED } from './expose-headers.js';
 
 /** Converts the names of the file to those of the code and fills in the defaults. */
 export function createDescriptor(wire: WireDescriptor, config: unknown): Descriptor {
   const defaults = DESCRIPTOR_DEFAULTS;
+  const responses = createResponses(wire.responses);
   return {
     module: wire.module,
     enabled: wire.enabled ?? defaults.enabled,
@@ -21,14 +24,21 @@ export function createDescriptor(wire: WireDescriptor, config: unknown): Descrip
     limits: createLimits(withDefaults(defaults.limits, wire.limits)),
     rate: createRate(withDefaults(defaults.rate, wire.rate)),
     identity: wire.identity ?? defaults.identity,
+    callers: wire.callers ?? defaults.callers,
     forwardHeaders: (wire.forward_headers ?? []).map((name) => name.toLowerCase()),
-    providerErrors: wire.provider_errors ?? defaults.provider_errors,
+    responses,
+    providerErrors:
+      responses.mode === 'raw' ? 'problem' : (wire.provider_errors ?? defaults.provider_errors),
     retry: withDefaults(defaults.retry, wire.retry),
     breaker: createBreaker(withDefaults(defaults.breaker, wire.breaker)),
     records: { captureBytes: wire.records?.capture_bytes ?? defaults.records.capture_bytes },
     probation: wire.probation
       ? createProbation(withDefaults(defaults.probation, wire.probation))
       : null,
+    schemas: {
+      input: wire.schemas?.input ?? defaults.schemas.input,
+      output: wire.schemas?.output ?? defaults.schemas.output,
+    },
     console: {
       release: wire.console?.release ?? null,
       ui: wire.console?.ui ?? [],
@@ -77,6 +87,12 @@ function createProbation(wire: Filled<'probation'>): Probation {
     maxErrorRate: wire.max_error_rate,
     minCalls: wire.min_calls,
   };
+}
+
+function createResponses(wire: WireDescriptor['responses']): Responses {
+  const mode = wire?.mode ?? DESCRIPTOR_DEFAULTS.responses.mode;
+  const named = wire?.expose_headers?.map((name) => name.toLowerCase());
+  return { mode, exposeHeaders: named ?? DEFAULT_EXPOSED[mode] };
 }
 
 export function createManifestSource(wire: WireDescriptor['manifest']): ManifestSource {

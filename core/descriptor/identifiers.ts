@@ -24,3 +24,6 @@ export const capability = named(
   'capability',
   matching('a capability: at most 128 visible ASCII characters, no comma, no space', CAPABILITY),
 );
+
+/** Stands for the bundles of the surfaces that ship with the host. */
+export const BUILTIN_UI = 'builtin';

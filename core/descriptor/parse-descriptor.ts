@@ -2,6 +2,7 @@ import {
   createDiagnostic,
   createInvalidFile,
   type Diagnostic,
+  InvalidFile,
   type Locate,
   type Violation,
 } from '../document/diagnostic.js';
@@ -12,7 +13,7 @@ import { readMember } from '../lib/read-member.js';
 import type { Descriptor, DescriptorAdapter } from './descriptor.js';
 import { findWarnings, validateDescriptor } from './descriptor-rules.js';
 import { descriptorStruct, type WireDescriptor } from './descriptor-struct.js';
-import { createDescriptor } from './from-wire.js';
+import { createDescriptor, createManifestSource } from './from-wire.js';
 
 /** Adapters by kind, imported when a descriptor first needs one. */
 export interface DescriptorAdapters {
@@ -21,11 +22,13 @@ export interface DescriptorAdapters {
   adapter(kind: string): Promise<DescriptorAdapter>;
 }
 
-export interface DescriptorInput {
+interface DescriptorInput {
   /** The name of the file; its extension decides between JSON and YAML. */
   readonly file: string;
   readonly text: string;
   readonly adapters: DescriptorAdapters;
+  /** The headers that hold credentials of callers, in lower case. Default: those that are always known. */
+  readonly credentialHeaders?: readonly string[];
 }
 
 export interface ParsedDescriptor {
@@ -34,7 +37,26 @@ export interface ParsedDescriptor {
   readonly locate: Locate;
 }
 
-/** @throws InvalidFile with all errors of the descriptor. */
+/** Parts of a descriptor with errors: the files that they name are checked as well. */
+interface AcceptedParts {
+  readonly locate: Locate;
+  readonly adapter: DescriptorAdapter | null;
+  /** As written; parts of it may be invalid. */
+  readonly config: unknown;
+  readonly manifest: Pick<Descriptor, 'module' | 'manifest' | 'manifestDigest'> | null;
+}
+
+/** A descriptor with errors in itself, not in a file that it names. */
+export class InvalidDescriptor extends InvalidFile {
+  readonly accepted: AcceptedParts;
+
+  constructor(diagnostics: readonly Diagnostic[], accepted: AcceptedParts) {
+    super(diagnostics);
+    this.accepted = accepted;
+  }
+}
+
+/** @throws InvalidDescriptor with all errors of the descriptor. */
 export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDescriptor> {
   const { value, locate } = readStructuredText(input.file, input.text);
   const source = { file: input.file, locate };
@@ -45,9 +67,23 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
     ...shape.violations.map((violation) => hintAtConfig(violation, found.adapter)),
     ...found.violations,
     ...config.violations,
-    ...validateDescriptor(shape.accepted as Partial<WireDescriptor> | null, value, found.adapter),
+    ...validateDescriptor(
+      shape.accepted as Partial<WireDescriptor> | null,
+      value,
+      found.adapter,
+      input.credentialHeaders,
+    ),
   ];
-  if (violations.length > 0) throw createInvalidFile(violations, source);
+  if (violations.length > 0) {
+    const { diagnostics } = createInvalidFile(violations, source);
+    const accepted = (shape.accepted ?? {}) as Partial<WireDescriptor>;
+    throw new InvalidDescriptor(diagnostics, {
+      locate,
+      adapter: found.adapter,
+      config: readConfig(value),
+      manifest: readAcceptedManifest(accepted, value),
+    });
+  }
   const wire = shape.value as WireDescriptor;
   const warnings = findWarnings(wire).map((one) => createDiagnostic(one, source, 'warning'));
   return { descriptor: createDescriptor(wire, config.value), warnings, locate };
@@ -88,8 +124,24 @@ function validateProviderConfig(
   adapter: DescriptorAdapter | null,
 ): ValidationResult {
   if (adapter === null) return { value: null, violations: [], accepted: null };
-  const config = readMember(readMember(value, 'provider'), 'config') ?? {};
-  return validateStruct(config, adapter.config, ['provider', 'config']);
+  return validateStruct(readConfig(value), adapter.config, ['provider', 'config']);
+}
+
+function readConfig(value: unknown): unknown {
+  return readMember(readMember(value, 'provider'), 'config') ?? {};
+}
+
+/** Only a manifest that is written: the default would be an error of some adapters. */
+function readAcceptedManifest(
+  { module, manifest, manifest_digest }: Partial<WireDescriptor>,
+  written: unknown,
+): AcceptedParts['manifest'] {
+  if (manifest === undefined || readMember(written, 'manifest') === undefined) return null;
+  return {
+    module: module ?? '',
+    manifest: createManifestSource(manifest),
+    manifestDigest: manifest_digest ?? null,
+  };
 }
 
 /** A key of the adapter's config that is written outside `config`. */

@@ -8,7 +8,7 @@ export type AnyStruct = Struct<any, any>;
 export type Keywords = Readonly<Record<string, unknown>>;
 
 /** A schema that others refer to by its name, as `#/$defs/<name>`. */
-export interface Definition {
+interface Definition {
   readonly name: string;
   readonly struct: AnyStruct;
 }

@@ -1,8 +1,9 @@
 import { FILE_REFERENCE_TYPE, SECRET_REFERENCE_TYPE } from '../contract/index.js';
 import type { AnyStruct } from './described.js';
 import type { Path } from './diagnostic.js';
+import { validateStruct } from './validate.js';
 
-export type ReferenceKind = 'secret' | 'file';
+type ReferenceKind = 'secret' | 'file';
 
 export interface FoundReference {
   readonly kind: ReferenceKind;
@@ -22,7 +23,7 @@ const listeners = globalThis as {
   [LISTENER]?: (type: string, text: string, path: Path) => void;
 };
 
-/** Every reference of a config that its struct has accepted. */
+/** Every reference of a config; of an invalid one, those that the struct accepts. */
 export function findReferences(config: unknown, struct: AnyStruct): FoundReference[] {
   const found = new Map<string, FoundReference>();
   listeners[LISTENER] = (type, text, path) => {
@@ -31,7 +32,7 @@ export function findReferences(config: unknown, struct: AnyStruct): FoundReferen
     if (kind !== undefined) found.set(JSON.stringify(path), { kind, text, path: [...path] });
   };
   try {
-    struct.is(config);
+    validateStruct(config, struct);
   } finally {
     delete listeners[LISTENER];
   }

@@ -10,7 +10,7 @@ import { readStructuredText } from './parse-document.js';
 import { validateStruct } from './validate.js';
 
 /** A document that its struct has accepted. */
-export interface AcceptedDocument<T> {
+interface AcceptedDocument<T> {
   /** With the struct's defaults. */
   readonly value: T;
   readonly written: unknown;

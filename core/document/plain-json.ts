@@ -1,7 +1,7 @@
 import { describePath, MAX_DIAGNOSTICS, type Path, type Violation } from './diagnostic.js';
 import { MAX_DEPTH, makeStringifiable, TOO_DEEP } from './syntax-tree.js';
 
-export interface PlainCopy {
+interface PlainCopy {
   /** To be used only if there are no violations. */
   readonly value: unknown;
   readonly violations: readonly Violation[];

@@ -4,7 +4,7 @@ import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { createFileDiagnostic, InvalidFile } from './diagnostic.js';
 import { MAX_TEXT_LENGTH } from './parse-document.js';
 
-export type FileErrorCode =
+type FileErrorCode =
   | 'invalid-path'
   | 'file-missing'
   | 'file-unreadable'
@@ -38,11 +38,26 @@ const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 const MIN_BUFFER_BYTES = 4096;
 
 /** @throws FileError when it is missing, unreadable, not a regular file or larger than 4 MiB. */
-export async function readSmallFile(path: string): Promise<Buffer> {
+export function readSmallFile(path: string): Promise<Buffer> {
+  return read(path, OPEN_FLAGS);
+}
+
+/**
+ * Reads a file that the host writes itself. A symbolic link in its place is not followed.
+ * @throws FileError as {@link readSmallFile}.
+ */
+export function readOwnFile(path: string): Promise<Buffer> {
+  return read(path, OPEN_FLAGS | constants.O_NOFOLLOW);
+}
+
+async function read(path: string, flags: number): Promise<Buffer> {
   try {
-    return await readUpTo(path, MAX_TEXT_LENGTH);
+    return await readUpTo(path, MAX_TEXT_LENGTH, flags);
   } catch (error) {
-    throw error instanceof FileError ? error : new FileError(codeOf(error), { cause: error });
+    if (error instanceof FileError) throw error;
+    const isLink = (error as NodeJS.ErrnoException).code === 'ELOOP';
+    const code = isLink && (flags & constants.O_NOFOLLOW) !== 0 ? 'not-a-file' : codeOf(error);
+    throw new FileError(code, { cause: error });
   }
 }
 
@@ -54,8 +69,8 @@ export async function readTextFile(path: string): Promise<string> {
 }
 
 /** Does not use the size of `stat`, because the file may grow meanwhile. */
-async function readUpTo(path: string, maxBytes: number): Promise<Buffer> {
-  const file = await open(path, OPEN_FLAGS);
+async function readUpTo(path: string, maxBytes: number, flags: number): Promise<Buffer> {
+  const file = await open(path, flags);
   try {
     const status = await file.stat();
     if (!status.isFile()) throw new FileError('not-a-file');

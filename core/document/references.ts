@@ -14,7 +14,7 @@ import {
 import { type FoundReference, findReferences } from './find-references.js';
 import { FileError, readSmallFile } from './read-file.js';
 
-export interface ReferencesInput {
+interface ReferencesInput {
   /** The adapter's struct, and the config that it accepted. */
   readonly struct: AnyStruct;
   readonly config: unknown;

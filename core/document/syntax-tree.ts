@@ -39,7 +39,7 @@ const MAX_VALUES = 200_000;
 /** Keys of one mapping. Real files have far fewer. */
 const MAX_KEYS = 10_000;
 
-export const TOO_MANY_VALUES = {
+const TOO_MANY_VALUES = {
   rule: 'too-many-values',
   message: `the file holds more than ${MAX_VALUES} values`,
   hint: null,

@@ -87,6 +87,19 @@ export function findYamlError(
   return { ...explain(text, first, relevant), offset: first.pos[0] };
 }
 
+/** Every brace in a value after the first error: a route file usually has this mistake in each line. */
+export function findBraces(
+  text: string,
+  errors: readonly YAMLError[],
+  first: SyntaxViolation,
+): SyntaxViolation[] {
+  const offsets = new Set(errors.map(({ pos }) => pos[0]));
+  offsets.delete(first.offset);
+  return [...offsets]
+    .filter((offset) => isBraceInValue(text, offset))
+    .map((offset) => ({ ...BRACES_IN_VALUE, offset }));
+}
+
 function explain(text: string, first: YAMLError, all: readonly YAMLError[]): Explanation {
   const { code, pos } = first;
   if (isBraceInValue(text, pos[0])) return BRACES_IN_VALUE;

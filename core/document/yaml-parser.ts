@@ -7,7 +7,7 @@ import {
   type SyntaxViolation,
   TOO_DEEP,
 } from './syntax-tree.js';
-import { findYamlError, loadYaml } from './yaml-errors.js';
+import { findBraces, findYamlError, loadYaml } from './yaml-errors.js';
 import { buildYamlNode } from './yaml-tree.js';
 
 /** In addition to the open collections, the parser's stack holds the document and the current scalar. */
@@ -32,7 +32,10 @@ export function parseYamlNode(text: string, violations: SyntaxViolation[]): Synt
   if (text.length > MAX_YAML_LENGTH) throw stop('file-too-large', 'YAML is longer than 1 MiB', 0);
   const document = composeDocument(readTokens(text));
   const error = findYamlError(text, document.errors, document.warnings);
-  if (error !== null) throw new SyntaxStop(error);
+  if (error !== null) {
+    violations.push(...findBraces(text, document.errors, error));
+    throw new SyntaxStop(error);
+  }
   if (document.directives.yaml.version !== '1.2') {
     throw stop('yaml-version', 'only YAML 1.2 is supported', 0, 'remove the directive');
   }

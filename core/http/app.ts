@@ -3,7 +3,7 @@ import { createRequestChain, type RequestChainOptions } from './request-chain.js
 import type { HostState } from './request-context.js';
 import { createHostRoutes, type HostRoutesOptions } from './routes/host-routes.js';
 
-export interface AppOptions extends HostRoutesOptions, RequestChainOptions {}
+interface AppOptions extends HostRoutesOptions, RequestChainOptions {}
 
 /** The Koa application: the chain of every request, then the host's own routes. */
 export function createApp(options: AppOptions): Koa<HostState> {

@@ -1,10 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import type { koaBody as KoaBody } from 'koa-body';
 import { assertBodyHeaders } from '../operations/forward/body-policy.js';
 import { ClientClosed } from '../operations/request.js';
+import type { HeldMemory } from '../provider/held-memory.js';
 import { createLengthError, withStallTimeout } from './request/body.js';
 import type { HostContext } from './request-context.js';
 
 const MAX_BODY_BYTES = 1_048_576;
+/** What koa-body needs for each part of a body, so that parts of one byte are counted as well. Bytes. */
+const PART_BYTES = 32;
 
 type Middleware = ReturnType<typeof KoaBody>;
 
@@ -13,11 +17,12 @@ let reader: Promise<Middleware> | null = null;
 /**
  * Reads the body of a bridge request with koa-body. Bodies that koa-body would decompress or repair are
  * rejected before, and its 413 and 415 become 400.
- * @throws HostError 400, 408; ClientClosed.
+ * @throws HostError 400, 408; RejectedCall; ClientClosed.
  */
 export async function readBridgeBody(ctx: HostContext, timeoutMs: number): Promise<Buffer> {
   const { req, res } = ctx;
-  assertBodyHeaders(ctx.state.request.headers);
+  const { held, headers } = ctx.state.request;
+  assertBodyHeaders(headers);
   // Only `identity` is left, which koa-body accepts in lower case only.
   delete req.headers['content-encoding'];
   if (Number(req.headers['content-length']) > MAX_BODY_BYTES) {
@@ -28,9 +33,25 @@ export async function readBridgeBody(ctx: HostContext, timeoutMs: number): Promi
   const read = await reader;
   // koa-body's type expects the context of an application without custom state.
   const reading = read(ctx as unknown as Parameters<Middleware>[0], async () => {});
-  await withStallTimeout(req, timeoutMs, Promise.resolve(reading));
+  const counting = countParts(req, held);
+  await withStallTimeout(req, timeoutMs, Promise.race([reading, counting]));
   const { body } = ctx.request as { body?: unknown };
   return typeof body === 'string' ? Buffer.from(body, 'latin1') : Buffer.alloc(0);
+}
+
+/** Rejects when the body exceeds a memory budget, and does not settle otherwise. */
+function countParts(request: IncomingMessage, held: HeldMemory): Promise<never> {
+  return new Promise((_, reject) => {
+    const count = (part: Buffer) => {
+      const rejection = held.hold(part.length + PART_BYTES);
+      if (rejection === null) return;
+      request.off('data', count);
+      reject(rejection);
+      // koa-body drops what it has read.
+      request.emit('aborted');
+    };
+    request.on('data', count);
+  });
 }
 
 /** Imported with the first request: koa-body loads more code than the rest of the host together. */

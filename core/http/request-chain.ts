@@ -5,16 +5,19 @@ import { inject, injectable } from '../injection.js';
 import type { RouteMatch } from '../lib/route-table.js';
 import type { GenerationSource, LiveModule, LiveRoute } from '../modules/live-module.js';
 import type { RequestObserver } from '../observability/completed-request.js';
-import { authorize, authorizeModuleCaller } from '../operations/authorization.js';
+import { authorize, authorizeModuleCaller, DEFAULT_CALLERS } from '../operations/authorization.js';
 import type { ConsoleBridge } from '../operations/console/console-bridge.js';
 import { readCheckedBody } from '../operations/forward/body-policy.js';
 import { callProvider } from '../operations/forward/call-provider.js';
+import { enforceInput } from '../operations/forward/enforce-schemas.js';
 import { createEnvelope } from '../operations/forward/envelope.js';
+import { createResponseReader } from '../operations/forward/forwarded-response.js';
 import { readHopByHopNames } from '../operations/forward/headers-to-provider.js';
-import { readResponseData } from '../operations/forward/provider-response.js';
-import { GENERATIONS } from '../operations/injection-tokens.js';
+import { holdReply, translateOverload } from '../operations/forward/overload.js';
+import { assertSignedBody } from '../operations/forward/signed-body.js';
+import { CREDENTIAL_HEADERS, GENERATIONS } from '../operations/injection-tokens.js';
 import { enforceRateLimit } from '../operations/rate-limit.js';
-import { type Handler, Reply } from '../operations/reply.js';
+import { type Handler, JSON_TYPE, Reply } from '../operations/reply.js';
 import {
   type CallerRequest,
   ClientClosed,
@@ -23,27 +26,46 @@ import {
 } from '../operations/request.js';
 import { type Authentication, authenticate } from './authenticate-request.js';
 import { readBridgeBody } from './bridge-body.js';
+import { type Cors, findSharedPath } from './cors.js';
 import { discardBody } from './request/body.js';
+import { findTargetProblem } from './request/explain-target.js';
 import { assertOriginForm, assertProtocol, type ProtocolLimits } from './request/protocol.js';
-import { parseTarget } from './request/target.js';
-import { type HostContext, type HostState, RequestContext } from './request-context.js';
+import { parseTarget, readBridgePermission } from './request/target.js';
+import {
+  type HostContext,
+  type HostState,
+  RequestContext,
+  type RequestContextOptions,
+} from './request-context.js';
 import { createErrorReply } from './response/error-reply.js';
 import { ReplyQueue, type ReplyQueueOptions } from './response/reply-queue.js';
+import { createUnknownPath } from './routes/unknown-path.js';
+import type { MountedSurface } from './surfaces/mounted-surface.js';
+import { callSurface, sendSurfaceResponse } from './surfaces/serve-surface.js';
 
-export interface RequestChainOptions extends ProtocolLimits, ReplyQueueOptions {
+export interface RequestChainOptions
+  extends ProtocolLimits,
+    ReplyQueueOptions,
+    RequestContextOptions {
   readonly log: Log;
   readonly forward: Forward;
   readonly bridge: ConsoleBridge;
   readonly authentication: Authentication;
-  /** How long the host waits for the next part of a body. Milliseconds. */
-  readonly bodyTimeoutMs: number;
+  /** `null`: pages of other origins may call nothing. */
+  readonly cors: Cors | null;
   /** `null` where traces are off. */
   readonly tracing: RequestTracing | null;
   readonly observers: RequestObservers;
+  readonly surfaces: {
+    /** The surface that owns the path of a raw target. */
+    find(target: string): MountedSurface | null;
+  };
+  /** The origin of the public URL; `null` where none is configured. */
+  readonly publicOrigin: string | null;
 }
 
 /** Each is called once for every request, with the same facts. */
-export interface RequestObservers {
+interface RequestObservers {
   /** Runs before the response is sent, so a scrape made after receiving it already includes the request. */
   readonly onDecided: RequestObserver;
   /** Runs when the response has been sent, or the client has closed the connection. */
@@ -55,17 +77,26 @@ export interface RequestObservers {
  * statuses that the client gets then.
  */
 export function createRequestChain(options: RequestChainOptions): Middleware<HostState> {
-  const { authentication, forward, bridge, tracing, observers, log } = options;
+  const { authentication, cors, forward, bridge, tracing, observers, log } = options;
   const replies = new ReplyQueue(options);
 
   return async (ctx, next) => {
     ctx.respond = false; // Koa writes no response: the reply queue does.
     const request = openRequest(ctx, options);
     let reply: Reply | null = null;
+    const parsed = parseTarget(ctx.req.url ?? '');
+    const shared = cors === null ? null : findSharedPath(parsed, ctx.req.url ?? '');
     try {
       assertProtocol(request, options); // 400, 403, 417, 431, 501
-      const parsed = parseTarget(ctx.req.url ?? '');
-      if (parsed.kind === 'host') {
+      const surface = parsed.kind === 'host' ? options.surfaces.find(ctx.req.url ?? '') : null;
+      if (surface !== null) {
+        await serveSurface(surface, request, options); // 400, 401, 404, 405, 408, 413, 429, 500, 503
+        return;
+      }
+      const preflight = shared === null ? null : cors?.answerPreflight(request);
+      if (preflight) {
+        reply = preflight;
+      } else if (parsed.kind === 'host') {
         reply = await callHostRoute(ctx, next);
       } else {
         const target = parsed.kind === 'module' ? parsed : null;
@@ -77,10 +108,16 @@ export function createRequestChain(options: RequestChainOptions): Middleware<Hos
         reply =
           target !== null && permission !== null
             ? await callBridge(ctx, bridge, target.module, permission, options.bodyTimeoutMs)
-            : await forward.execute(target, request);
+            : await forward.execute(
+                { name: parsed.module, target, raw: ctx.req.url ?? '' },
+                request,
+              );
       }
     } catch (error) {
-      reply = createErrorReply(error, request, log);
+      reply = createErrorReply(error, request, log, authentication.challenges);
+    }
+    if (reply !== null && cors !== null && shared !== null) {
+      reply = cors.complete(reply, request, [...shared, ...(reply.exposed ?? [])]);
     }
     if (!ctx.req.complete) ctx.res.once('finish', () => discardBody(ctx.req));
     // At the end of the turn: metrics, call records and trace, then the reply. The log line follows when the
@@ -96,40 +133,65 @@ function finish(
   { onDecided, onClosed }: RequestObservers,
 ): Reply | null {
   const reply = request.signal.aborted ? null : decided;
+  request.held.keepOnly(reply === null ? 0 : reply.length);
   const completed = request.complete(reply);
   onDecided(completed);
   if (request.res.closed) onClosed(completed);
   return reply;
 }
 
+interface ForwardTarget {
+  /** The module; `null` where the path has no valid name. */
+  readonly name: string | null;
+  /** `null` where the path can match no route. */
+  readonly target: ModuleTarget | null;
+  /** As on the request line. */
+  readonly raw: string;
+}
+
 /** The forwarded routes: the steps of a request from an authenticated caller. */
 @injectable()
-export class Forward implements Handler<ModuleTarget | null> {
+export class Forward implements Handler<ForwardTarget> {
   readonly #generations: GenerationSource;
+  readonly #credentialHeaders: readonly string[];
 
-  constructor(@inject(GENERATIONS) generations: GenerationSource) {
+  constructor(
+    @inject(GENERATIONS) generations: GenerationSource,
+    @inject(CREDENTIAL_HEADERS) credentialHeaders: readonly string[],
+  ) {
     this.#generations = generations;
+    this.#credentialHeaders = credentialHeaders;
   }
 
-  /** @param target `null` where the path can match no route */
-  async execute(target: ModuleTarget | null, request: CallerRequest): Promise<Reply> {
+  async execute({ name, target, raw }: ForwardTarget, request: CallerRequest): Promise<Reply> {
     const { actor } = request;
-    authorizeModuleCaller(actor); // 403
-    const found = target && this.#findRoute(target, request);
-    if (!target || !found) throw createNotFound(); // 404
-    const { module, match } = found;
+    const module = name === null ? undefined : this.#generations.current.get(name);
+    if (module && target) request.trace.module = module.name;
+    authorizeModuleCaller(actor, module?.descriptor.callers ?? DEFAULT_CALLERS); // 403
+    const match = target && module ? findRoute(module, target, request) : null;
+    if (!target) throw createNotFound(findTargetProblem(raw)); // 404
+    if (!module || !match) throw createNotFound(); // 404
     const route = match.value;
     module.client.hold();
     try {
       const { capability } = route;
-      const authorization = authorize(actor, { kind: 'capability', capability }); // 403
+      const { callers } = module.descriptor;
+      const authorization = authorize(actor, { kind: 'capability', capability, callers }); // 403
       enforceRateLimit(module, actor); // 429
       const hopByHop = readHopByHopNames(request); // 400
       const { requestBytes } = module.descriptor.limits;
       const body =
-        route.method === 'GET' ? null : await readCheckedBody(route.method, request, requestBytes); // 400
+        route.method === 'GET'
+          ? null
+          : await readCheckedBody(route, request, requestBytes).catch((error: unknown) => {
+              const operation = createOperation(target, match, null);
+              throw translateOverload(error, describeRoute(module, operation));
+            }); // 400, 502
+      assertSignedBody(request, body); // 401
       request.trace.bytesIn = body?.length ?? 0;
-      const data = await callProvider({
+      const { schemas } = route;
+      if (schemas !== null) enforceInput(schemas, target.forwardTarget, body, request.trace); // 400
+      const response = await callProvider({
         authorization,
         module,
         operation: createOperation(target, match, body),
@@ -139,53 +201,75 @@ export class Forward implements Handler<ModuleTarget | null> {
         timeoutMs: route.timeoutMs,
         retryPolicy: retryPolicyOf(route),
         describeError: describeRoute,
-        parseResponse: readResponseData,
+        parseResponse: createResponseReader(
+          module,
+          this.#credentialHeaders,
+          schemas,
+          request.trace,
+        ),
       }); // 502
-      return Reply.ok(authorization, createEnvelope(module.name, target, match, data)); // 200
+      if (response.mode === 'raw') {
+        return Reply.forwarded(authorization, { ...response.raw, ...response.exposed }); // any
+      }
+      const pieces = createEnvelope(target, match, response.data);
+      if (response.exposed === null) return Reply.ok(authorization, pieces); // 200
+      const envelope = { status: 200, pieces, contentType: JSON_TYPE };
+      return Reply.forwarded(authorization, { ...envelope, ...response.exposed }); // 200
     } finally {
       module.client.release();
     }
   }
-
-  #findRoute(
-    target: ModuleTarget,
-    request: CallerRequest,
-  ): { module: LiveModule; match: RouteMatch<LiveRoute> } | null {
-    const module = this.#generations.current.get(target.module);
-    if (module === undefined) return null;
-    request.trace.module = module.name;
-    const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const match = module.routes.match(method, target.segments, target.providerPath);
-    if (match === null) return null;
-    request.trace.route = match.value.declaredPath;
-    return { module, match };
-  }
 }
 
-function openRequest(
-  ctx: HostContext,
-  { bodyTimeoutMs, observers }: RequestChainOptions,
-): RequestContext {
+function findRoute(
+  module: LiveModule,
+  target: ModuleTarget,
+  request: CallerRequest,
+): RouteMatch<LiveRoute> | null {
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const match = module.routes.match(method, target.segments, target.providerPath);
+  if (match !== null) request.trace.route = match.value.declaredPath;
+  return match;
+}
+
+function openRequest(ctx: HostContext, options: RequestChainOptions): RequestContext {
   const { req, res } = ctx;
-  const request = new RequestContext(req, res, bodyTimeoutMs);
+  const request = new RequestContext(req, res, options);
   ctx.state.request = request;
   // Emitted exactly once, whether or not the response is complete.
   res.on('close', () => {
     if (!res.writableFinished) request.signal.abort(new ClientClosed());
-    if (request.completed !== null) observers.onClosed(request.completed);
+    request.held.close();
+    if (request.completed !== null) options.observers.onClosed(request.completed);
   });
   return request;
+}
+
+/** @throws HostError before anything is sent. */
+async function serveSurface(
+  surface: MountedSurface,
+  request: RequestContext,
+  options: RequestChainOptions,
+): Promise<void> {
+  // Surfaces cannot call each other, or themselves without end.
+  if (request.inProcess !== null) throw createUnknownPath();
+  const answer = await callSurface(surface, request, options);
+  const { req, res, signal } = request;
+  if (!req.complete) res.once('finish', () => discardBody(req));
+  request.held.keepOnly(0);
+  const { status } = answer.response;
+  options.observers.onDecided(request.complete(signal.aborted ? null : { status, length: 0 }));
+  if (signal.aborted) answer.abort(signal.reason);
+  else sendSurfaceResponse(surface, request, answer, options);
 }
 
 async function callHostRoute(ctx: HostContext, next: Next): Promise<Reply> {
   assertOriginForm(ctx.req.url ?? ''); // 404
   await next(); // 401, 403, 404, 405
-  return ctx.state.reply;
-}
-
-/** The permission of a target of the console bridge; `null` for any other. */
-function readBridgePermission({ segments }: ModuleTarget): string | null {
-  return segments.length === 2 && segments[0] === 'console-bridge' ? (segments[1] ?? null) : null;
+  const { reply, request } = ctx.state;
+  const isReserved = request.authenticated === null || ctx.path === '/metrics';
+  holdReply(request, reply.length, { isReserved }); // 503
+  return reply;
 }
 
 async function callBridge(
@@ -200,8 +284,15 @@ async function callBridge(
       nextActions: ['send a POST'],
     });
   }
-  const body = await readBridgeBody(ctx, bodyTimeoutMs);
-  return bridge.execute({ module, permission, body }, ctx.state.request);
+  const { request } = ctx.state;
+  try {
+    const body = await readBridgeBody(ctx, bodyTimeoutMs);
+    const reply = await bridge.execute({ module, permission, body }, request);
+    holdReply(request, reply.length);
+    return reply;
+  } catch (error) {
+    throw translateOverload(error, [{ field: 'module', reason: module }]);
+  }
 }
 
 function beginSpan(ctx: HostContext, tracing: RequestTracing): void {
@@ -248,8 +339,10 @@ function retryPolicyOf({ method, idempotency }: LiveRoute): 'always' | 'with_key
   return idempotency === 'requires_key' ? 'with_key' : 'never';
 }
 
-function createNotFound(): HostError {
+/** @param problem of a path that can match no route; it says nothing about modules */
+function createNotFound(problem: { readonly reason: string } | null = null): HostError {
   return new HostError('not_found', 'no configured service-provided route matches', {
+    errors: problem === null ? [] : [{ field: 'path', reason: problem.reason }],
     nextActions: ['check the method and the path against the routes that the module declares'],
   });
 }

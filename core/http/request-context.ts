@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ParameterizedContext } from 'koa';
 import type { Actor } from '../contract/index.js';
+import { nameActor } from '../lib/actor-name.js';
 import { LazyAbortController } from '../lib/lazy-abort-controller.js';
 import type { CompletedRequest } from '../observability/completed-request.js';
 import type { Reply } from '../operations/reply.js';
@@ -9,11 +10,21 @@ import {
   createRequestTrace,
   type RequestTrace,
 } from '../operations/request.js';
+import { HeldMemory } from '../provider/held-memory.js';
+import type { MemoryBudget } from '../provider/memory-budget.js';
 import { readBody } from './request/body.js';
 import { CallerHeaders } from './request/headers.js';
 import { type RequestIds, readCorrelationId, readRequestId } from './request/ids.js';
+import { findInProcessCaller, type InProcessCaller } from './surfaces/in-process-connection.js';
 
 const CLIENT_CLOSED_STATUS = 499;
+
+export interface RequestContextOptions {
+  /** How long the host waits for the next part of a body. Milliseconds. */
+  readonly bodyTimeoutMs: number;
+  /** Counts the bodies of all requests. */
+  readonly memory: MemoryBudget;
+}
 
 /** One request, from its parsed head until its response has left: `ctx.state.request`. */
 export class RequestContext implements CallerRequest, RequestIds {
@@ -25,20 +36,31 @@ export class RequestContext implements CallerRequest, RequestIds {
   readonly trace: RequestTrace = createRequestTrace();
   /** Aborted when the client closes the connection before the response is complete. */
   readonly signal = new LazyAbortController();
-  /** `null` until the request is authenticated. */
-  authenticated: Actor | null = null;
+  /** Who called without a socket; `null` for a request over the network. */
+  readonly inProcess: InProcessCaller | null;
+  /** What the request occupies until its response has left. */
+  readonly held: HeldMemory;
+  bodySha256: string | null = null;
   /** `null` until the reply is decided. */
   completed: CompletedRequest | null = null;
+  #authenticated: Actor | null = null;
   readonly #bodyTimeoutMs: number;
   readonly #startedAt = performance.now();
 
-  constructor(req: IncomingMessage, res: ServerResponse, bodyTimeoutMs: number) {
+  constructor(
+    req: IncomingMessage,
+    res: ServerResponse,
+    { bodyTimeoutMs, memory }: RequestContextOptions,
+  ) {
     this.req = req;
     this.res = res;
+    this.held = new HeldMemory(memory);
     this.headers = new CallerHeaders(req);
     this.requestId = readRequestId(this.headers);
     this.correlationId = readCorrelationId(this.headers);
     this.#bodyTimeoutMs = bodyTimeoutMs;
+    this.inProcess = findInProcessCaller(req.socket);
+    this.trace.surface = this.inProcess?.surface ?? null;
   }
 
   get method(): string {
@@ -47,16 +69,30 @@ export class RequestContext implements CallerRequest, RequestIds {
 
   /** @throws Error before the request is authenticated. */
   get actor(): Actor {
-    if (this.authenticated === null) throw new Error('the request is not authenticated');
-    return this.authenticated;
+    if (this.#authenticated === null) throw new Error('the request is not authenticated');
+    return this.#authenticated;
   }
 
-  readBody(limit: number): Promise<Buffer> {
-    return readBody(this.req, this.res, { limit, timeoutMs: this.#bodyTimeoutMs });
+  /** `null` until the request is authenticated. */
+  get authenticated(): Actor | null {
+    return this.#authenticated;
   }
 
-  /** @param reply `null` when the client has closed the connection */
-  complete(reply: Reply | null): CompletedRequest {
+  /** Call it once. */
+  authenticateAs(actor: Actor): void {
+    this.#authenticated = actor;
+    this.held.identify(nameActor(actor));
+  }
+
+  /** @param tooLargeStatus of a body that is longer; default 400 */
+  readBody(limit: number, tooLargeStatus?: number): Promise<Buffer> {
+    const { held } = this;
+    const timeoutMs = this.#bodyTimeoutMs;
+    return readBody(this.req, this.res, { held, limit, timeoutMs, tooLargeStatus });
+  }
+
+  /** @param reply its status and length; `null` when the client has closed the connection */
+  complete(reply: { readonly status: number; readonly length: number } | null): CompletedRequest {
     if (reply === null) this.trace.failure = 'cancelled';
     this.completed = {
       requestId: this.requestId,
@@ -69,6 +105,13 @@ export class RequestContext implements CallerRequest, RequestIds {
       durationMs: performance.now() - this.#startedAt,
     };
     return this.completed;
+  }
+
+  /** For a body whose length was not known when the request was completed. */
+  recordSent(bytesOut: number): void {
+    if (this.completed === null) return;
+    const durationMs = performance.now() - this.#startedAt;
+    this.completed = { ...this.completed, bytesOut, durationMs };
   }
 }
 

@@ -8,6 +8,7 @@ import {
   roundMsOrNull,
 } from '../observability/completed-request.js';
 
+const BAD_GATEWAY = 502;
 /** Lines for requests with 401: otherwise a client without credentials could fill the disk. */
 const UNAUTHORIZED_LINES = { perSecond: 10, burst: 100 };
 
@@ -32,7 +33,9 @@ export function createRequestLog(log: Log, successSample: number): RequestObserv
   return (ended) => {
     if (isOmitted(ended)) return;
     const { trace, actor } = ended;
-    log.info(
+    // The provider of a module is broken: operators that log warnings only have to see it.
+    const level = ended.status === BAD_GATEWAY ? 'warn' : 'info';
+    log[level](
       {
         request_id: ended.requestId,
         correlation_id: ended.correlationId,
@@ -48,6 +51,9 @@ export function createRequestLog(log: Log, successSample: number): RequestObserv
         bytes_out: ended.bytesOut,
         attempts: trace.attempts,
         failure: trace.failure,
+        ...(trace.reason !== null && { reason: trace.reason }),
+        failure_detail: trace.failureDetail,
+        ...(trace.surface !== null && { surface: trace.surface }),
       },
       'request',
     );

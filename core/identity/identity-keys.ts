@@ -21,7 +21,7 @@ export interface IdentitySigner {
   sign(context: CallContext, actor: Actor, callId: string): string;
 }
 
-export interface IdentityOptions {
+interface IdentityOptions {
   readonly stateDir: string;
   readonly log: Log;
   readonly rotation: RotationTimes;
@@ -29,9 +29,9 @@ export interface IdentityOptions {
 }
 
 export const IDENTITY_HEADER = 'modgate-identity';
-export const IDENTITY_ISSUER = 'modgate';
+const IDENTITY_ISSUER = 'modgate';
 /** Lifetime of a token, from the start of the attempt. */
-export const IDENTITY_LIFETIME_SECONDS = 30;
+const IDENTITY_LIFETIME_SECONDS = 30;
 
 const MINUTE_MS = 60_000;
 /** Libraries cache a key set for some minutes (jose: 10). */
@@ -82,7 +82,7 @@ export class IdentityKeys implements IdentitySigner {
     }
     if (kept !== null) await keys.prepare();
     keys.#timer = setInterval(() => {
-      if (keys.#prepared !== null) keys.#rotating = keys.rotate();
+      if (keys.#prepared !== null) keys.#rotating = keys.#rotateOrReport();
     }, CHECK_INTERVAL_MS).unref();
     return keys;
   }
@@ -131,6 +131,13 @@ export class IdentityKeys implements IdentitySigner {
     const isChanged = isNewDue || next.length !== this.#keys.length;
     this.#keys = isChanged ? await this.#write(next) : next;
     this.#select(chooseSigningKey(this.#keys, this.#rotation, now));
+  }
+
+  /** Never rejects. */
+  #rotateOrReport(): Promise<void> {
+    return this.rotate().catch((error: unknown) => {
+      this.#log.error({ err: error }, 'identity key rotation failed: using the keys in memory');
+    });
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { link, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { array, integer, string, type } from 'superstruct';
+import { FileError, readOwnFile } from '../document/read-file.js';
 import { readPrivateKey, type StoredKey } from './identity-key.js';
 
 const FILE = type({
@@ -16,7 +17,7 @@ const FILE = type({
 
 const OTHERS_MAY_READ = 0o077;
 
-export interface KeyFile {
+interface KeyFile {
   readonly keys: readonly StoredKey[];
   /** Whether others than the owner may read the keys. */
   readonly isExposed: boolean;
@@ -27,14 +28,14 @@ export interface KeyFile {
  * @throws Error without any of its content.
  */
 export async function readKeyFile(path: string): Promise<KeyFile | null> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
+  const bytes = await readOwnFile(path).catch((error: unknown) => {
+    if (error instanceof FileError && error.code === 'file-missing') return null;
     throw error;
   });
-  if (text === null) return null;
-  const keys = parseKeys(text);
+  if (bytes === null) return null;
+  const keys = parseKeys(bytes.toString());
   if (keys === null) throw new Error('the file of identity keys is damaged');
-  const { mode } = await stat(path);
+  const { mode } = await lstat(path);
   return { keys, isExposed: (mode & OTHERS_MAY_READ) !== 0 };
 }
 
@@ -60,10 +61,13 @@ export async function writeKeyFile(
   keys: readonly StoredKey[],
   isFirst: boolean,
 ): Promise<readonly StoredKey[]> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  // `mkdir` accepts a link to a folder, and the keys would be written there.
+  if (!(await lstat(folder)).isDirectory()) throw new Error(`${folder} is not a folder`);
   const wire = keys.map(({ kid, createdAt, jwk }) => ({ kid, created_at: createdAt, jwk }));
   const temporary = `${path}.${randomUUID()}.new`;
-  await writeFile(temporary, `${JSON.stringify({ keys: wire })}\n`, { mode: 0o600 });
+  await writeFile(temporary, `${JSON.stringify({ keys: wire })}\n`, { mode: 0o600, flag: 'wx' });
   if (!isFirst) {
     await rename(temporary, path);
     return keys;

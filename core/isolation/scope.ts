@@ -6,6 +6,9 @@ import { type ErrorOwner, runAs } from './error-owner.js';
 // A cleanup that hangs must not delay the others or the exit of the host.
 const CLEANUP_TIMEOUT_MS = 2000;
 
+/** A plugin that registers one for each call would fill the memory of the host. */
+const MAX_CLEANUPS = 100_000;
+
 type Cleanup = () => void | Promise<void>;
 
 export class ModuleScope implements Scope {
@@ -28,6 +31,9 @@ export class ModuleScope implements Scope {
 
   /** A property, so that an adapter can pass it on without its scope. */
   readonly defer = (cleanup: Cleanup): void => {
+    if (this.#cleanups.length >= MAX_CLEANUPS) {
+      throw new Error(`a scope has at most ${MAX_CLEANUPS} cleanups: register one for all calls`);
+    }
     if (this.#closed === null) this.#cleanups.push(cleanup);
     // Not awaited, because the scope is closed; `#run` never rejects.
     else void this.#run(cleanup);

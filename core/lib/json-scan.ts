@@ -2,7 +2,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
-const OPENING = new Set([0x5b, 0x7b]);
+const OPENING_BRACE = 0x7b;
+const OPENING = new Set([0x5b, OPENING_BRACE]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
 /** The nesting depth of arrays and objects, in bytes that are known to be JSON. */
@@ -28,7 +29,7 @@ export function sliceMembers(json: Buffer): Map<string, Buffer> {
 }
 
 /** All members in order, including duplicates. */
-export function listMembers(json: Buffer): (readonly [name: string, value: Buffer])[] {
+function listMembers(json: Buffer): (readonly [name: string, value: Buffer])[] {
   const members: (readonly [name: string, value: Buffer])[] = [];
   let depth = 0;
   let nameStart = -1;
@@ -50,6 +51,41 @@ export function listMembers(json: Buffer): (readonly [name: string, value: Buffe
     else if (CLOSING.has(byte)) depth -= 1;
   }
   return members;
+}
+
+interface OpenContainer {
+  /** Names of the object so far; `null` in an array. */
+  readonly names: Set<string> | null;
+  /** The current member or index. */
+  key: string | number;
+  isNameNext: boolean;
+}
+
+/**
+ * The path of the first member whose object has its name already, at any depth; `null` if there is none. The
+ * bytes must be known to be JSON.
+ */
+export function findRepeatedMember(json: Buffer): (string | number)[] | null {
+  const open: OpenContainer[] = [];
+  for (let index = 0; index < json.length; index += 1) {
+    const byte = json[index] as number;
+    const inner = open.at(-1);
+    if (byte === QUOTE) {
+      const start = index;
+      index = skipString(json, start);
+      if (!inner?.names || !inner.isNameNext) continue;
+      inner.key = JSON.parse(json.toString('utf8', start, index + 1)) as string;
+      inner.isNameNext = false;
+      if (inner.names.has(inner.key)) return open.map(({ key }) => key);
+      inner.names.add(inner.key);
+    } else if (OPENING.has(byte)) {
+      const isObject = byte === OPENING_BRACE;
+      open.push({ names: isObject ? new Set() : null, key: 0, isNameNext: isObject });
+    } else if (CLOSING.has(byte)) open.pop();
+    else if (byte === COMMA && inner?.names) inner.isNameNext = true;
+    else if (byte === COMMA && inner) inner.key = Number(inner.key) + 1;
+  }
+  return null;
 }
 
 /** The index of the closing quote. */

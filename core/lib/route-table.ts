@@ -36,6 +36,7 @@ export class RouteConflict extends Error {
  */
 export class RouteTable<T> {
   readonly #root: Node<T> = createNode();
+  readonly #entries: TableEntry<T>[] = [];
   /** Routes without parameters, found by one lookup: a literal match always wins. */
   readonly #literal = new Map<string, RouteMatch<T>>();
 
@@ -55,12 +56,18 @@ export class RouteTable<T> {
       );
     }
     node[slot] = node[slot].concat(entry);
+    this.#entries.push(entry);
     if (entry.template.segments.every((segment) => segment.kind === 'literal')) {
       this.#literal.set(literalKey(entry.method, entry.template), {
         value: entry.value,
         params: NO_PARAMS,
       });
     }
+  }
+
+  /** In the order in which they were added. */
+  get entries(): readonly TableEntry<T>[] {
+    return this.#entries;
   }
 
   /** `decoded` are the decoded segments and `path` is `/` + them joined; `null` when no route matches. */

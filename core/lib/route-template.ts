@@ -18,12 +18,12 @@ export class TemplateError extends Error {
 
 const PARAM = /^\{([A-Za-z0-9_-]+)(\.\.\.)?\}$/;
 /**
- * Parses `/literal/{param}/{rest...}`.
+ * Parses `/literal/{param}/{rest...}`, or `/` alone, which has no segment.
  * @throws TemplateError for an invalid template.
  */
 export function parseRouteTemplate(text: string): RouteTemplate {
   if (!text.startsWith('/')) throw new TemplateError('must start with a slash');
-  if (text === '/') throw new TemplateError('must name at least one segment');
+  if (text === '/') return { text, segments: [] };
   const parts = text.slice(1).split('/');
   const names = new Set<string>();
   const segments = parts.map((part, index) => {

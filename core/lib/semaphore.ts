@@ -5,7 +5,7 @@ export class QueueFull extends Error {
   override readonly name = 'QueueFull';
 }
 
-export interface AcquireOptions {
+interface AcquireOptions {
   /** Ends the wait. */
   readonly signal: Cancellation;
   /** Longest wait in milliseconds. Default: until the signal is aborted. */

@@ -1,5 +1,10 @@
 import { redactFields } from './redact.js';
 
+/** Characters. A longer line would fill the buffer of stdout; most viewers show less. */
+const MAX_LINE = 65_536;
+/** Of a field in a line that would be too long, and of its message. Characters. */
+const MAX_FIELD = 1024;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 let formattedAt = 0;
@@ -18,7 +23,21 @@ export function formatLine(
     return formatLine(level, bindings, { err: fields }, message ?? fields.message);
   }
   const line = { level, time: formatTime(), ...bindings, ...redactFields(fields), msg: message };
-  return `${stringify(line)}\n`;
+  const text = stringify(line);
+  return `${text.length <= MAX_LINE ? text : stringify(shorten(line, text.length))}\n`;
+}
+
+/** Level, time and message, and the fields that are short as long as there is room. */
+function shorten(line: Fields, length: number): Fields {
+  const short: Record<string, unknown> = { shortened_from: length };
+  let left = MAX_LINE / 2;
+  for (const [name, value] of Object.entries(line)) {
+    const text = stringify({ [name]: value });
+    if (text.length > MAX_FIELD || text.length > left) continue;
+    left -= text.length;
+    short[name] = value;
+  }
+  return { ...short, msg: String(line['msg']).slice(0, MAX_FIELD) };
 }
 
 /** Most lines of a busy host share a millisecond with the previous one. */

@@ -112,7 +112,7 @@ function reportDropped(stdout: Stdout, log: Logger): void {
 }
 
 function createSink(stdout: Stdout, maxBytes: number | undefined): Sink {
-  const batch = new LineBatch((lines) => stdout.write(lines), maxBytes);
+  const batch = new LineBatch((lines) => writeOrLose(stdout, lines), maxBytes);
   const flush = () => batch.flush();
   // The last lines contain the reason for the exit; pino then flushes its own buffer.
   process.prependOnceListener('exit', flush);
@@ -130,6 +130,15 @@ function createSink(stdout: Stdout, maxBytes: number | undefined): Sink {
     return closed;
   };
   return { write, close };
+}
+
+/** Lines are written by a timer, where an error would end the host. */
+function writeOrLose<T>(destination: { write(lines: T): unknown }, lines: T): void {
+  try {
+    destination.write(lines);
+  } catch {
+    // A log that cannot be written has no place to report that.
+  }
 }
 
 function endStream(stdout: Stdout): Promise<void> {
@@ -151,7 +160,7 @@ function endStream(stdout: Stdout): Promise<void> {
 async function openTerminal(): Promise<Sink> {
   const { default: pretty } = await import('pino-pretty');
   const text = pretty({ sync: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true });
-  const write = (line: string) => text.write(toTerminalLine(line));
+  const write = (line: string) => writeOrLose(text, toTerminalLine(line));
   return { write, close: async () => {} };
 }
 

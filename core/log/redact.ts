@@ -12,6 +12,15 @@ const SENSITIVE =
 const sensitivity = new Map<string, boolean>();
 const MAX_NAMES = 1000;
 
+/** Headers that hold credentials of callers, in lower case: their names need not look like a secret. */
+const credentialNames = new Set<string>();
+
+/** Redacts fields of these names from now on. Called at start, with the headers of the authenticators. */
+export function redactNames(names: readonly string[]): void {
+  for (const name of names) credentialNames.add(name.toLowerCase());
+  sensitivity.clear();
+}
+
 // Deeper values are a mistake, perhaps a cycle.
 const MAX_DEPTH = 6;
 
@@ -48,7 +57,7 @@ function isSecret(name: string, value: unknown): boolean {
 function isSensitive(name: string): boolean {
   let known = sensitivity.get(name);
   if (known === undefined) {
-    known = SENSITIVE.test(name);
+    known = SENSITIVE.test(name) || credentialNames.has(name.toLowerCase());
     if (sensitivity.size < MAX_NAMES) sensitivity.set(name, known);
   }
   return known;
@@ -64,6 +73,11 @@ function redactValue(value: unknown, depth: number): unknown {
   return redactObject(value as Fields, depth);
 }
 
+/** A full disk or a missing permission: the message says it all. */
+function isSystemError(error: Error): boolean {
+  return 'errno' in error && 'syscall' in error && 'code' in error;
+}
+
 /** Only these properties: libraries attach whole requests, with headers, to errors. */
 function describeError(error: Error, depth: number): Fields {
   const { code } = error as { code?: unknown };
@@ -71,7 +85,7 @@ function describeError(error: Error, depth: number): Fields {
     type: error.name,
     message: error.message,
     ...(typeof code === 'string' ? { code } : {}),
-    stack: error.stack,
+    ...(isSystemError(error) ? {} : { stack: error.stack }),
     ...(error.cause === undefined ? {} : { cause: redactValue(error.cause, depth + 1) }),
     ...(error instanceof AggregateError
       ? { errors: error.errors.map((one) => redactValue(one, depth + 1)) }

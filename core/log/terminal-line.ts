@@ -1,15 +1,23 @@
 type Line = Readonly<Record<string, unknown>>;
 
 /**
- * Shortens the log line of a request for people; other lines are unchanged. Never throws.
+ * Shortens a log line for people: a request is one phrase, and empty fields are left out. Never throws.
  */
 export function toTerminalLine(text: string): string {
   const line = parseLine(text);
-  return line?.['msg'] === 'request' ? `${JSON.stringify(shorten(line))}\n` : text;
+  if (line === null) return text;
+  const short = line['msg'] === 'request' ? shorten(line) : omitEmpty(line);
+  return `${JSON.stringify(short)}\n`;
+}
+
+function omitEmpty(line: Line): Line {
+  const isFilled = (value: unknown) =>
+    value !== null && !(Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(line).filter(([, value]) => isFilled(value)));
 }
 
 function shorten(line: Line): Line {
-  const { level, time, request_id, actor, attempts, failure } = line;
+  const { level, time, request_id, actor, attempts, failure, failure_detail } = line;
   return {
     level,
     time,
@@ -18,6 +26,7 @@ function shorten(line: Line): Line {
     ...(actor !== null && { actor }),
     ...(typeof attempts === 'number' && attempts > 1 && { attempts }),
     ...(failure !== null && { failure }),
+    ...(failure_detail !== null && { failure_detail }),
   };
 }
 

@@ -2,7 +2,7 @@ import { array, enums, object } from 'superstruct';
 import { capability } from '../descriptor/identifiers.js';
 import { described, named, optionally } from '../document/described.js';
 import { nonEmptyText } from '../document/structs.js';
-import { fieldType, flag, label, nameOfA, plainPath } from './parts-struct.js';
+import { fieldType, flag, label, nameOfA, plainPath, text } from './parts-struct.js';
 
 const entityField = object({
   name: nameOfA('field'),
@@ -17,6 +17,7 @@ const entity = named(
     object({
       name: nameOfA('entity'),
       label,
+      description: text('What the rows are, in CommonMark.'),
       read_capability: described(capability, { description: 'What an actor needs to read it.' }),
       list_path: optionally(plainPath, {
         description: 'Target of GET for the kinds that use HTTP, called with ?limit=&cursor=.',
@@ -44,6 +45,7 @@ const action = named(
     object({
       name: nameOfA('action'),
       label,
+      description: text('What the action does, in CommonMark.'),
       capability: described(capability, { description: 'What an actor needs to invoke it.' }),
       invoke_path: optionally(plainPath, {
         description: 'Target of POST for the kinds that use HTTP.',

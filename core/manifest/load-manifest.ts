@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { parse, resolve } from 'node:path';
 import { isProviderFailure, type Manifest } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import {
@@ -12,13 +12,14 @@ import {
 } from '../document/diagnostic.js';
 import { readStructuredText } from '../document/parse-document.js';
 import { FileError, readTextFile } from '../document/read-file.js';
+import { describeFailure } from '../lib/failure-detail.js';
 import { fetchManifestText, ManifestUnavailable } from './fetch-manifest.js';
 import { manifestDigest, parseManifest } from './parse-manifest.js';
 
 export { ManifestUnavailable } from './fetch-manifest.js';
 
 export interface ManifestInput {
-  readonly descriptor: Descriptor;
+  readonly descriptor: Pick<Descriptor, 'module' | 'manifest' | 'manifestDigest'>;
   /** The file of the descriptor, and the places of its parts. */
   readonly file: string;
   readonly locate: Locate;
@@ -27,6 +28,8 @@ export interface ManifestInput {
   /** `Provider.manifest`, for `{ from: provider }`. */
   readonly readFromProvider: (signal: AbortSignal) => Promise<unknown>;
   readonly signal: AbortSignal;
+  /** Whether an example that violates its schema is an error. Default false. */
+  readonly checksExamples?: boolean;
 }
 
 export interface LoadedManifest {
@@ -49,7 +52,7 @@ interface Document extends DocumentSource {
  */
 export async function loadManifest(input: ManifestInput): Promise<LoadedManifest> {
   const { value, files = [], ...source } = await readDocument(input);
-  const { manifest, warnings } = parseManifest(value, source);
+  const { manifest, warnings } = parseManifest(value, source, input);
   const digest = manifestDigest(manifest);
   assertPinned(digest, input);
   return { manifest, digest, warnings, files };
@@ -101,10 +104,19 @@ async function requestManifest(input: ManifestInput): Promise<Document> {
   try {
     value = await input.readFromProvider(input.signal);
   } catch (error) {
-    const why = isProviderFailure(error) ? ` (${error.failure})` : '';
-    throw new ManifestUnavailable(`the provider gave no manifest${why}`, { cause: error });
+    throw explainMissingManifest(error, input.file);
   }
   return { value: toPlainValue(value, file), file, locate: () => null };
+}
+
+/** A provider that responds without a manifest probably never has one. */
+function explainMissingManifest(error: unknown, descriptorFile: string): ManifestUnavailable {
+  const message = 'the provider gave no manifest';
+  if (!isProviderFailure(error)) return new ManifestUnavailable(message, { cause: error });
+  const why = `${message} (${error.failure}): ${describeFailure(error)}`;
+  const hint = `write manifest: ./${parse(descriptorFile).name}/manifest.yaml to read it from a file`;
+  const hasResponded = error.status !== null;
+  return new ManifestUnavailable(why, { cause: error, ...(hasResponded && { hint }) });
 }
 
 /** An adapter may return a value with cycles, getters, or a depth or size that no file can have. */

@@ -1,5 +1,15 @@
-import { array, define, dynamic, enums, literal, nullable, object } from 'superstruct';
-import { type Method, MODULE_HTTP_METHODS } from '../contract/index.js';
+import {
+  any,
+  array,
+  boolean,
+  define,
+  dynamic,
+  enums,
+  literal,
+  nullable,
+  object,
+} from 'superstruct';
+import { type Method, MODULE_HTTP_METHODS, type SchemaObject } from '../contract/index.js';
 import { capability, moduleName } from '../descriptor/identifiers.js';
 import { type AnyStruct, described, named, optionally } from '../document/described.js';
 import { nonEmptyText, wholeNumber } from '../document/structs.js';
@@ -23,15 +33,32 @@ const method = described(
   { enum: MODULE_HTTP_METHODS, description: 'HEAD is served by the GET route.' },
 );
 
-/** Any mapping. */
+/** Its shape only: `schema-rules.ts` has the rules of what is inside. */
 const jsonSchema = described(
   nullable(
-    define<Record<string, unknown>>(
+    define<SchemaObject | boolean>(
       'a JSON Schema (a mapping) or null',
-      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+      (value) => typeof value === 'boolean' || isMapping(value),
     ),
   ),
+  { type: ['object', 'boolean', 'null'] },
+);
+
+const querySchema = described(
+  nullable(define<SchemaObject>('a JSON Schema of an object (a mapping) or null', isMapping)),
   { type: ['object', 'null'] },
+);
+
+const example = named(
+  'example',
+  described(
+    object({
+      name: described(nonEmptyText(), { description: 'Unique among the examples of the route.' }),
+      input: optionally(any(), { description: 'A request body.' }),
+      output: optionally(any(), { description: 'A response body of the provider.' }),
+    }),
+    { description: 'A call of the route, for readers.' },
+  ),
 );
 
 const operation = object({
@@ -43,8 +70,17 @@ const operation = object({
     default: 'none',
     description: 'Whether a call may be repeated.',
   }),
+  body: optionally(enums(['required', 'optional', 'none']), {
+    description:
+      'Whether a call has a body. Default: required for POST, PUT and PATCH, none for DELETE. A GET has none.',
+  }),
   input_schema: optionally(jsonSchema, { description: 'JSON Schema of the request body.' }),
   output_schema: optionally(jsonSchema, { description: 'JSON Schema of the response body.' }),
+  query_schema: optionally(querySchema, {
+    description:
+      'JSON Schema of an object whose properties are the query parameters; arrays are repeated parameters.',
+  }),
+  examples: optionally(array(example), { default: [], description: 'Calls of the route.' }),
 });
 
 const route = named(
@@ -59,11 +95,24 @@ const route = named(
         description: 'What an actor needs; a route without one answers 403 to everybody.',
       }),
       summary: text('One line for people.'),
+      description: text('What the route does, in CommonMark.'),
+      tags: optionally(array(nonEmptyText()), {
+        default: [],
+        description: 'Groups of the route in the OpenAPI document.',
+      }),
+      deprecated: optionally(boolean(), {
+        default: false,
+        description: 'Whether clients should stop calling it.',
+      }),
       operation: optionally(operation, { description: 'How the route is called.' }),
     }),
     { description: 'A route that clients may call.' },
   ),
 );
+
+function isMapping(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /** The manifest in the words of the file. */
 export const manifestStruct = described(

@@ -6,38 +6,70 @@ import {
   createInvalidFile,
   type Diagnostic,
   type DocumentSource,
+  InvalidFile,
+  MAX_DIAGNOSTICS,
   sortDiagnostics,
+  type Violation,
 } from '../document/diagnostic.js';
 import { copyPlainJson } from '../document/plain-json.js';
 import { validateStruct } from '../document/validate.js';
 import { validateAdmin } from './admin-rules.js';
 import { findCapabilityWarnings, validateCapabilities } from './capability-rules.js';
 import { validateConfig } from './config-rules.js';
+import { validateExamples } from './example-rules.js';
 import { manifestStruct } from './manifest-struct.js';
 import { findRouteWarnings, validateRoutes } from './route-rules.js';
+import { validateSchemas } from './schema-rules.js';
 
-export interface ParsedManifest {
+interface ParsedManifest {
   /** A copy of the given manifest, without defaults. */
   readonly manifest: Manifest;
   readonly warnings: readonly Diagnostic[];
+}
+
+interface ParseOptions {
+  /** Whether an example that violates its schema is an error. Default false. */
+  readonly checksExamples?: boolean;
 }
 
 /**
  * Validates a manifest from any source.
  * @throws InvalidFile with all errors of the manifest.
  */
-export function parseManifest(value: unknown, source: DocumentSource): ParsedManifest {
+export function parseManifest(
+  value: unknown,
+  source: DocumentSource,
+  { checksExamples = false }: ParseOptions = {},
+): ParsedManifest {
   const copy = copyPlainJson(value);
   if (copy.violations.length > 0) throw createInvalidFile(copy.violations, source);
   const { violations, accepted } = validateStruct(copy.value, manifestStruct);
-  const all = [...violations, ...validateRules((accepted ?? {}) as Partial<Manifest>)];
-  if (all.length > 0) throw createInvalidFile(all, source);
+  const acceptedParts = (accepted ?? {}) as Partial<Manifest>;
+  const errors = [...violations, ...validateRules(acceptedParts)];
+  if (errors.length > 0) throw createInvalidManifest(errors, acceptedParts, source);
   // The copy, not the result of superstruct, because the digest is that of the manifest as given.
   const manifest = copy.value as Manifest;
+  const invalid = checksExamples ? validateExamples(manifest) : [];
+  if (invalid.length > 0) throw createInvalidFile(invalid, source);
   const warnings = [...findRouteWarnings(manifest), ...findCapabilityWarnings(manifest)].map(
     (warning) => createDiagnostic(warning, source, 'warning'),
   );
   return { manifest, warnings: sortDiagnostics(warnings) };
+}
+
+/** With the warnings that the errors cannot have caused. */
+function createInvalidManifest(
+  errors: readonly Violation[],
+  accepted: Partial<Manifest>,
+  source: DocumentSource,
+): InvalidFile {
+  const { diagnostics } = createInvalidFile(errors, source);
+  const warnings = findRouteWarnings(accepted).map((one) =>
+    createDiagnostic(one, source, 'warning'),
+  );
+  // Errors first, as only so many diagnostics are kept.
+  const room = MAX_DIAGNOSTICS - diagnostics.length;
+  return new InvalidFile(sortDiagnostics([...diagnostics, ...warnings.slice(0, room)]));
 }
 
 /**
@@ -47,6 +79,7 @@ export function parseManifest(value: unknown, source: DocumentSource): ParsedMan
 function validateRules(manifest: Partial<Manifest>) {
   return [
     ...validateRoutes(manifest),
+    ...validateSchemas(manifest),
     ...validateCapabilities(manifest),
     ...validateAdmin(manifest),
     ...validateConfig(manifest),

@@ -20,7 +20,7 @@ export function validateRoutes({ http_routes = [] }: Partial<Manifest>): Violati
   const table = new RouteTable<null>();
   return http_routes.flatMap((route, index): Violation[] => {
     const problem = validateRoute(route, table);
-    if (problem === null) return [];
+    if (problem === null) return validateBodyRule(route, index);
     const path = ['http_routes', index, 'path'];
     const message = PRINTABLE_PATH.test(route.path)
       ? problem.message
@@ -29,8 +29,16 @@ export function validateRoutes({ http_routes = [] }: Partial<Manifest>): Violati
   });
 }
 
+function validateBodyRule(route: ManifestRoute, index: number): Violation[] {
+  const rule = route.operation?.body ?? 'none';
+  if (route.method !== 'GET' || rule === 'none') return [];
+  const message = `${describeRoute(route, index)} must not have a body: that of a GET is ignored`;
+  const path = ['http_routes', index, 'operation', 'body'];
+  return [{ rule: 'body-of-get', message, hint: 'remove it', path, at: 'key' }];
+}
+
 /** Segments such as `:id`, which are valid literals. */
-export function findRouteWarnings({ http_routes }: Manifest): Violation[] {
+export function findRouteWarnings({ http_routes = [] }: Partial<Manifest>): Violation[] {
   return http_routes.flatMap((route, index): Violation[] => {
     const [hint] = route.path.split('/').flatMap((segment) => hintAtLiteral(segment) ?? []);
     if (hint === undefined) return [];

@@ -6,7 +6,7 @@ import { ProbationPeriod } from './probation.js';
 import { restoreVersion } from './restore-version.js';
 import type { SlotContext } from './slot-context.js';
 
-export interface ActiveVersionOptions {
+interface ActiveVersionOptions {
   readonly context: SlotContext;
   /** The descriptor's file, which may be renamed. */
   readonly file: () => string;

@@ -1,5 +1,6 @@
 import type { Log } from '../contract/index.js';
 import type { ModuleRecord } from './module-record.js';
+import type { ModuleState } from './module-states.js';
 import type { ModuleVersion } from './module-version.js';
 import { describeFileStatus, type StatusSink } from './status-files.js';
 
@@ -14,11 +15,13 @@ interface Withheld {
   readonly changes: { readonly record: ModuleRecord; readonly changed: readonly string[] }[];
 }
 
-export interface ChangePublisherOptions {
+interface ChangePublisherOptions {
   readonly log: Log;
   readonly statusSink: StatusSink | null;
   /** Publishes the serving versions of all slots as the current generation. */
   readonly publishGeneration: () => void;
+  /** Called after each change that is not withheld. */
+  readonly onChanged: () => void;
 }
 
 /** Publishes changes of modules, and closes versions once no request can select them. */
@@ -68,26 +71,37 @@ export class ChangePublisher {
     }
     const { log, statusSink } = this.#options;
     const { name: module, file, state, reason, hint } = record;
-    const write = state === 'refused' || state === 'stale' ? log.error : log.info;
+    const write = log[LEVELS[state] ?? 'info'];
     const digest = record.live?.configDigest ?? null;
-    write({ module, file, state, changed, reason, hint, digest }, 'module');
+    write({ module, file, state, changed, reason, hint, digest }, 'module changed');
     statusSink?.write(describeFileStatus(record));
+    this.#options.onChanged();
   }
 
   reportRename(from: string, record: ModuleRecord): void {
     const { log, statusSink } = this.#options;
     const { name: module, file, state } = record;
-    log.info({ module, file, state, changed: ['file'], renamed_from: from }, 'module');
+    log.info({ module, file, state, changed: ['file'], renamed_from: from }, 'module renamed');
     statusSink?.remove(from);
     statusSink?.write(describeFileStatus(record));
+    this.#options.onChanged();
   }
 
   reportRemoval({ name: module, file }: ModuleRecord): void {
     const { log, statusSink } = this.#options;
-    log.info({ module, file, state: 'removed', changed: ['removed'] }, 'module');
+    log.info({ module, file, state: 'removed', changed: ['removed'] }, 'module removed');
     statusSink?.remove(file);
+    this.#options.onChanged();
   }
 }
+
+/** Of the log line; default `info`. */
+const LEVELS: Partial<Record<ModuleState, 'warn' | 'error'>> = {
+  refused: 'error',
+  stale: 'error',
+  faulted: 'warn',
+  rolled_back: 'warn',
+};
 
 /** Lets calls in flight finish, then closes the version. */
 async function retire({ client, scope }: ModuleVersion): Promise<void> {

@@ -21,7 +21,7 @@ export type Delivered =
   | { readonly kind: 'refused' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export interface ConfigDeliveryOptions {
+interface ConfigDeliveryOptions {
   /** Never throws. */
   readonly deliver: (configuration: Configuration, signal: AbortSignal) => Promise<Delivered>;
   /** Called when the reason of failures changes; `null` after a success. */
@@ -107,7 +107,7 @@ export class ConfigDelivery {
   }
 }
 
-export interface ConfigTarget {
+interface ConfigTarget {
   readonly provider: Provider;
   readonly descriptor: Descriptor;
   /** The manifest's `delivery_path`. */

@@ -23,7 +23,7 @@ export interface Fault {
   readonly wasPending: boolean;
 }
 
-export interface FaultRecoveryOptions {
+interface FaultRecoveryOptions {
   readonly context: SlotContext;
   readonly status: SlotStatus;
   readonly active: ActiveVersion;

@@ -13,12 +13,15 @@ const PARTS: Readonly<Record<keyof Descriptor, string>> = {
   limits: 'limits',
   rate: 'rate',
   identity: 'identity',
+  callers: 'callers',
   forwardHeaders: 'forward_headers',
+  responses: 'responses',
   providerErrors: 'provider_errors',
   retry: 'retry',
   breaker: 'breaker',
   records: 'records',
   probation: 'probation',
+  schemas: 'schemas',
   console: 'console',
 };
 

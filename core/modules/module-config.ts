@@ -14,7 +14,7 @@ import {
 } from './config-fields.js';
 import type { Leadership } from './leadership.js';
 
-export interface ModuleConfigOptions {
+interface ModuleConfigOptions {
   readonly descriptor: Descriptor;
   readonly manifest: Manifest;
   readonly provider: Provider;

@@ -3,6 +3,16 @@ import { InvalidFile } from '../document/diagnostic.js';
 import { readStructuredText, type StructuredText } from '../document/parse-document.js';
 import { FileError, readTextFile } from '../document/read-file.js';
 
+/** The text of a descriptor as it is now; `null` if it cannot be read. */
+export async function readDescriptorText(modulesDir: string, file: string): Promise<string | null> {
+  try {
+    return await readTextFile(resolve(modulesDir, file));
+  } catch (error) {
+    if (error instanceof FileError) return null;
+    throw error;
+  }
+}
+
 /**
  * Reads a file of a module as it is now.
  * @param file relative to the folder of descriptors

@@ -6,6 +6,7 @@ import { type DirectoryListing, omitUsedFiles, UnreadableDirectory } from '../wa
 import { DirectoryScanner, type ScanResult } from '../watch/directory-scanner.js';
 import { Watcher } from '../watch/watcher.js';
 import { ChangePublisher } from './change-publisher.js';
+import { ChangeSignal } from './change-signal.js';
 import type { Generation, GenerationSource } from './live-module.js';
 import type { ModuleRecord } from './module-record.js';
 import { ModuleSlot } from './module-slot.js';
@@ -36,6 +37,9 @@ export class ModuleRegistry implements GenerationSource {
   readonly #watcher: Watcher;
   readonly #publisher: ChangePublisher;
   readonly #statusSink: StatusSink | null;
+  readonly #changes = new ChangeSignal((error) =>
+    this.#log.error({ err: error }, 'listener of module changes failed'),
+  );
   readonly #slots = new Map<string, ModuleSlot>();
   #holders: ReadonlyMap<string, string>;
   /** The slots with a name that another file had in the last scan. */
@@ -59,7 +63,12 @@ export class ModuleRegistry implements GenerationSource {
       onError: (error) => log.error({ err: error }, 'module scan failed'),
     });
     const publishGeneration = () => this.#publishGeneration();
-    this.#publisher = new ChangePublisher({ log, statusSink, publishGeneration });
+    this.#publisher = new ChangePublisher({
+      log,
+      statusSink,
+      publishGeneration,
+      onChanged: this.#changes.notify,
+    });
     this.#context = {
       ...options,
       pathOf: (file) => join(modulesDir, file),
@@ -117,9 +126,14 @@ export class ModuleRegistry implements GenerationSource {
     this.#watcher.start();
   }
 
+  /** Calls the listener soon after a module has changed. @returns removes the listener. */
+  onChange(listener: () => void): () => void {
+    return this.#changes.add(listener);
+  }
+
   /** Reads every file again, changed or not (SIGHUP). */
   rescan(): void {
-    this.#log.info({}, 'rescan');
+    this.#log.info({}, 'modules folder rescanned');
     this.#scanner.forget();
     this.#watcher.hint();
   }
@@ -234,6 +248,7 @@ export class ModuleRegistry implements GenerationSource {
     if (this.#isStarting) return;
     const live = [...this.#slots.values()].flatMap((slot) => slot.live ?? []);
     this.#generation = new Map(live.map((module) => [module.name, module]));
+    this.#changes.notify();
   }
 
   #countReloads(read: readonly ModuleSlot[], others: number): void {

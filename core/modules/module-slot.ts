@@ -104,7 +104,8 @@ export class ModuleSlot {
     this.#source = await readSource(entry, this.#context, this.live?.name ?? null);
     const { name: module, prepared } = this.#source;
     for (const warning of prepared?.warnings ?? []) {
-      this.#context.log.warn({ module, file: this.#file }, formatDiagnostic(warning));
+      const fields = { module, file: this.#file, warning: formatDiagnostic(warning) };
+      this.#context.log.warn(fields, 'descriptor warning');
     }
   }
 
@@ -209,7 +210,12 @@ export class ModuleSlot {
 
   #requestManifest(version: ModuleVersion): void {
     this.#pending.request(version);
-    if (this.live === null) this.#status.publishSource();
+    if (this.live !== null) return;
+    const isRemote = version.prepared.descriptor.manifest.kind === 'url';
+    const reason = isRemote
+      ? 'the URL of the manifest has not responded yet'
+      : 'the provider gave no manifest yet';
+    this.#status.apply('manifestPending', { reason, hint: null });
   }
 
   /** Serves with the last good manifest meanwhile, if there is one. */

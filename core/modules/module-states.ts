@@ -109,7 +109,7 @@ export class InvalidTransition extends Error {
 export class StateMachine {
   #state: ModuleState = 'waiting';
   #since = new Date();
-  #reason: StateReason | null = null;
+  #reason: StateReason | null = { reason: 'the descriptor is opened', hint: null };
 
   get state(): ModuleState {
     return this.#state;

@@ -26,7 +26,7 @@ export interface VersionContext {
   readonly stateDir: string;
   readonly store: Store;
   /** The limits of the whole host; absent: only those of the modules. */
-  readonly pressure?: LoadShedder;
+  readonly loadShedder?: LoadShedder;
   /** Signs the caller's identity, for descriptors with `identity: true`. */
   readonly identity?: IdentitySigner;
   readonly leadership: Leadership;
@@ -116,7 +116,7 @@ interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'uncaughtErrors'>
 function createVersion(
   prepared: PreparedDescriptor,
   { provider, scope, uncaughtErrors, owner }: OpenedProvider,
-  { log, store, pressure, identity, leadership }: VersionContext,
+  { log, store, loadShedder, identity, leadership }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
   const client = new ProviderClient({
@@ -124,7 +124,7 @@ function createVersion(
     descriptor,
     log,
     scope,
-    loadShedder: pressure ?? null,
+    loadShedder: loadShedder ?? null,
     identity: (descriptor.identity ? identity : null) ?? null,
     owner,
   });
@@ -145,7 +145,8 @@ function createVersion(
         readFromProvider: (signal) => requestFromProvider(provider, descriptor, signal, owner),
         signal: scope.signal,
       });
-      for (const warning of manifest.warnings) log.warn({ file }, formatDiagnostic(warning));
+      for (const warning of manifest.warnings)
+        log.warn({ file, warning: formatDiagnostic(warning) }, 'manifest warning');
       return manifest;
     },
     createLive: ({ manifest, digest }) => {

@@ -8,7 +8,7 @@ const CREATE_FLAGS =
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const MAX_BYTES = 64 * 1024 * 1024;
 
-export interface OwnFolderOptions {
+interface OwnFolderOptions {
   /** Whether to create the parent folders too. */
   readonly recursive: boolean;
   readonly folderMode: number;

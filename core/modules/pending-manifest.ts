@@ -6,7 +6,7 @@ import type { ModuleVersion } from './module-version.js';
 
 const MANIFEST_BACKOFF: BackoffBounds = { firstMs: 200, maxMs: 10_000 };
 
-export interface PendingManifestOptions {
+interface PendingManifestOptions {
   readonly log: Log;
   readonly onLoaded: (version: ModuleVersion, manifest: LoadedManifest) => void;
   /** The manifest may be available later; another attempt is scheduled. */

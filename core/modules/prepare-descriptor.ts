@@ -4,8 +4,17 @@ import canonicalize from 'canonicalize';
 import type { ProviderAdapter } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { MODULE_NAME } from '../descriptor/identifiers.js';
-import { type ParsedDescriptor, parseDescriptor } from '../descriptor/parse-descriptor.js';
-import { type Diagnostic, InvalidFile, type Locate } from '../document/diagnostic.js';
+import {
+  InvalidDescriptor,
+  type ParsedDescriptor,
+  parseDescriptor,
+} from '../descriptor/parse-descriptor.js';
+import {
+  type Diagnostic,
+  InvalidFile,
+  type Locate,
+  sortDiagnostics,
+} from '../document/diagnostic.js';
 import { readStructuredText } from '../document/parse-document.js';
 import {
   listReferencedFiles,
@@ -13,15 +22,23 @@ import {
   type References,
   resolveReferences,
 } from '../document/references.js';
-import { type LoadedManifest, loadManifest } from '../manifest/load-manifest.js';
+import {
+  type LoadedManifest,
+  loadManifest,
+  type ManifestInput,
+} from '../manifest/load-manifest.js';
 import type { AdapterSource } from '../plugin-loader/adapter-source.js';
 import type { DirectoryFile } from '../watch/directory.js';
 
 export interface DescriptorContext {
   readonly plugins: AdapterSource;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The headers that hold credentials of callers, in lower case: a descriptor must not forward them. */
+  readonly credentialHeaders?: readonly string[];
   /** Reports unresolved secrets in the result instead of as errors. Default false. */
   readonly allowsMissingSecrets?: boolean;
+  /** Whether an example of the manifest that violates its schema is an error. Default false. */
+  readonly checksExamples?: boolean;
 }
 
 /** A valid descriptor, with everything that is known before its provider is opened. */
@@ -75,14 +92,54 @@ export async function prepareDescriptor(
   let files: readonly string[] = [];
   try {
     if ('diagnostic' in entry) throw new InvalidFile([entry.diagnostic]);
-    const parsed = await parseDescriptor({ ...entry, adapters: context.plugins });
-    const adapter = await context.plugins.adapter(parsed.descriptor.provider.kind);
+    const { plugins, credentialHeaders = [] } = context;
+    const parsed = await parseDescriptor({ ...entry, adapters: plugins, credentialHeaders });
+    const adapter = await plugins.adapter(parsed.descriptor.provider.kind);
     module = parsed.descriptor.module;
     files = listNamedFiles(parsed.descriptor, adapter, dirname(entry.path));
     return await completeDescriptor(entry, parsed, adapter, context, files, manifest);
   } catch (error) {
-    throw new UnpreparedDescriptor(error, module ?? readModuleName(entry), files);
+    const name = module ?? readModuleName(entry);
+    if (!(error instanceof InvalidDescriptor)) throw new UnpreparedDescriptor(error, name, files);
+    throw await findFurtherErrors(entry, error, name, context);
   }
+}
+
+/** Also checks the files that an invalid descriptor names, so that all mistakes are shown at once. */
+async function findFurtherErrors(
+  { file, path }: DirectoryFile,
+  { diagnostics, accepted }: InvalidDescriptor,
+  module: string | null,
+  context: DescriptorContext,
+): Promise<UnpreparedDescriptor> {
+  const { locate, adapter, config, manifest } = accepted;
+  const baseDir = dirname(path);
+  const place = { file, baseDir, locate };
+  const files: string[] = [];
+  const checks: Promise<unknown>[] = [];
+  if (adapter !== null) {
+    files.push(...listReferencedFiles(adapter.config, config, baseDir));
+    checks.push(resolveConfig(adapter, config, place, context, []));
+  }
+  if (manifest !== null) {
+    files.push(...listManifestFiles(manifest, baseDir));
+    checks.push(readLocalManifest({ descriptor: manifest, ...place }));
+  }
+  const further = await collectDiagnostics(checks);
+  const all = [...diagnostics, ...further.filter((one) => one.file === file)];
+  const ofOthers = further.filter((one) => one.file !== file);
+  const cause = new InvalidFile([...sortDiagnostics(all), ...ofOthers]);
+  return new UnpreparedDescriptor(cause, module, files);
+}
+
+/** The diagnostics of all checks that found an invalid file. @throws any other error. */
+async function collectDiagnostics(checks: readonly Promise<unknown>[]): Promise<Diagnostic[]> {
+  const results = await Promise.allSettled(checks);
+  return results.flatMap((result) => {
+    if (result.status === 'fulfilled') return [];
+    if (!(result.reason instanceof InvalidFile)) throw result.reason;
+    return result.reason.diagnostics;
+  });
 }
 
 /** The module name in an invalid descriptor, for operators; `null` if there is none. */
@@ -106,18 +163,15 @@ async function completeDescriptor(
   givenManifest: LoadedManifest | null,
 ): Promise<PreparedDescriptor> {
   const baseDir = dirname(path);
+  const place = { file, baseDir, locate };
   const missingSecrets: MissingSecret[] = [];
-  const references = await resolveReferences({
-    struct: adapter.config,
-    config: descriptor.provider.config,
-    baseDir,
-    env: context.environment,
-    source: { file, locate, prefix: ['provider', 'config'] },
-    ...(context.allowsMissingSecrets === true && {
-      onMissingSecret: (missing: MissingSecret) => missingSecrets.push(missing),
-    }),
-  });
-  const manifest = givenManifest ?? (await readLocalManifest(descriptor, file, baseDir, locate));
+  const { checksExamples = false } = context;
+  const { config } = descriptor.provider;
+  const resolving = resolveConfig(adapter, config, place, context, missingSecrets);
+  const loading = givenManifest ?? readLocalManifest({ descriptor, ...place, checksExamples });
+  const errors = await collectDiagnostics([resolving, Promise.resolve(loading)]);
+  if (errors.length > 0) throw new InvalidFile(errors);
+  const [references, manifest] = [await resolving, await loading];
   return {
     file,
     text,
@@ -135,18 +189,42 @@ async function completeDescriptor(
   };
 }
 
+/** Where the parts of a descriptor are. */
+interface DescriptorPlace {
+  readonly file: string;
+  readonly baseDir: string;
+  readonly locate: Locate;
+}
+
+/** @throws InvalidFile with each variable and file that cannot be used. */
+function resolveConfig(
+  { config: struct }: Pick<ProviderAdapter, 'config'>,
+  config: unknown,
+  { file, baseDir, locate }: DescriptorPlace,
+  context: DescriptorContext,
+  missingSecrets: MissingSecret[],
+): Promise<References> {
+  return resolveReferences({
+    struct,
+    config,
+    baseDir,
+    env: context.environment,
+    source: { file, locate, prefix: ['provider', 'config'] },
+    ...(context.allowsMissingSecrets === true && {
+      onMissingSecret: (missing: MissingSecret) => missingSecrets.push(missing),
+    }),
+  });
+}
+
 /** Validates a local manifest before the provider is opened. */
 async function readLocalManifest(
-  descriptor: Descriptor,
-  file: string,
-  baseDir: string,
-  locate: Locate,
+  given: Omit<ManifestInput, 'readFromProvider' | 'signal'>,
 ): Promise<LoadedManifest | null> {
-  const { kind } = descriptor.manifest;
+  const { kind } = given.descriptor.manifest;
   if (kind === 'url' || kind === 'provider') return null;
   const readFromProvider = () => Promise.reject(new Error('the manifest is local'));
   const { signal } = new AbortController();
-  return loadManifest({ descriptor, file, locate, baseDir, readFromProvider, signal });
+  return loadManifest({ ...given, readFromProvider, signal });
 }
 
 function listNamedFiles(
@@ -155,8 +233,11 @@ function listNamedFiles(
   baseDir: string,
 ): string[] {
   const files = listReferencedFiles(adapter.config, descriptor.provider.config, baseDir);
-  const { manifest } = descriptor;
-  return manifest.kind === 'file' ? [...files, resolve(baseDir, manifest.path)] : files;
+  return [...files, ...listManifestFiles(descriptor, baseDir)];
+}
+
+function listManifestFiles({ manifest }: Pick<Descriptor, 'manifest'>, baseDir: string): string[] {
+  return manifest.kind === 'file' ? [resolve(baseDir, manifest.path)] : [];
 }
 
 /** The digest of a descriptor, its manifest and the files that it names together. */

@@ -37,7 +37,7 @@ export interface SharedProbation {
   onRejected(listener: (rejected: RejectedVersion) => void): void;
 }
 
-export interface ProbationResult {
+interface ProbationResult {
   /** The probation time is over. */
   onPassed(): void;
   /** Called as soon as enough calls show that the error rate is above the limit. */

@@ -6,7 +6,7 @@ import type { SlotStatus } from './slot-status.js';
 
 const ROLLED_BACK_HINT = 'change the descriptor or a file that it names to try again';
 
-export interface RollbackOptions {
+interface RollbackOptions {
   readonly context: SlotContext;
   readonly file: () => string;
   readonly active: ActiveVersion;

@@ -1,6 +1,6 @@
 import type { ModuleSlot } from './module-slot.js';
 
-export interface NameSettlement {
+interface NameSettlement {
   readonly winners: readonly ModuleSlot[];
   /** Each slot without its name, and the slot that has it. */
   readonly losers: ReadonlyMap<ModuleSlot, ModuleSlot>;

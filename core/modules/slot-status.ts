@@ -12,7 +12,7 @@ import type { SlotContext } from './slot-context.js';
 import type { StateReason } from './state-reason.js';
 
 /** The current values from which the status of a slot is derived. */
-export interface SlotContents {
+interface SlotContents {
   readonly file: string;
   readonly source: DescriptorSource;
   readonly serving: ServingVersion | null;

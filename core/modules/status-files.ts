@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
+import { STATUS_FOLDER } from '../watch/directory.js';
 import type { ModuleRecord } from './module-record.js';
 import { OwnFolder } from './own-folder.js';
 
@@ -47,7 +48,7 @@ export class StatusFiles implements StatusSink {
   constructor(modulesDir: string, log: Log) {
     // Not recursive: a missing folder of descriptors must not be created as an empty one.
     const options = { recursive: false, folderMode: 0o777, fileMode: 0o666 };
-    this.#folder = new OwnFolder(join(modulesDir, '.status'), options);
+    this.#folder = new OwnFolder(join(modulesDir, STATUS_FOLDER), options);
     this.#log = log;
   }
 

@@ -3,6 +3,7 @@ import type { StoredCalls } from './calls/stored-calls.js';
 import type { RequestObserver } from './completed-request.js';
 import { Metrics } from './metrics/metrics.js';
 import type { ObservedHost } from './metrics/module-metrics.js';
+import { SurfaceMetrics } from './metrics/surface-metrics.js';
 
 /** Metrics, call records and traces of the host. */
 export interface Observability {
@@ -17,12 +18,15 @@ export function createObservability(
   stored: StoredCalls | null = null,
 ): Observability {
   const metrics = new Metrics(host);
+  const surfaces = new SurfaceMetrics();
+  metrics.add(surfaces.describe());
   const calls = new RecentCallBuffer();
   return {
     metrics,
     calls,
     observe: (completed) => {
       metrics.count(completed);
+      surfaces.count(completed);
       calls.add(completed);
       stored?.add(completed);
       completed.trace.span?.end(completed.status);

@@ -1,17 +1,44 @@
-import type { Actor } from '../contract/index.js';
+import type { Actor, ActorKind } from '../contract/index.js';
+import { DESCRIPTOR_DEFAULTS } from '../descriptor/defaults.js';
+import { BUILTIN_UI } from '../descriptor/identifiers.js';
 import { HostError } from '../errors.js';
 import type { LiveModule } from '../modules/live-module.js';
 import type { BridgeRequest } from './console/bridge-request.js';
 
 const CONSOLE_ADMIN = 'console.admin';
 
+/** Also for a module that is not there, so that a caller does not learn which modules exist. */
+export const DEFAULT_CALLERS: readonly ActorKind[] = DESCRIPTOR_DEFAULTS.callers;
+
+function isModuleCaller(actor: Actor, callers: readonly ActorKind[]): boolean {
+  if (callers.includes(actor.kind)) return true;
+  return actor.kind === 'user' && actor.scopes.has(CONSOLE_ADMIN);
+}
+
+function hasCapability(actor: Actor, capability: string): boolean {
+  return actor.kind === 'system' || actor.scopes.has(capability);
+}
+
+/** Whether an actor may call a route; `null` is the capability of a route that declares none. */
+export function mayCallRoute(
+  actor: Actor,
+  callers: readonly ActorKind[],
+  capability: string | null,
+): boolean {
+  return capability !== null && isModuleCaller(actor, callers) && hasCapability(actor, capability);
+}
+
 /**
- * Services and systems may call modules; a user needs `console.admin`.
+ * Requires a kind of actor that the module is open to. A user with `console.admin` may call every module.
  * @throws HostError 403.
  */
-export function authorizeModuleCaller(actor: Actor): void {
-  if (actor.kind !== 'user' || actor.scopes.has(CONSOLE_ADMIN)) return;
-  throw forbidden('modules are called by services and systems', CONSOLE_ADMIN);
+export function authorizeModuleCaller(actor: Actor, callers: readonly ActorKind[]): void {
+  if (isModuleCaller(actor, callers)) return;
+  throw new HostError('forbidden', 'the module is not open to this kind of caller', {
+    errors: [{ field: 'caller', reason: actor.kind }],
+    nextActions: ['call it as another kind of caller, or ask the operators of the host'],
+    reason: 'callers',
+  });
 }
 
 /**
@@ -24,7 +51,7 @@ export function authorizeCapability(actor: Actor, capability: string | null): vo
       nextActions: ['ask the owners of the module to declare a capability for the route'],
     });
   }
-  if (actor.kind === 'system' || actor.scopes.has(capability)) return;
+  if (hasCapability(actor, capability)) return;
   throw forbidden('a declared capability is required', capability);
 }
 
@@ -32,7 +59,7 @@ export function authorizeCapability(actor: Actor, capability: string | null): vo
  * For the host's own routes: requires the exact scope, except for `system`.
  * @throws HostError 403.
  */
-export function authorizeScope(actor: Actor, scope: string): void {
+function authorizeScope(actor: Actor, scope: string): void {
   if (actor.kind === 'system' || actor.scopes.has(scope)) return;
   throw forbidden('a scope of the host is required', scope);
 }
@@ -45,13 +72,26 @@ function forbidden(detail: string, scope: string): HostError {
 }
 
 /** What a caller must be allowed to do. */
-export type Requirement =
+type Requirement =
   /** Call a route of a module; `null` is the capability of a route that declares none. */
-  | { readonly kind: 'capability'; readonly capability: string | null }
+  | {
+      readonly kind: 'capability';
+      readonly capability: string | null;
+      /** The kinds of actors that the module is open to. */
+      readonly callers: readonly ActorKind[];
+    }
   /** Use a permission of a module over the console bridge. */
-  | { readonly kind: 'grant'; readonly module: LiveModule; readonly request: BridgeRequest }
+  | {
+      readonly kind: 'grant';
+      readonly module: LiveModule;
+      readonly request: BridgeRequest;
+      /** What `builtin` stands for. */
+      readonly shippedUi: ReadonlySet<string>;
+    }
   /** Use a route of the host. */
   | { readonly kind: 'scope'; readonly scope: string }
+  /** Read what every authenticated caller may read. */
+  | { readonly kind: 'authenticated' }
   /** Read public data. */
   | { readonly kind: 'public' };
 
@@ -73,12 +113,12 @@ export class Authorization {
     if (requirement.kind === 'public') return new Authorization();
     if (actor === null) throw new Error('without an actor only public requirements are allowed');
     if (requirement.kind === 'capability') {
-      authorizeModuleCaller(actor);
+      authorizeModuleCaller(actor, requirement.callers);
       authorizeCapability(actor, requirement.capability);
     } else if (requirement.kind === 'grant') {
       authorizePermission(actor, requirement.request.permission);
-      authorizeGrant(requirement.module, requirement.request);
-    } else {
+      authorizeGrant(requirement.module, requirement.request, requirement.shippedUi);
+    } else if (requirement.kind === 'scope') {
       authorizeScope(actor, requirement.scope);
     }
     return new Authorization();
@@ -109,20 +149,26 @@ export function authorizePermission(actor: Actor, permission: string): void {
 }
 
 /** The release digest that a console must send for this module. */
-export function releaseOf({ descriptor, manifestDigest }: LiveModule): string {
+function releaseOf({ descriptor, manifestDigest }: LiveModule): string {
   return descriptor.console.release ?? manifestDigest;
 }
 
 /**
  * The grant must be for exactly this module, release, UI artifact and permission. The error does not say which of
  * them differs: operators compare the digests.
+ * @param shippedUi the digests that `builtin` stands for
  * @throws HostError 403.
  */
-export function authorizeGrant(module: LiveModule, request: BridgeRequest): void {
+function authorizeGrant(
+  module: LiveModule,
+  request: BridgeRequest,
+  shippedUi: ReadonlySet<string>,
+): void {
   const { ui, grants } = module.descriptor.console;
   const isGranted =
     releaseOf(module) === request.moduleReleaseDigest &&
-    ui.includes(request.uiArtifactDigest) &&
+    (ui.includes(request.uiArtifactDigest) ||
+      (ui.includes(BUILTIN_UI) && shippedUi.has(request.uiArtifactDigest))) &&
     grants.includes(request.permission);
   if (isGranted) return;
   throw new HostError('forbidden', 'no grant for this release, UI artifact and permission', {

@@ -1,10 +1,10 @@
-import type { Authenticator } from '../contract/index.js';
 import { createToken } from '../injection.js';
 import type { GenerationSource } from '../modules/live-module.js';
 import type { Store } from '../store/store.js';
 
 export const GENERATIONS = createToken<GenerationSource>('generations');
 
-export const AUTHENTICATORS = createToken<readonly Authenticator[]>('authenticators');
+/** The request headers that credentials may come in; lower-case names. */
+export const CREDENTIAL_HEADERS = createToken<readonly string[]>('credential-headers');
 
 export const STORE = createToken<Store>('store');

@@ -46,9 +46,14 @@ export function enforceRateLimit({ client }: LiveModule, actor: Actor): void {
 }
 
 function createRateError({ limit, waitMs }: RateRejection): HostError {
+  return createRateLimitError(limit, DETAILS[limit], waitMs);
+}
+
+/** 429, with the time after which the caller may try again. */
+export function createRateLimitError(field: string, detail: string, waitMs: number): HostError {
   const seconds = Math.max(1, Math.ceil(waitMs / MS_PER_SECOND));
-  return new HostError('rate_limited', DETAILS[limit], {
-    errors: [{ field: limit, reason: 'rate limit' }],
+  return new HostError('rate_limited', detail, {
+    errors: [{ field, reason: 'rate limit' }],
     nextActions: [`try again in ${seconds} s`],
     headers: { 'retry-after': String(seconds) },
   });

@@ -6,12 +6,23 @@ export const JSON_TYPE = 'application/json';
 const MIN_ERROR_STATUS = 400;
 const NO_HEADERS: readonly string[] = [];
 
+/** The parts of a response that a provider decides about. */
+type ForwardedParts = Pick<
+  Reply,
+  'status' | 'pieces' | 'contentType' | 'headers' | 'cacheControl' | 'exposed'
+>;
+
 /** A complete response that is not written yet. Without an authorization it can only be an error. */
 export class Reply {
   readonly status: number;
-  readonly contentType: string;
+  /** `null` for a reply without a body that has none. */
+  readonly contentType: string | null;
+  /** Default `no-store`. */
+  readonly cacheControl?: string | undefined;
   /** Headers beyond those of every reply: names and values in turn. */
   readonly headers: readonly string[];
+  /** Names of headers of the provider that pages of other origins may read. Default: none. */
+  readonly exposed?: readonly string[] | undefined;
   /** The body in pieces, so that the provider's bytes need not be copied. */
   readonly pieces: readonly Uint8Array[];
   /** Bytes of all pieces. */
@@ -20,11 +31,14 @@ export class Reply {
   private constructor(
     status: number,
     pieces: readonly Uint8Array[],
-    contentType: string,
+    contentType: string | null,
     headers: readonly string[],
+    { cacheControl, exposed }: Pick<Reply, 'cacheControl' | 'exposed'> = {},
   ) {
     this.status = status;
     this.contentType = contentType;
+    this.cacheControl = cacheControl;
+    this.exposed = exposed;
     this.headers = headers;
     this.pieces = pieces;
     let length = 0;
@@ -46,9 +60,26 @@ export class Reply {
     return new Reply(200, pieces, contentType, headers);
   }
 
+  /**
+   * A response of a provider, or one that depends on it.
+   * @param authorization proves that the caller may read the body
+   */
+  static forwarded(
+    authorization: Authorization,
+    { status, pieces, contentType, headers, cacheControl, exposed }: ForwardedParts,
+  ): Reply {
+    Authorization.assert(authorization);
+    return new Reply(status, pieces, contentType, headers, { cacheControl, exposed });
+  }
+
   /** A 200 with a value as JSON. */
   static json(authorization: Authorization, value: unknown): Reply {
     return Reply.ok(authorization, [Buffer.from(JSON.stringify(value))]);
+  }
+
+  /** A 204: what pages of another origin may send; it holds no data. */
+  static preflight(headers: readonly string[]): Reply {
+    return new Reply(204, [], null, headers);
   }
 
   static error(
@@ -59,6 +90,11 @@ export class Reply {
   ): Reply {
     if (status < MIN_ERROR_STATUS) throw new Error(`a reply with ${status} needs an authorization`);
     return new Reply(status, [Buffer.from(text)], contentType, headers);
+  }
+
+  /** The same reply with these headers instead of its own. */
+  static withHeaders(reply: Reply, headers: readonly string[]): Reply {
+    return new Reply(reply.status, reply.pieces, reply.contentType, headers, reply);
   }
 }
 

@@ -5,6 +5,8 @@ import type {
   Outcome,
   ProviderOperation,
 } from '../contract/index.js';
+import type { ErrorDetail } from '../errors.js';
+import type { HeldMemory } from '../provider/held-memory.js';
 import type { AttemptResult, CallTrace } from '../provider/provider-call.js';
 
 /** The client has closed the connection: no response can be sent. */
@@ -22,7 +24,7 @@ export interface ModuleTarget {
   readonly module: string;
   /** Raw path and query within the module, byte for byte: `/contacts/a%20b?x=1`. */
   readonly forwardTarget: string;
-  /** Decoded segments; none is empty. */
+  /** Decoded segments, of which none is empty; no segment for the root. */
   readonly segments: readonly string[];
   /** `/` and the decoded segments. */
   readonly providerPath: string;
@@ -35,6 +37,8 @@ export interface CallerRequest {
   readonly actor: Actor;
   readonly requestId: string;
   readonly correlationId: string;
+  /** The SHA-256 of the body that the credentials cover, in hex; `null` for credentials of any body. */
+  readonly bodySha256: string | null;
   readonly headers: {
     get(name: string): string | undefined;
     count(name: string): number;
@@ -43,6 +47,8 @@ export interface CallerRequest {
   readBody(limit: number): Promise<Buffer>;
   /** Aborted when the client closes the connection. */
   readonly signal: Cancellation;
+  /** What the request occupies until its response has left. */
+  readonly held?: HeldMemory;
   /** Facts for the log line, the metrics and the call records. Handlers fill them in. */
   readonly trace: RequestTrace;
 }
@@ -51,6 +57,10 @@ export interface CallerRequest {
 export interface RequestTrace extends CallTrace {
   /** Whether it is for a forwarded route: only those are counted and recorded. */
   isForwarded: boolean;
+  /** The surface that was called, or through which the request came; `null` for neither. */
+  surface: string | null;
+  /** Whether it is for the surface itself. */
+  isForSurface: boolean;
   module: string | null;
   /** The template; `null` where none matched. */
   route: string | null;
@@ -59,10 +69,23 @@ export interface RequestTrace extends CallTrace {
   /** The time of all attempts, without the pauses between them; `null` without an attempt. */
   providerMs: number | null;
   failure: FailureCode | 'status' | null;
+  /** Why the host has rejected the request, as a word for operators; `null` where its status says enough. */
+  reason: string | null;
+  /** What went wrong with the provider, for operators: at most 200 characters. */
+  failureDetail: string | null;
   /** `null` where traces are off. */
   span: RequestSpan | null;
+  /** What violated the schemas of the route; `null` for nothing. */
+  schemaViolations: SchemaViolations[] | null;
   /** Kept for the call record; `null` unless the descriptor sets `records.capture_bytes`. */
   bodies: CallBodies | null;
+}
+
+/** What violated the schemas of one direction. */
+interface SchemaViolations {
+  readonly direction: 'input' | 'output';
+  readonly mode: 'enforce' | 'report';
+  readonly details: readonly ErrorDetail[];
 }
 
 /** The bodies of a call, not redacted yet. */
@@ -76,6 +99,8 @@ export interface CallBodies {
 export function createRequestTrace(): RequestTrace {
   return {
     isForwarded: false,
+    surface: null,
+    isForSurface: false,
     module: null,
     route: null,
     traceId: null,
@@ -84,7 +109,10 @@ export function createRequestTrace(): RequestTrace {
     attempts: 0,
     endpoint: null,
     failure: null,
+    reason: null,
+    failureDetail: null,
     span: null,
+    schemaViolations: null,
     bodies: null,
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { record, type Struct } from 'superstruct';
@@ -12,6 +12,9 @@ export type FileDigests = Readonly<Record<string, string>>;
 
 /** Per plugin, including its own `node_modules`. */
 const MAX_FILES = 20_000;
+const MAX_BYTES = 512 * 1024 * 1024;
+// O_NONBLOCK: a pipe may have taken the place of the file.
+const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** The files of a plugin cannot be digested. */
 export class DigestError extends Error {
@@ -44,6 +47,7 @@ export async function digestFiles(folder: string): Promise<FileDigests> {
 
 async function listFiles(root: string): Promise<string[]> {
   const files: string[] = [];
+  let bytes = 0;
   // Each real folder is entered once, because a link to a parent would have no end.
   const entered = new Set<string>();
   const folders = [root];
@@ -56,11 +60,15 @@ async function listFiles(root: string): Promise<string[]> {
       await resolveWithin(root, path);
       const status = await stat(path);
       if (status.isDirectory()) folders.push(path);
-      else if (status.isFile()) files.push(path);
+      else if (status.isFile()) {
+        files.push(path);
+        bytes += status.size;
+      }
       // Reading a pipe would never end.
       else throw new DigestError(`'${relative(root, path)}' is not a regular file`);
     }
     if (files.length > MAX_FILES) throw new DigestError(`more than ${MAX_FILES} files`);
+    if (bytes > MAX_BYTES) throw new DigestError('more than 512 MiB of files');
   }
   return files;
 }
@@ -75,6 +83,9 @@ async function resolveWithin(root: string, path: string): Promise<string> {
 
 async function digestFile(path: string): Promise<string> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
+  const file = await open(path, READ_FLAGS);
+  // Not more than its size, because it may grow meanwhile.
+  const { size } = await file.stat();
+  await pipeline(file.createReadStream({ end: Math.max(0, size - 1) }), hash);
   return `sha256:${hash.digest('hex')}`;
 }

@@ -76,7 +76,8 @@ function createMissingPackage(name: string, directories: readonly string[]): Rej
   const problem = `is not installed under ${searched.join(' or ')}`;
   const error = new PluginError(name, 'find', problem, `npm install ${name}`);
   const folder = join(resolve(directories[0] ?? '.'), 'node_modules', name);
-  return { origin: 'package', folder, name, version: null, kinds: [], authenticators: [], error };
+  const names = { kinds: [], authenticators: [], surfaces: [] };
+  return { origin: 'package', folder, name, version: null, ...names, error };
 }
 
 function* listParents(directory: string): Generator<string> {

@@ -4,7 +4,9 @@ import {
   CONTRACT_VERSION,
   isAdapter,
   isAuthenticatorFactory,
+  isSurfaceFactory,
   type ProviderAdapter,
+  type SurfaceFactory,
 } from '../contract/index.js';
 import { withTimeout } from '../lib/promises.js';
 import { PluginError } from './plugin-error.js';
@@ -16,7 +18,7 @@ export const IMPORT_TIMEOUT_MS = 5_000;
 /** What the import of a plugin needs; it can be sent to a worker thread. */
 export type ImportedPlugin = Pick<
   PluginManifest,
-  'name' | 'entryPath' | 'kinds' | 'authenticators'
+  'name' | 'entryPath' | 'kinds' | 'authenticators' | 'surfaces'
 >;
 
 /** For errors in the code of a plugin. */
@@ -27,6 +29,8 @@ export interface PluginExports {
   readonly adapters: ReadonlyMap<string, ProviderAdapter>;
   /** By name. */
   readonly authenticators: ReadonlyMap<string, AuthenticatorFactory>;
+  /** By name. */
+  readonly surfaces: ReadonlyMap<string, SurfaceFactory>;
 }
 
 /**
@@ -37,7 +41,8 @@ export async function importPlugin(plugin: ImportedPlugin): Promise<PluginExport
   const exported = readExports(plugin, await importInTime(plugin));
   const adapters = validateExports(plugin, exported.adapters, ADAPTERS);
   const authenticators = validateExports(plugin, exported.authenticators, AUTHENTICATORS);
-  return { adapters, authenticators };
+  const surfaces = validateExports(plugin, exported.surfaces, SURFACES);
+  return { adapters, authenticators, surfaces };
 }
 
 export function createImportTimeout(name: string): PluginError {
@@ -67,6 +72,7 @@ function createImportError(plugin: ImportedPlugin, cause: unknown): PluginError 
 interface RawExports {
   readonly adapters: readonly unknown[];
   readonly authenticators: readonly unknown[];
+  readonly surfaces: readonly unknown[];
 }
 
 function readExports(plugin: ImportedPlugin, exported: Record<string, unknown>): RawExports {
@@ -78,6 +84,7 @@ function readExports(plugin: ImportedPlugin, exported: Record<string, unknown>):
   const members = (value ?? {}) as {
     readonly adapters?: unknown;
     readonly authenticators?: unknown;
+    readonly surfaces?: unknown;
   };
   return {
     adapters: readList(plugin, members.adapters, plugin.kinds, 'adapters'),
@@ -87,23 +94,27 @@ function readExports(plugin: ImportedPlugin, exported: Record<string, unknown>):
       plugin.authenticators,
       'authenticators',
     ),
+    surfaces: readList(plugin, members.surfaces, plugin.surfaces, 'surfaces'),
   };
 }
+
+const EXPORT_HINTS = {
+  adapters: 'adapters: [defineAdapter({ … })]',
+  authenticators: 'authenticators: [defineAuthenticator({ … })]',
+  surfaces: 'surfaces: [defineSurface({ … })]',
+} as const;
 
 function readList(
   plugin: ImportedPlugin,
   list: unknown,
   declared: readonly string[],
-  name: 'adapters' | 'authenticators',
+  name: keyof typeof EXPORT_HINTS,
 ): readonly unknown[] {
   if (Array.isArray(list)) return list;
   if (list === undefined && declared.length === 0) return [];
-  const hint =
-    name === 'adapters'
-      ? 'adapters: [defineAdapter({ … })]'
-      : 'authenticators: [defineAuthenticator({ … })]';
   const problem = `has a default export without '${name}'`;
-  throw new PluginError(plugin.name, 'export', problem, `export default { ${hint} }`);
+  const hint = `export default { ${EXPORT_HINTS[name]} }`;
+  throw new PluginError(plugin.name, 'export', problem, hint);
 }
 
 /** How exports of one type are validated, and what messages call them. */
@@ -137,7 +148,19 @@ const AUTHENTICATORS: ExportRules<AuthenticatorFactory> = {
   declared: ({ authenticators }) => authenticators,
 };
 
-function validateExports<T extends ProviderAdapter | AuthenticatorFactory>(
+const SURFACES: ExportRules<SurfaceFactory> = {
+  article: 'a surface',
+  noun: 'surface',
+  brand: 'defineSurface',
+  isBranded: isSurfaceFactory,
+  identify: ({ name }) => name,
+  idWord: 'name',
+  declared: ({ surfaces }) => surfaces,
+};
+
+type Exported = ProviderAdapter | AuthenticatorFactory | SurfaceFactory;
+
+function validateExports<T extends Exported>(
   plugin: ImportedPlugin,
   exported: readonly unknown[],
   rules: ExportRules<T>,
@@ -168,7 +191,7 @@ function validateExports<T extends ProviderAdapter | AuthenticatorFactory>(
   return found;
 }
 
-function validateExport<T extends ProviderAdapter | AuthenticatorFactory>(
+function validateExport<T extends Exported>(
   plugin: ImportedPlugin,
   value: unknown,
   { article, brand, isBranded, identify, idWord }: ExportRules<T>,

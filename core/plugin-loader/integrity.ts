@@ -19,7 +19,7 @@ export type PluginDigests = Readonly<Record<string, FileDigests>>;
 /** Files named in one message. */
 const MAX_NAMED = 3;
 
-export interface IntegrityProblem {
+interface IntegrityProblem {
   /** `unverified`: there are no digests to compare with. */
   readonly state: 'unverified' | 'failed';
   /** Completes a sentence that starts with the plugin. */

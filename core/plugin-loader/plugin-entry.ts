@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { IntegrityPolicy } from '../config/settings.js';
+import type { IntegrityPolicy } from '../config/host-config.js';
 import type { Log } from '../contract/index.js';
 import { nameError, runAs } from '../isolation/error-owner.js';
 import { UncaughtErrors } from '../isolation/uncaught-errors.js';
@@ -89,7 +89,7 @@ export class PluginEntry {
 
   /** @param clash why it cannot be used together with the others */
   readStatus(clash: PluginError | null): PluginStatus {
-    const { name, version, folder, origin, kinds, authenticators } = this.read;
+    const { name, version, folder, origin, kinds, authenticators, surfaces } = this.read;
     const error = (isRejected(this.read) ? this.read.error : null) ?? clash ?? this.#failure;
     const problem = error ?? this.#describeFault() ?? this.#warning;
     return {
@@ -99,6 +99,7 @@ export class PluginEntry {
       folder,
       kinds,
       authenticators,
+      surfaces,
       state: error === null ? this.#readState() : 'refused',
       stage: error?.stage ?? null,
       integrity: this.#integrity,

@@ -37,6 +37,7 @@ const pluginFile = object({
   contract: integer(),
   kinds: optional(names('kind')),
   authenticators: optional(names('name')),
+  surfaces: optional(names('name')),
   entry: matching("a path in the plugin's folder, such as './index.js'", /^\.\/[^\0]+$/),
   digests: optional(fileDigests()),
 });
@@ -59,6 +60,8 @@ export interface PluginManifest {
   readonly kinds: readonly string[];
   /** The names of its authenticators. */
   readonly authenticators: readonly string[];
+  /** The names of its surfaces. */
+  readonly surfaces: readonly string[];
   /** `null` when its `plugin.json` has none. */
   readonly digests: FileDigests | null;
   /** Absolute, symbolic links resolved. */
@@ -74,6 +77,7 @@ export interface RejectedPlugin {
   /** A descriptor with one of these kinds shows the error of the plugin, not an unknown kind. */
   readonly kinds: readonly string[];
   readonly authenticators: readonly string[];
+  readonly surfaces: readonly string[];
   readonly error: PluginError;
 }
 
@@ -96,6 +100,7 @@ export async function readPluginManifest(
       version: readVersion(value),
       kinds: readNames(value, 'kinds'),
       authenticators: readNames(value, 'authenticators'),
+      surfaces: readNames(value, 'surfaces'),
       error,
     };
   }
@@ -158,15 +163,16 @@ async function validatePluginFile(
     version,
     kinds = [],
     authenticators = [],
+    surfaces = [],
     entry,
     digests = null,
   } = validated as Infer<typeof pluginFile>;
-  if (kinds.length + authenticators.length === 0) {
-    const message = "it must have 'kinds', 'authenticators' or both";
+  if (kinds.length + authenticators.length + surfaces.length === 0) {
+    const message = "it must have 'kinds', 'authenticators' or 'surfaces'";
     throw createFileError(name, locate([], 'value'), message, null);
   }
   const entryPath = await findEntry(name, folder, entry);
-  return { folder, name, version, kinds, authenticators, digests, entryPath };
+  return { folder, name, version, kinds, authenticators, surfaces, digests, entryPath };
 }
 
 async function findEntry(name: string, folder: string, entry: string): Promise<string> {

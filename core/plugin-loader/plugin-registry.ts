@@ -1,6 +1,11 @@
 import { resolve } from 'node:path';
 import type { PluginSource } from '../config/plugin-list.js';
-import type { AuthenticatorFactory, Log, ProviderAdapter } from '../contract/index.js';
+import type {
+  AuthenticatorFactory,
+  Log,
+  ProviderAdapter,
+  SurfaceFactory,
+} from '../contract/index.js';
 import { suggestName } from '../document/suggest.js';
 import type { AdapterSource } from './adapter-source.js';
 import {
@@ -16,6 +21,13 @@ import type { PluginStatus } from './plugin-status.js';
 
 export type { PluginState, PluginStatus } from './plugin-status.js';
 
+/** A surface and the plugin that it is part of. */
+export interface FoundSurface {
+  readonly factory: SurfaceFactory;
+  readonly plugin: string;
+  readonly isShipped: boolean;
+}
+
 export interface PluginRegistry extends AdapterSource {
   /** In the order of the sources, and by name within each. */
   list(): readonly PluginStatus[];
@@ -26,6 +38,13 @@ export interface PluginRegistry extends AdapterSource {
    * @throws Error that names plugin, stage and hint when the authenticator cannot be loaded.
    */
   authenticator(name: string): Promise<AuthenticatorFactory>;
+  /** The names of all surfaces. */
+  surfaces(): readonly string[];
+  /**
+   * Imports on first use.
+   * @throws Error that names plugin, stage and hint when the surface cannot be loaded.
+   */
+  surface(name: string): Promise<FoundSurface>;
   /**
    * Scans for plugins again: imported plugins stay as they are, others are read again when they changed.
    * @param force also reads rejected plugins that have not changed
@@ -73,6 +92,7 @@ class Registry implements PluginRegistry {
   #clashes: ReadonlyMap<PluginEntry, PluginError> = new Map();
   #byKind: ReadonlyMap<string, PluginEntry> = new Map();
   #byAuthenticator: ReadonlyMap<string, PluginEntry> = new Map();
+  #bySurface: ReadonlyMap<string, PluginEntry> = new Map();
   #refreshing: Promise<boolean> | null = null;
 
   constructor(sources: readonly PluginSource[], trust: PluginTrust) {
@@ -104,6 +124,20 @@ class Registry implements PluginRegistry {
     const factory = (await this.#load(entry)).authenticators.get(name);
     if (factory !== undefined) return factory;
     throw this.#createUnknownError('authenticator', name, entry.read.authenticators);
+  }
+
+  surfaces(): readonly string[] {
+    return [...this.#bySurface.keys()];
+  }
+
+  async surface(name: string): Promise<FoundSurface> {
+    const entry = this.#bySurface.get(name);
+    if (entry === undefined) throw this.#createUnknownError('surface', name, this.surfaces());
+    const factory = (await this.#load(entry)).surfaces.get(name);
+    if (factory === undefined) {
+      throw this.#createUnknownError('surface', name, entry.read.surfaces);
+    }
+    return { factory, plugin: entry.read.name, isShipped: entry.read.origin === 'shipped' };
   }
 
   list(): readonly PluginStatus[] {
@@ -176,6 +210,7 @@ class Registry implements PluginRegistry {
     const rejected = entries.filter((entry) => this.#isRejected(entry));
     this.#byKind = indexBy([...usable, ...rejected], ({ read }) => read.kinds);
     this.#byAuthenticator = indexBy([...usable, ...rejected], ({ read }) => read.authenticators);
+    this.#bySurface = indexBy([...usable, ...rejected], ({ read }) => read.surfaces);
   }
 
   #isRejected(entry: PluginEntry): boolean {
@@ -190,7 +225,8 @@ class Registry implements PluginRegistry {
   /** A plugin whose kinds cannot be read may be the missing one. */
   #createUnknownError(what: string, name: string, known: readonly string[]): Error {
     const suspects = this.list().filter(
-      ({ kinds, authenticators }) => kinds.length + authenticators.length === 0,
+      ({ kinds, authenticators, surfaces }) =>
+        kinds.length + authenticators.length + surfaces.length === 0,
     );
     const suspect = suspects[0];
     const hint = suspect?.reason ?? suggestName(name, known);
@@ -237,6 +273,7 @@ function listClaims({ read }: PluginEntry) {
     nameClaim,
     ...read.kinds.map(claim('kind')),
     ...read.authenticators.map(claim('authenticator')),
+    ...read.surfaces.map(claim('surface')),
   ];
 }
 

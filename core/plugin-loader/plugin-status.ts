@@ -17,6 +17,7 @@ export interface PluginStatus {
   readonly folder: string;
   readonly kinds: readonly string[];
   readonly authenticators: readonly string[];
+  readonly surfaces: readonly string[];
   readonly state: PluginState;
   /** The step at which it was rejected. */
   readonly stage: PluginStage | null;

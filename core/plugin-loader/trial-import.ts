@@ -26,9 +26,9 @@ export type TrialResult =
  * @throws PluginError when the import failed.
  */
 export async function tryImport(plugin: ImportedPlugin): Promise<void> {
-  const { name, entryPath, kinds, authenticators } = plugin;
+  const { name, entryPath, kinds, authenticators, surfaces } = plugin;
   const worker = new Worker(new URL('./trial-import-worker.js', import.meta.url), {
-    workerData: { name, entryPath, kinds, authenticators } satisfies ImportedPlugin,
+    workerData: { name, entryPath, kinds, authenticators, surfaces } satisfies ImportedPlugin,
     // Output of the import must not mix with the log of the host.
     stdout: true,
     stderr: true,

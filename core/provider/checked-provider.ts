@@ -1,9 +1,20 @@
-import { array, enums, nullable, number, refine, string, type } from 'superstruct';
+import {
+  array,
+  define,
+  enums,
+  nullable,
+  number,
+  optional,
+  refine,
+  string,
+  type,
+} from 'superstruct';
 import type { Balancing, Endpoint, Invocation, Outcome, Provider } from '../contract/index.js';
 import type { AnyStruct } from '../document/described.js';
 import { matching, wholeNumber } from '../document/structs.js';
 import { validateStruct } from '../document/validate.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
+import { isBaseUrl } from './endpoint-base.js';
 
 const METHODS = ['manifest', 'check', 'invoke'] as const;
 const OPTIONAL_METHODS = ['endpoints', 'balancing'] as const;
@@ -15,6 +26,7 @@ const ENDPOINTS = array(
   type({
     id: matching('an id of 1 to 1024 printable characters', /^[^\p{Cc}]{1,1024}$/u),
     weight: refine(number(), 'a number, at least 1', (weight) => weight >= 1),
+    url: optional(define<string>('an http or https URL that can be a base', isBaseUrl)),
   }),
 );
 const BALANCING = type({
@@ -54,12 +66,16 @@ function readConstants(
   const listed = provider.endpoints?.();
   const balancing = provider.balancing?.();
   if (listed !== undefined) validateConstant(listed, ENDPOINTS, kind, 'endpoints');
-  const endpoints = listed?.map(({ id, weight }): Endpoint => ({ id, weight }));
+  const endpoints = listed?.map(copyEndpoint);
   if (balancing !== undefined) validateConstant(balancing, BALANCING, kind, 'balancing');
   return {
     ...(endpoints !== undefined && { endpoints: () => endpoints }),
     ...(balancing !== undefined && { balancing: (): Balancing => balancing }),
   };
+}
+
+function copyEndpoint({ id, weight, url }: Endpoint): Endpoint {
+  return { id, weight, ...(url !== undefined && { url }) };
 }
 
 /** An adapter may return a plain value instead of a promise; the value is validated in either case. */

@@ -10,6 +10,7 @@ import {
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { IDENTITY_HEADER, type IdentitySigner } from '../identity/identity-keys.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
+import { describeFailure } from '../lib/failure-detail.js';
 import type { Deadline } from './deadline.js';
 import type { Endpoint } from './endpoint.js';
 import type { EndpointPool } from './endpoint-pool.js';
@@ -21,14 +22,14 @@ import type {
   ProviderAnswer,
   ProviderCall,
 } from './provider-call.js';
-import { createOpenBreaker } from './rejected-call.js';
+import { createOpenBreaker, RejectedCall, withStatus } from './rejected-call.js';
 import { RetryBudget } from './retry-budget.js';
 import { type AttemptVerdict, VERDICTS, verdictOfFailure, verdictOfResponse } from './verdicts.js';
 
 /** Envoy's defaults: 25 ms, and ten times that at most. A retry must fit into the client's timeout. */
 const RETRY_BACKOFF: BackoffBounds = { firstMs: 25, maxMs: 250 };
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   readonly provider: Provider;
   readonly endpoints: EndpointPool;
   readonly descriptor: Descriptor;
@@ -111,15 +112,21 @@ export class Dispatcher {
     endpoint: Endpoint,
   ): Promise<T> {
     const attempt = endpoint.begin(route);
+    let invocation: EndpointInvocation | null = null;
     let verdict: AttemptVerdict = VERDICTS.uncounted;
     try {
-      const invocation = this.#createInvocation(id, call, deadline, endpoint);
+      invocation = this.#createInvocation(id, call, deadline, endpoint);
       const outcome = await this.#invoke(invocation, call, deadline);
+      invocation.countAll(outcome);
       verdict = verdictOfResponse(outcome.status, false);
-      const value = parse(outcome);
+      const value = parse(outcome, endpoint);
       verdict = verdictOfResponse(outcome.status, true);
       return value;
     } catch (error) {
+      invocation?.discard();
+      if (deadline.reason instanceof RejectedCall) {
+        throw withStatus(deadline.reason, isProviderFailure(error) ? error.status : null);
+      }
       if (error instanceof ProviderStatus) {
         verdict = verdictOfResponse(error.outcome.status, true);
         throw error;
@@ -156,7 +163,7 @@ export class Dispatcher {
     call: ProviderCall,
     deadline: Deadline,
     endpoint: Endpoint,
-  ): Invocation {
+  ): EndpointInvocation {
     const { headers, operation, context } = call;
     headers['modgate-call-id'] = id;
     headers['modgate-deadline-ms'] = String(deadline.wholeMsLeft);
@@ -166,7 +173,7 @@ export class Dispatcher {
     }
     const maxResponseBytes = this.#descriptor.limits.responseBytes;
     const given = { id, operation, headers, context, maxResponseBytes };
-    return new EndpointInvocation(given, endpoint.name, deadline);
+    return new EndpointInvocation(given, endpoint.name, deadline, call.held ?? null);
   }
 
   /** Only failures before the status line are retried. The budget comes last, because it is then paid. */
@@ -199,7 +206,10 @@ export class Dispatcher {
       { err: error, module: call.context.module, request_id: call.context.requestId },
       'adapter threw an error that is not a ProviderFailure',
     );
-    return new ProviderFailure('protocol', 'the adapter failed', { cause: error });
+    return new ProviderFailure('protocol', 'the adapter failed', {
+      cause: error,
+      detail: describeFailure(error),
+    });
   }
 }
 

@@ -2,6 +2,7 @@ import type { Log } from '../contract/index.js';
 import type { Breaker as BreakerSettings } from '../descriptor/descriptor.js';
 import { hashText } from '../lib/hash.js';
 import { type BreakerState, type BreakerTicket, CircuitBreaker } from './circuit-breaker.js';
+import type { EndpointBase } from './endpoint-base.js';
 import type { AttemptVerdict } from './verdicts.js';
 
 /** An endpoint as `GET /modules` shows it. */
@@ -19,19 +20,21 @@ export interface EndpointStatus {
   readonly routes: readonly RouteStatus[];
 }
 
-export interface RouteStatus {
+interface RouteStatus {
   /** `GET /items/{id}` */
   readonly route: string;
   readonly state: 'open' | 'half_open';
   readonly until: Date | null;
 }
 
-export interface EndpointOptions {
+interface EndpointOptions {
   /** Shown to operators. */
   readonly id: string;
   readonly weight: number;
   /** `null` for a provider that names no endpoints. */
   readonly name: string | null;
+  /** Default: none, as for a provider whose endpoints name no URL. */
+  readonly base?: EndpointBase | null;
   readonly breaker: BreakerSettings;
   readonly log: Log;
 }
@@ -50,7 +53,7 @@ export const PREFERENCE = {
 export type Preference = (typeof PREFERENCE)[keyof typeof PREFERENCE];
 
 /** One attempt of a call at an endpoint. */
-export interface Attempt {
+interface Attempt {
   readonly ticket: BreakerTicket;
   readonly routeBreaker: CircuitBreaker | null;
   readonly routeTicket: BreakerTicket;
@@ -61,6 +64,7 @@ export class Endpoint {
   readonly id: string;
   readonly weight: number;
   readonly name: string | null;
+  readonly base: EndpointBase | null;
   readonly idHash: number;
   inFlight = 0;
   /** Set by the health checks. */
@@ -77,11 +81,12 @@ export class Endpoint {
   #calls = 0;
   #failures = 0;
 
-  constructor({ id, weight, name, breaker, log }: EndpointOptions) {
+  constructor({ id, weight, name, base, breaker, log }: EndpointOptions) {
     this.id = id;
     this.idHash = hashText(id);
     this.weight = weight;
     this.name = name;
+    this.base = base ?? null;
     this.#settings = breaker;
     this.#log = log;
     this.#breaker = this.#createBreaker({ endpoint: id });

@@ -6,7 +6,7 @@ import type { Endpoint } from './endpoint.js';
 /** Spreads out the checks of modules that started together. A share of the interval, in both directions. */
 const JITTER = 0.1;
 
-export interface HealthCheckOptions {
+interface HealthCheckOptions {
   readonly provider: Provider;
   readonly checks: HealthChecks;
   readonly log: Log;

@@ -5,6 +5,9 @@ import type {
   ProviderOperation,
 } from '../contract/index.js';
 import type { Deadline } from './deadline.js';
+import type { HeldMemory } from './held-memory.js';
+import type { CheckedOutcome } from './outcome.js';
+import { type RejectedCall, withStatus } from './rejected-call.js';
 
 type Given = Pick<Invocation, 'id' | 'operation' | 'headers' | 'context' | 'maxResponseBytes'>;
 
@@ -21,8 +24,12 @@ export class EndpointInvocation implements Invocation {
   declare readonly endpoint?: string;
   declare readonly signal: AbortSignal;
   readonly #deadline: Deadline;
+  readonly #held: HeldMemory | null;
+  /** Bytes of the response that are counted. */
+  #counted = 0;
+  #isDiscarded = false;
 
-  constructor(given: Given, endpoint: string | null, deadline: Deadline) {
+  constructor(given: Given, endpoint: string | null, deadline: Deadline, held: HeldMemory | null) {
     this.id = given.id;
     this.operation = given.operation;
     this.headers = given.headers;
@@ -30,11 +37,44 @@ export class EndpointInvocation implements Invocation {
     this.maxResponseBytes = given.maxResponseBytes;
     if (endpoint !== null) this.endpoint = endpoint;
     this.#deadline = deadline;
+    this.#held = held;
     Object.defineProperty(this, 'signal', LAZY_SIGNAL);
   }
 
   get cancellation(): Cancellation {
     return this.#deadline;
+  }
+
+  countReceived(bytes: number): void {
+    // The adapter is third-party code.
+    if (!Number.isSafeInteger(bytes) || bytes <= 0) return;
+    const rejection = this.#count(bytes);
+    if (rejection !== null) this.#deadline.abort(rejection);
+  }
+
+  /**
+   * Counts what the adapter has not counted of a complete response.
+   * @throws RejectedCall beyond a memory budget.
+   */
+  countAll({ length, status }: Pick<CheckedOutcome, 'length' | 'status'>): void {
+    const missing = length - this.#counted;
+    if (missing <= 0) return;
+    const rejection = this.#count(missing);
+    if (rejection !== null) throw withStatus(rejection, status);
+  }
+
+  /** The response is not used. */
+  discard(): void {
+    this.#held?.drop(this.#counted);
+    this.#counted = 0;
+    this.#isDiscarded = true;
+  }
+
+  #count(bytes: number): RejectedCall | null {
+    if (this.#held === null || this.#isDiscarded) return null;
+    const rejection = this.#held.hold(bytes);
+    if (rejection === null) this.#counted += bytes;
+    return rejection;
   }
 
   static signalOf(invocation: EndpointInvocation): AbortSignal {

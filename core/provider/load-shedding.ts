@@ -1,6 +1,6 @@
 import { createOverload } from './rejected-call.js';
 
-export interface LoadLimits {
+interface LoadLimits {
   /** Concurrent calls over all modules. */
   readonly maxInFlight: number;
   /** Median delay of the event loop, in milliseconds, beyond which calls are rejected. */

@@ -37,6 +37,8 @@ export interface CheckedOutcome extends Pick<Outcome, 'status' | 'headers'> {
   readonly pieces: readonly Uint8Array[];
   /** Bytes in all pieces. */
   readonly length: number;
+  /** Whether the body is known to be whole. */
+  readonly isDelimited: boolean;
 }
 
 /**
@@ -46,7 +48,7 @@ export interface CheckedOutcome extends Pick<Outcome, 'status' | 'headers'> {
  */
 export function checkOutcome(outcome: Outcome, maxBytes: number): CheckedOutcome {
   if (typeof outcome !== 'object' || outcome === null) throw createMalformed('without an outcome');
-  const { status, headers, body } = outcome;
+  const { status, headers, body, isDelimited } = outcome;
   if (!Number.isInteger(status) || status < 100 || status > 599) {
     throw createMalformed('without a valid status');
   }
@@ -58,7 +60,7 @@ export function checkOutcome(outcome: Outcome, maxBytes: number): CheckedOutcome
   if (length > maxBytes) {
     throw createMalformed('with a body over limits.response_bytes');
   }
-  return { status, headers, pieces, length };
+  return { status, headers, pieces, length, isDelimited: isDelimited !== false };
 }
 
 function copyPieces(body: unknown): readonly Uint8Array[] {

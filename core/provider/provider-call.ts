@@ -1,4 +1,6 @@
 import type { CallContext, Cancellation, Outcome, ProviderOperation } from '../contract/index.js';
+import type { EndpointBase } from './endpoint-base.js';
+import type { HeldMemory } from './held-memory.js';
 import type { CheckedOutcome } from './outcome.js';
 
 /** One call of a provider; the provider client sends it in one or more attempts. */
@@ -19,12 +21,20 @@ export interface ProviderCall {
   readonly isRepeatable?: boolean;
   /** The key for `consistent_hash`; without one the endpoints take turns. */
   readonly hashKey?: string | null;
+  /** Counts what the response occupies until it has left; absent for calls of the host itself. */
+  readonly held?: HeldMemory;
   /** Updated at the start of each attempt, so that it is also valid for a failed call. */
   readonly trace?: CallTrace;
 }
 
 /** Parses a response. @throws ProviderStatus for a status other than success, ProviderFailure otherwise. */
-export type ParseResponse<T> = (outcome: CheckedOutcome) => T;
+export type ParseResponse<T> = (outcome: CheckedOutcome, endpoint: AnsweringEndpoint) => T;
+
+/** The endpoint that a response is from. */
+interface AnsweringEndpoint {
+  /** `null` for one that names no URL. */
+  readonly base: EndpointBase | null;
+}
 
 export type AttemptResult =
   | { readonly outcome: Outcome; readonly error?: never }

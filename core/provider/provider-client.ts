@@ -3,17 +3,22 @@ import type { Descriptor } from '../descriptor/descriptor.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
-import { QueueFull, Semaphore } from '../lib/semaphore.js';
+import { nameActor } from '../lib/actor-name.js';
+import { QueueFull } from '../lib/semaphore.js';
+import { CallPlaces } from './call-places.js';
 import { Deadline } from './deadline.js';
 import { Dispatcher, nameRoute } from './dispatcher.js';
 import { Endpoint, type EndpointStatus } from './endpoint.js';
+import { type EndpointBase, parseEndpointBase } from './endpoint-base.js';
 import { EndpointPool } from './endpoint-pool.js';
 import { startHealthChecks } from './health-checks.js';
 import type { LoadShedder } from './load-shedding.js';
+import { OpenDeadlines } from './open-deadlines.js';
 import { isPassedOn } from './outcome.js';
 import type { ParseResponse, ProviderAnswer, ProviderCall } from './provider-call.js';
 import { RateLimits } from './rate-limits.js';
 import { createOpenBreaker, createOverload } from './rejected-call.js';
+import { MIN_SERVER_ERROR } from './verdicts.js';
 
 export type { ProviderAnswer, ProviderCall } from './provider-call.js';
 
@@ -21,14 +26,16 @@ export interface CallCounts {
   readonly calls: number;
   /** Calls that have ended, failed or not. */
   readonly ended: number;
-  /** Calls that ended with a 502. */
+  /** Calls that ended with a 502, or in raw mode with a status of 500 or more. */
   readonly failed: number;
   readonly retries: number;
   readonly inFlight: number;
   readonly queued: number;
+  /** Responses that clients have not read completely. */
+  readonly sending: number;
 }
 
-export interface ProviderClientOptions {
+interface ProviderClientOptions {
   readonly provider: Provider;
   readonly descriptor: Descriptor;
   readonly log: Log;
@@ -51,6 +58,8 @@ const DEFAULT_BALANCING: Balancing = { strategy: 'round_robin', hashHeader: null
 export class ProviderClient {
   /** The request header that is the key of `consistent_hash`, in lower case; `null` for other strategies. */
   readonly hashHeader: string | null;
+  /** Of the endpoints that name a URL. */
+  readonly bases: readonly EndpointBase[];
   /** Called after each call is counted. */
   onCallEnd: (() => void) | null = null;
   readonly rates: RateLimits;
@@ -59,10 +68,10 @@ export class ProviderClient {
   readonly #owner: ErrorOwner | null;
   readonly #endpoints: EndpointPool;
   /** Limits the concurrent calls, so that a hanging module cannot fill the host. */
-  readonly #bulkhead: Semaphore;
+  readonly #bulkhead: CallPlaces;
   readonly #dispatcher: Dispatcher;
   /** Of the calls in progress. */
-  readonly #deadlines = new Set<Deadline>();
+  readonly #deadlines = new OpenDeadlines();
   #calls = 0;
   #ended = 0;
   #failed = 0;
@@ -84,9 +93,10 @@ export class ProviderClient {
     this.#loadShedder = loadShedder;
     this.#owner = owner ?? null;
     this.#endpoints = new EndpointPool(createEndpoints(provider, descriptor, log), strategy);
+    this.bases = this.#endpoints.all.flatMap(({ base }) => base ?? []);
     this.rates = new RateLimits(descriptor.rate);
     const { concurrency, queue, queueMs } = descriptor.limits;
-    this.#bulkhead = new Semaphore(concurrency, queueMs === 0 ? 0 : queue);
+    this.#bulkhead = new CallPlaces(concurrency, queueMs === 0 ? 0 : queue);
     this.#dispatcher = new Dispatcher({
       provider,
       endpoints: this.#endpoints,
@@ -111,6 +121,7 @@ export class ProviderClient {
       retries: this.#dispatcher.retries,
       inFlight: this.#bulkhead.running,
       queued: this.#bulkhead.waiting,
+      sending: this.#bulkhead.sending,
     };
   }
 
@@ -136,7 +147,7 @@ export class ProviderClient {
       this.#onIdle = resolve;
     });
     const cut = setTimeout(() => {
-      for (const deadline of [...this.#deadlines]) deadline.cut();
+      this.#deadlines.cut();
       this.#onIdle?.();
     }, timeoutMs);
     await idle;
@@ -162,11 +173,12 @@ export class ProviderClient {
     let isFailed = false;
     try {
       if (!this.#bulkhead.tryAcquire()) await this.#waitForTurn(call, deadline);
-      try {
-        return await this.#dispatcher.send(call, parse, deadline);
-      } finally {
-        this.#bulkhead.release();
-      }
+      const read: ParseResponse<T> = (outcome, endpoint) => {
+        const value = parse(outcome, endpoint);
+        isFailed = outcome.status >= MIN_SERVER_ERROR;
+        return value;
+      };
+      return await this.#dispatchInPlace(call, read, deadline);
     } catch (error) {
       isFailed = !isPassedOn(error, this.#descriptor) && !isCancelled(error);
       throw error;
@@ -178,6 +190,23 @@ export class ProviderClient {
     }
   }
 
+  /** A call keeps its place until its response has left; one that fails returns it. */
+  async #dispatchInPlace<T>(
+    call: ProviderCall,
+    parse: ParseResponse<T>,
+    deadline: Deadline,
+  ): Promise<ProviderAnswer<T>> {
+    let isAnswered = false;
+    try {
+      const answer = await this.#dispatcher.send(call, parse, deadline);
+      isAnswered = true;
+      return answer;
+    } finally {
+      if (isAnswered && call.held !== undefined) call.held.keepPlace(this.#bulkhead);
+      else this.#bulkhead.release();
+    }
+  }
+
   async #waitForTurn(call: ProviderCall, deadline: Deadline): Promise<void> {
     const route = nameRoute(call);
     // Waiting is pointless while every breaker is open.
@@ -185,11 +214,15 @@ export class ProviderClient {
     deadline.throwIfAborted();
     try {
       const timeoutMs = this.#descriptor.limits.queueMs;
-      await this.#bulkhead.acquire({ signal: deadline, timeoutMs });
+      const { actor } = call.context;
+      // The calls of different actors take turns, so that none can keep out the others.
+      const share = actor === null ? '' : nameActor(actor);
+      await this.#bulkhead.acquire({ signal: deadline, timeoutMs, share });
     } catch (error) {
       deadline.throwIfAborted();
       if (!(error instanceof QueueFull)) throw error;
-      throw createOverload('limits.concurrency', `module concurrency limit: ${error.message}`);
+      const { concurrency } = this.#descriptor.limits;
+      throw createOverload('limits.concurrency', `concurrency limit ${concurrency}`);
     }
   }
 
@@ -221,5 +254,8 @@ function createEndpoints(
 ): Endpoint[] {
   const named = provider.endpoints?.() ?? [];
   if (named.length === 0) return [new Endpoint({ id: kind, weight: 1, name: null, breaker, log })];
-  return named.map(({ id, weight }) => new Endpoint({ id, weight, name: id, breaker, log }));
+  return named.map(({ id, weight, url }) => {
+    const base = url === undefined ? null : parseEndpointBase(url);
+    return new Endpoint({ id, weight, name: id, base, breaker, log });
+  });
 }

@@ -4,19 +4,31 @@ import type { ErrorDetail } from '../errors.js';
 /** `retry-after` counts whole seconds (RFC 9110, 10.2.3). */
 const MIN_RETRY_AFTER_SECONDS = 1;
 
-/** The host rejected the call: nothing was sent. */
+/** The host rejected the call: nothing was sent, unless it has the status of a response. */
 export class RejectedCall extends ProviderFailure {
   /** Whole seconds, at least 1. */
   readonly retryAfterSeconds: number;
   /** What the client sees in addition to the failure. */
   readonly evidence: ErrorDetail;
 
-  constructor(failure: FailureCode, message: string, evidence: ErrorDetail, retryAfterMs = 0) {
-    super(failure, message);
+  constructor(
+    failure: FailureCode,
+    message: string,
+    evidence: ErrorDetail,
+    retryAfterMs = 0,
+    status: number | null = null,
+  ) {
+    super(failure, message, status === null ? {} : { status });
     this.name = 'RejectedCall';
     this.evidence = evidence;
     this.retryAfterSeconds = Math.max(MIN_RETRY_AFTER_SECONDS, Math.ceil(retryAfterMs / 1000));
   }
+}
+
+/** The same for a response that had this status and exceeds a memory budget. */
+export function withStatus(rejected: RejectedCall, status: number | null): RejectedCall {
+  const { failure, message, evidence } = rejected;
+  return new RejectedCall(failure, message, evidence, 0, status);
 }
 
 /** @param limit the setting that was reached, as operators write it */

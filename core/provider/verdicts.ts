@@ -8,7 +8,7 @@ export interface AttemptVerdict {
 }
 
 /** From this status on, a response is a failure of the route. */
-const MIN_SERVER_ERROR = 500;
+export const MIN_SERVER_ERROR = 500;
 
 /** One bad route must not close a module: what a route responds counts for that route only. */
 export const VERDICTS = {

@@ -10,6 +10,8 @@ export const ATTACK_CLASSES = {
   identity: 'headers that claim an identity',
   timing: 'response times that reveal credentials',
   leak: 'information leaks in responses',
+  response: 'incomplete and malformed responses of a provider',
+  raw: 'hostile responses of a provider in raw mode',
   ssrf: 'addresses chosen by a client or provider',
   tls: 'providers with invalid certificates',
   decompression: 'encoded bodies',
@@ -18,9 +20,13 @@ export const ATTACK_CLASSES = {
   redos: 'text that makes regular expressions slow',
   host: 'the authority of a request',
   crlf: 'line breaks in derived headers',
+  trace: 'invalid trace context',
   admin: 'host routes called from a browser or with a wrong method',
+  web: 'web pages of other origins, forged requests, API keys and kinds of callers',
+  console: 'sessions of the console',
   symlinks: 'plugins with code outside their folder',
   'cross-module': 'grants of one module used on another',
+  neighbors: 'callers who affect other callers',
   slow: 'slow clients',
 } as const;
 

@@ -8,7 +8,7 @@ const RESPONSE_DEADLINE_MS = 10_000;
 const CLOSE_DEADLINE_MS = 5_000;
 const PROBLEM_MEMBERS = ['type', 'title', 'status', 'code', 'detail', 'request_id', 'errors'];
 
-export interface ExpectedRejection {
+interface ExpectedRejection {
   readonly statuses: readonly number[];
   /** The connection must be closed after the response, as the bytes that follow are ambiguous. */
   readonly closes?: boolean;
@@ -61,7 +61,7 @@ export async function sendOnce(scene: Scene, bytes: Uint8Array): Promise<RawResp
   const connection = await RawConnection.open(scene.address.port, scene.address.host);
   try {
     connection.write(bytes);
-    return await readResponse(connection, false);
+    return await readResponse(connection);
   } finally {
     connection.destroy();
   }
@@ -135,9 +135,10 @@ export function parseObject(bytes: Buffer): Record<string, unknown> | null {
   }
 }
 
-async function readResponse(
+/** @returns the next response, or why there was none. */
+export async function readResponse(
   connection: RawConnection,
-  toHead: boolean,
+  toHead = false,
 ): Promise<RawResponse | string> {
   try {
     return await connection.readFinal({ toHead, deadlineMs: RESPONSE_DEADLINE_MS });
@@ -146,9 +147,10 @@ async function readResponse(
   }
 }
 
-async function expectClosed(connection: RawConnection): Promise<Verdict> {
+/** Expects that the connection is closed without another response. */
+export async function expectClosed(connection: RawConnection): Promise<Verdict> {
   try {
-    await connection.closed(CLOSE_DEADLINE_MS);
+    await connection.closedOrSent(CLOSE_DEADLINE_MS);
   } catch {
     return 'the connection stayed open';
   }

@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { authority, elsewhere, expired, here } from './certificates.js';
+import { createRawModeScripts, RAW_BASE } from './raw-mode-scripts.js';
 import { type RecordingProvider, startRecordingProvider } from './recording-provider.js';
 import { createResponseScripts } from './response-scripts.js';
 import { OWN_TOKENS, type OwnToken, type Scene } from './scene.js';
-import { createTokenIssuer, ISSUERS_FILE } from './signed-tokens.js';
+import { createTokenIssuer, describeIssuers } from './signed-tokens.js';
+import { USERS_MODULE, WEB_CONFIG_FILE, writeWebAccess } from './web-access.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const START_DEADLINE_MS = 30_000;
@@ -29,6 +31,7 @@ const SCOPES: Readonly<
   wildcard: { kind: 'service', scopes: ['*', 'shop.*', 'shop', 'SHOP.USE', 'shop.use.more'] },
   user: { kind: 'user', scopes: ['shop.use'] },
   admin: { kind: 'user', scopes: ['console.admin'] },
+  explainer: { kind: 'service', scopes: ['modgate.explain'] },
   expired: { kind: 'service', scopes: ['shop.use'] },
 };
 
@@ -75,11 +78,17 @@ export async function startOwnHost(): Promise<OwnHost> {
   };
   try {
     const bystander = await start();
-    const provider = await start(createResponseScripts(bystander.url, secret));
+    const scripts = [...createResponseScripts(bystander.url, secret), ...createRawModeScripts()];
+    const provider = await start(new Map(scripts));
     const good = await start(undefined, here);
+    const introspection = await start(
+      new Map([['/introspect', (_, response) => void response.end('{"active":false}')]]),
+    );
     const endpoints = {
       shop: provider.url,
       desk: provider.url,
+      fragile: provider.url,
+      raw: provider.url + RAW_BASE,
       // The port of the discard protocol, where nothing listens.
       down: 'http://127.0.0.1:9',
       'tls-good': good.url,
@@ -98,8 +107,11 @@ export async function startOwnHost(): Promise<OwnHost> {
     };
     writeModules(directory, endpoints);
     writePlugins(directory, bystander.url);
+    writeWebAccess(directory, describeManifest(USERS_MODULE), provider.url);
+    const issuers = describeIssuers(`${introspection.url}/introspect`);
     writeFileSync(join(directory, 'tokens.json'), JSON.stringify(describeTokens(tokens)));
-    writeFileSync(join(directory, 'issuers.json'), JSON.stringify(ISSUERS_FILE));
+    writeFileSync(join(directory, 'issuers.json'), JSON.stringify(issuers));
+    writeFileSync(join(directory, 'client.secret'), credential, { mode: 0o600 });
     writeFileSync(join(directory, 'jwks.json'), JSON.stringify(issuer.jwks));
     const spawned = spawnHost(directory, { [CREDENTIAL_VARIABLE]: credential });
     child = spawned.child;
@@ -116,6 +128,7 @@ export async function startOwnHost(): Promise<OwnHost> {
           bystander,
           tokens,
           issuer,
+          introspection,
           secrets: [secret, credential],
           console: { release: RELEASE, ui: UI },
         },
@@ -158,7 +171,9 @@ function writeModules(directory: string, endpoints: Readonly<Record<string, stri
       module,
       provider: { kind: 'http', config: { endpoints: [url], ...CONFIGS[module] } },
       manifest: { inline: describeManifest(module) },
-      breaker: { failures: 1000 },
+      // The other modules keep serving whatever their provider sends.
+      ...(module !== 'fragile' && { breaker: { failures: 1000 } }),
+      ...(module === 'raw' && { responses: { mode: 'raw' } }),
       ...(module === 'desk' && {
         console: { release: RELEASE, ui: [UI], grants: ['desk.config'] },
       }),
@@ -207,6 +222,9 @@ function describeManifest(module: string) {
       route('POST', '/locked', 'shop.locked'),
       route('DELETE', '/locked', 'shop.locked'),
     ],
+    admin: {
+      actions: [{ name: 'sync', label: 'Sync', capability: 'desk.config', invoke_path: '/items' }],
+    },
     config: {
       fields: [
         {
@@ -231,6 +249,7 @@ function spawnHost(directory: string, variables: Readonly<Record<string, string>
   const args = [
     ...['serve', '--env', 'production', '--host', '127.0.0.1', '--port', '0'],
     ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],
+    ...['--config', join(directory, WEB_CONFIG_FILE)],
     ...['--tokens', join(directory, 'tokens.json')],
     ...['--issuers', join(directory, 'issuers.json'), '--plugins', join(directory, 'plugins')],
   ];

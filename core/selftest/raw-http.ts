@@ -21,7 +21,7 @@ export interface RawRequest {
   readonly framing?: 'length' | 'chunked' | 'none';
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** The response to a HEAD has no body, regardless of its headers. */
   readonly toHead?: boolean;
   /** Milliseconds, default 15,000. */
@@ -99,6 +99,11 @@ export class RawConnection {
     return this.#until(() => this.#closed, deadlineMs);
   }
 
+  /** Resolves when the peer has closed, or has sent more. Rejects at the deadline. */
+  closedOrSent(deadlineMs: number): Promise<void> {
+    return this.#until(() => this.#closed || this.#received.length > 0, deadlineMs);
+  }
+
   get isClosed(): boolean {
     return this.#closed;
   }
@@ -106,6 +111,11 @@ export class RawConnection {
   /** Bytes that have arrived but were not read, as latin-1. */
   get unread(): string {
     return this.#received.toString('latin1');
+  }
+
+  /** Bytes that the peer has not taken yet. */
+  get unsentBytes(): number {
+    return this.#socket.writableLength;
   }
 
   destroy(): void {

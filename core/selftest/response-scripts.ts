@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { REJECTED_RESPONSES, STRIPPED_RESPONSES } from './raw-responses.js';
 import type { Script } from './recording-provider.js';
 
 const MIB = 1024 * 1024;
@@ -82,6 +83,9 @@ export function createResponseScripts(
       });
       response.end('{"ok":true}');
     },
+    hold: () => {
+      // Until the host gives up.
+    },
     'repeat-credentials': (request, response) => {
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ detail: request.headers.authorization }));
@@ -92,6 +96,9 @@ export function createResponseScripts(
       response.writeHead(status, { location: `${elsewhere}/latest/meta-data` });
       response.end();
     };
+  }
+  for (const { name, bytes } of [...REJECTED_RESPONSES, ...STRIPPED_RESPONSES]) {
+    scripts[name] = (_, response) => response.socket?.end(bytes, 'latin1');
   }
   return new Map(Object.entries(scripts).map(([kind, script]) => [`/answers/${kind}`, script]));
 }

@@ -24,6 +24,8 @@ export interface OwnScene {
   readonly tokens: Readonly<Record<OwnToken, string>>;
   /** An issuer of signed tokens that the host trusts. */
   readonly issuer: TokenIssuer;
+  /** The issuer of opaque tokens, which knows none. Its tokens start with `iss_`. */
+  readonly introspection: RecordingProvider;
   /** No response may contain one of them. */
   readonly secrets: readonly string[];
   /** The console of the module `desk`, for the bridge. */
@@ -33,9 +35,11 @@ export interface OwnScene {
 /**
  * `owner` is a service with the scopes of the routes, `stranger` one without them, `wildcard` one with
  * scopes that look like patterns. `user` is a user without `console.admin`, `admin` one with it only.
- * `expired` is an expired token.
+ * `explainer` may explain requests only. `expired` is an expired token.
  */
-export const OWN_TOKENS = ['owner', 'stranger', 'wildcard', 'user', 'admin', 'expired'] as const;
+export const OWN_TOKENS = [
+  ...(['owner', 'stranger', 'wildcard', 'user', 'admin', 'explainer', 'expired'] as const),
+] as const;
 
 export type OwnToken = (typeof OWN_TOKENS)[number];
 

@@ -1,7 +1,7 @@
 import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
-export const TOKEN_ISSUER = 'https://selftest.example';
-export const TOKEN_AUDIENCE = 'modgate-selftest';
+const TOKEN_ISSUER = 'https://selftest.example';
+const TOKEN_AUDIENCE = 'modgate-selftest';
 
 const KEY_ID = 'selftest';
 
@@ -38,18 +38,34 @@ export function createTokenIssuer(): TokenIssuer {
   };
 }
 
-/** The entry of the issuers file; the keys are in `jwks.json` beside it. */
-export const ISSUERS_FILE = {
-  issuers: [
-    {
-      issuer: TOKEN_ISSUER,
-      audience: TOKEN_AUDIENCE,
-      algorithms: ['RS256'],
-      jwks: { file: './jwks.json' },
-      actor: { kind: 'service' },
-    },
-  ],
-};
+/** The start of the opaque tokens of the other issuer. */
+const OPAQUE_PREFIX = 'iss_';
+
+/** The issuers file. The keys are in `jwks.json` beside it, the secret in `client.secret`. */
+export function describeIssuers(introspectionUrl: string) {
+  const actor = { kind: 'service' };
+  return {
+    issuers: [
+      {
+        issuer: TOKEN_ISSUER,
+        audience: TOKEN_AUDIENCE,
+        algorithms: ['RS256'],
+        jwks: { file: './jwks.json' },
+        actor,
+      },
+    ],
+    introspection: [
+      {
+        name: 'opaque',
+        url: introspectionUrl,
+        client_id: 'selftest',
+        client_secret: 'file:./client.secret',
+        token_format: { prefix: OPAQUE_PREFIX },
+        actor,
+      },
+    ],
+  };
+}
 
 export const VALID_HEADER = { alg: 'RS256', kid: KEY_ID, typ: 'JWT' };
 

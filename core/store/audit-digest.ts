@@ -6,12 +6,12 @@ import { decrypt, encrypt } from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
 
 /** Anyone who knows the value can compute it. */
-export function digestValue(value: unknown): string {
+function digestValue(value: unknown): string {
   return `sha256:${createHash('sha256').update(toCanonical(value)).digest('hex')}`;
 }
 
 /** For sensitive values: without a key, a short value could be found from its digest by trying all. */
-export function digestSecretly(value: unknown, key: Buffer): string {
+function digestSecretly(value: unknown, key: Buffer): string {
   return `hmac-sha256:${createHmac('sha256', key).update(toCanonical(value)).digest('hex')}`;
 }
 

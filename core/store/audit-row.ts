@@ -55,7 +55,7 @@ export interface AuditRow {
   readonly hash: string;
 }
 
-export type AuditLink = Pick<AuditRow, 'id' | 'at' | 'value_digest' | 'prev'>;
+type AuditLink = Pick<AuditRow, 'id' | 'at' | 'value_digest' | 'prev'>;
 
 export function createAuditRow(draft: AuditDraft, link: AuditLink): AuditRow {
   const unhashed = {

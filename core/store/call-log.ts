@@ -9,6 +9,7 @@ export interface CallFilter {
   readonly status: number | null;
   /** Milliseconds since 1970. */
   readonly since: number | null;
+  readonly requestId: string | null;
   /** Only calls with a smaller id. */
   readonly beforeId: string | null;
   readonly limit: number;
@@ -57,13 +58,14 @@ export async function insertCalls(
 /** Newest first. */
 export function selectCalls(
   query: Kysely<Tables>,
-  { module, status, since, beforeId, limit }: CallFilter,
+  { module, status, since, requestId, beforeId, limit }: CallFilter,
 ): Promise<StoredCall[]> {
   return query
     .selectFrom('call_record')
     .selectAll()
     .$if(module !== null, (select) => select.where('module', '=', module))
     .$if(status !== null, (select) => select.where('status', '=', status ?? 0))
+    .$if(requestId !== null, (select) => select.where('request_id', '=', requestId ?? ''))
     .$if(since !== null, (select) => select.where('id', '>=', hex(since ?? 0, TIME_DIGITS)))
     .$if(beforeId !== null, (select) => select.where('id', '<', beforeId ?? ''))
     .orderBy('id', 'desc')

@@ -1,10 +1,28 @@
-import type { AuditFilter, AuditRow, ChangeListener, Store } from './store.js';
+import {
+  type AuditFilter,
+  type AuditRow,
+  type ChangeListener,
+  type Store,
+  StoreUnavailable,
+} from './store.js';
+
+/** Operations that have begun and not ended: more than ten thousand modules need at the start of a host. */
+const MAX_OPERATIONS = 16_384;
+
+export interface LazyStore extends Store {
+  /** Opens it before its first use, so that the log says early if that fails. Never throws. */
+  open(): void;
+}
 
 /**
  * Opens the store when it is first used: a host without config fields and consoles never opens one, and the
- * start of a host does not wait for it.
+ * start of a host does not wait for it. Rejects operations beyond `maxOperations`, which a slow store would keep in
+ * memory.
  */
-export function createLazyStore(open: () => Promise<Store>): Store {
+export function createLazyStore(
+  open: () => Promise<Store>,
+  maxOperations: number = MAX_OPERATIONS,
+): LazyStore {
   let opened: Store | null = null;
   let opening: Promise<Store> | null = null;
   const use = () => {
@@ -14,22 +32,41 @@ export function createLazyStore(open: () => Promise<Store>): Store {
     });
     return opening;
   };
+  let operations = 0;
+  const run = async <T>(operation: (store: Store) => Promise<T>): Promise<T> => {
+    if (operations >= maxOperations) throw new StoreUnavailable('busy');
+    operations += 1;
+    try {
+      return await operation(await use());
+    } finally {
+      operations -= 1;
+    }
+  };
   return {
+    // A store that cannot be opened logs that itself.
+    open: () => void use(),
     get unavailable() {
       return opened?.unavailable ?? null;
     },
-    readConfig: async (module, secrets) => (await use()).readConfig(module, secrets),
-    writeConfig: async (write, audit) => (await use()).writeConfig(write, audit),
-    ensureGenerated: async (field) => (await use()).ensureGenerated(field),
-    appendAudit: async (draft) => (await use()).appendAudit(draft),
+    readConfig: (module, secrets) => run((store) => store.readConfig(module, secrets)),
+    writeConfig: (write, audit) => run((store) => store.writeConfig(write, audit)),
+    ensureGenerated: (field) => run((store) => store.ensureGenerated(field)),
+    appendAudit: (draft) => run((store) => store.appendAudit(draft)),
     readAudit: (filter) => readLater(use, filter),
-    verifyAudit: async () => (await use()).verifyAudit(),
-    appendCalls: async (calls) => (await use()).appendCalls(calls),
-    readCalls: async (filter) => (await use()).readCalls(filter),
-    pruneCalls: async (bounds) => (await use()).pruneCalls(bounds),
+    verifyAudit: () => run((store) => store.verifyAudit()),
+    appendCalls: (calls) => run((store) => store.appendCalls(calls)),
+    readCalls: (filter) => run((store) => store.readCalls(filter)),
+    pruneCalls: (bounds) => run((store) => store.pruneCalls(bounds)),
+    surfaceRecords: {
+      get: (surface, key) => run((store) => store.surfaceRecords.get(surface, key)),
+      set: (write) => run((store) => store.surfaceRecords.set(write)),
+      delete: (surface, key) => run((store) => store.surfaceRecords.delete(surface, key)),
+      list: (surface, prefix) => run((store) => store.surfaceRecords.list(surface, prefix)),
+    },
     onConfigChange: (listener) => listenLater(use, listener),
     close: async () => {
-      if (opening !== null) await (await opening).close();
+      const store = await opening?.catch(() => null);
+      await store?.close();
     },
   };
 }
@@ -45,9 +82,12 @@ function listenLater(use: () => Promise<Store>, listener: ChangeListener): () =>
   let stop: (() => void) | null = null;
   let isStopped = false;
   // A store that cannot be opened reports that to every read and write.
-  void use().then((store) => {
-    if (!isStopped) stop = store.onConfigChange(listener);
-  });
+  void use().then(
+    (store) => {
+      if (!isStopped) stop = store.onConfigChange(listener);
+    },
+    () => {},
+  );
   return () => {
     isStopped = true;
     stop?.();

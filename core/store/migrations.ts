@@ -12,9 +12,11 @@ interface Migration {
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, up: createFirstTables },
   { version: 2, up: createCallTable },
+  { version: 3, up: addFailureDetail },
+  { version: 4, up: createSurfaceTables },
 ];
 
-export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
+const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
 
 /**
  * Migrates the tables to this version. Call it in a transaction that excludes other hosts.
@@ -145,4 +147,29 @@ async function createCallTable(trx: Transaction<Tables>): Promise<void> {
       .columns([column, 'id'])
       .execute();
   }
+}
+
+async function addFailureDetail(trx: Transaction<Tables>): Promise<void> {
+  await trx.schema.alterTable('call_record').addColumn('failure_detail', 'text').execute();
+  await trx.schema
+    .createIndex('call_record_request')
+    .on('call_record')
+    .columns(['request_id', 'id'])
+    .execute();
+}
+
+async function createSurfaceTables(trx: Transaction<Tables>): Promise<void> {
+  await trx.schema
+    .createTable('surface_record')
+    .addColumn('surface', 'text', (column) => column.notNull())
+    .addColumn('key', 'text', (column) => column.notNull())
+    .addColumn('value', 'text', (column) => column.notNull())
+    .addColumn('expires_at', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('surface_record_primary', ['surface', 'key'])
+    .execute();
+  await trx.schema
+    .createTable('surface_lock')
+    .addColumn('surface', 'text', (column) => column.primaryKey().notNull())
+    .execute();
+  await trx.schema.alterTable('call_record').addColumn('surface', 'text').execute();
 }

@@ -4,7 +4,7 @@ import { parsePostgresUrl } from './postgres-url.js';
 import { type OpenDatabase, ReconnectingStore } from './reconnecting-store.js';
 import type { Store } from './store.js';
 
-export interface StoreOptions {
+interface StoreOptions {
   /** `postgres://…`; `null`: SQLite, in `modgate.db` of `stateDir`. */
   readonly url: string | null;
   readonly stateDir: string;

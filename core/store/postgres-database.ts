@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import { FileError, readSmallFile } from '../document/read-file.js';
 import type { ChangeListener, Database, ReadableDatabase } from './database.js';
 import { migrate, readSchemaVersion, requireKnownSchema } from './migrations.js';
 import { createPool } from './postgres-connection.js';
 import { explainPostgresError, isPostgresContention } from './postgres-error.js';
 import { PostgresListener } from './postgres-listener.js';
-import type { PostgresAddress } from './postgres-url.js';
+import { listCertificateFiles, type PostgresAddress } from './postgres-url.js';
 import { retryContended } from './retry-contended.js';
 import { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
@@ -26,6 +27,7 @@ export async function openPostgres(
 }
 
 async function openSchema(address: PostgresAddress, onChange: ChangeListener): Promise<Database> {
+  await assertCertificateFiles(address);
   const { query, close } = connect(address);
   const channel = `modgate.${address.schema}`;
   const origin = randomUUID();
@@ -56,11 +58,23 @@ async function openSchema(address: PostgresAddress, onChange: ChangeListener): P
   }
 }
 
+/** The driver reads these files synchronously, and reading a pipe would wait for a writer. */
+async function assertCertificateFiles(address: PostgresAddress): Promise<void> {
+  for (const [parameter, file] of listCertificateFiles(address)) {
+    await readSmallFile(file).catch((cause: unknown) => {
+      if (!(cause instanceof FileError)) throw cause;
+      const message = `the file of ${parameter} in the URL of the store ${cause.message}`;
+      throw new StoreUnavailable('cannot_open', { message, cause });
+    });
+  }
+}
+
 /**
  * Opens an existing schema for reading only.
  * @throws StoreUnavailable
  */
 export async function openPostgresToRead(address: PostgresAddress): Promise<ReadableDatabase> {
+  await assertCertificateFiles(address);
   const { query, close } = connect(address);
   try {
     requireKnownSchema(await readSchemaVersion(query));

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 
 /** Any error of pg that is not a response of the server. */
-export class ConnectionLost extends Error {
+class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
   readonly code: string | undefined;
 

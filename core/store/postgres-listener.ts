@@ -8,7 +8,7 @@ const RECONNECT: BackoffBounds = { firstMs: 100, maxMs: 5000 };
 // Detects a dead connection; TCP takes hours.
 const HEARTBEAT_MS = 10_000;
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly connectionString: string;
   readonly channel: string;
   onNotification(payload: string): void;

@@ -28,3 +28,16 @@ export function parsePostgresUrl(text: string): PostgresAddress {
   url.searchParams.delete('schema');
   return { connectionString: url.href, schema };
 }
+
+const CERTIFICATE_PARAMETERS = ['sslcert', 'sslkey', 'sslrootcert'];
+
+/** The parameters of the URL that name files, with the files. */
+export function listCertificateFiles({
+  connectionString,
+}: PostgresAddress): (readonly [parameter: string, file: string])[] {
+  const { searchParams } = new URL(connectionString);
+  return CERTIFICATE_PARAMETERS.flatMap((parameter) => {
+    const file = searchParams.get(parameter);
+    return file === null || file === '' ? [] : [[parameter, file] as const];
+  });
+}

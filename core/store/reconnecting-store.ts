@@ -33,10 +33,11 @@ import type { StoreKeys } from './encryption-keys.js';
 import { rotateKeys } from './reencrypt.js';
 import type { Store, WriteAudit } from './store.js';
 import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
+import { createSurfaceRecordStore } from './surface-records.js';
 
 export type OpenDatabase = (onChange: ChangeListener) => Promise<Database>;
 
-export interface ReconnectingStoreOptions {
+interface ReconnectingStoreOptions {
   readonly open: OpenDatabase;
   readonly keys: StoreKeys | null;
   readonly log: Log;
@@ -58,13 +59,17 @@ const ENDS_CONNECTION: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>([
   'denied',
 ]);
 
+const WARN_INTERVAL_MS = 60_000;
+
 /** A store over a database that may be unavailable: it is reopened with backoff. */
 export class ReconnectingStore implements Store {
+  readonly surfaceRecords = createSurfaceRecordStore((work) => this.#use(work));
   readonly #options: ReconnectingStoreOptions;
   readonly #listeners = new Set<ChangeListener>();
   #database: OpenedDatabase | null = null;
   #reason = new StoreUnavailable('opening');
   #retry: NodeJS.Timeout | undefined;
+  #warnedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
   constructor(options: ReconnectingStoreOptions) {
@@ -171,6 +176,7 @@ export class ReconnectingStore implements Store {
       const reason = database.explain(error) ?? closing;
       if (reason === null) throw error;
       if (ENDS_CONNECTION.has(reason.code)) this.#lose(database, reason);
+      else if (closing === null) this.#reportFailed(reason);
       throw reason;
     }
   }
@@ -218,6 +224,14 @@ export class ReconnectingStore implements Store {
       ...(cause === undefined ? {} : { err: cause }),
     };
     this.#options.log.warn(fields, 'store unavailable: config operations respond with 503');
+  }
+
+  /** The store stays open, but a full disk may last for long: at most one line a minute. */
+  #reportFailed({ code, message }: StoreUnavailable): void {
+    const now = performance.now();
+    if (now - this.#warnedAt < WARN_INTERVAL_MS) return;
+    this.#warnedAt = now;
+    this.#options.log.warn({ code, reason: message }, 'store operation failed');
   }
 
   #notify(module: string | null): void {

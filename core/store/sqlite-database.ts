@@ -7,7 +7,7 @@ import { migrate, readSchemaVersion, requireKnownSchema } from './migrations.js'
 import { retryContended } from './retry-contended.js';
 import { createLibsqlDialect } from './sqlite-driver.js';
 import { explainSqliteError, isSqliteBusy } from './sqlite-error.js';
-import { createSqliteFile, sqliteFile, watchIdentity } from './sqlite-file.js';
+import { assertOwnFile, createSqliteFile, sqliteFile, watchIdentity } from './sqlite-file.js';
 import { watchRevisions } from './sqlite-revisions.js';
 import { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
@@ -53,6 +53,7 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
 export async function openSqliteToRead(stateDir: string): Promise<ReadableDatabase> {
   const file = sqliteFile(stateDir);
   if (!existsSync(file)) throw new StoreUnavailable('missing');
+  assertOwnFile(file);
   const begin = async () => connect(`${pathToFileURL(file).href}?mode=ro`, file);
   return openOrClose(begin, async (connection) => {
     requireKnownSchema(await readSchemaVersion(connection.query));

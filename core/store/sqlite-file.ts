@@ -1,4 +1,4 @@
-import { type Stats, statSync } from 'node:fs';
+import { lstatSync, type Stats, statSync } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreUnavailable } from './store-unavailable.js';
@@ -17,12 +17,23 @@ export function sqliteFile(stateDir: string): string {
  */
 export async function createSqliteFile(stateDir: string): Promise<void> {
   await mkdir(stateDir, { recursive: true, mode: FOLDER_MODE });
+  const path = sqliteFile(stateDir);
   try {
-    const file = await open(sqliteFile(stateDir), 'wx', FILE_MODE);
+    const file = await open(path, 'wx', FILE_MODE);
     await file.close();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    assertOwnFile(path);
   }
+}
+
+/**
+ * SQLite would wait for the writer of a pipe, and would write to the target of a symbolic link.
+ * @throws StoreUnavailable for anything but a regular file.
+ */
+export function assertOwnFile(path: string): void {
+  if (lstatSync(path).isFile()) return;
+  throw new StoreUnavailable('cannot_open', { message: 'the store file is not a regular file' });
 }
 
 /**

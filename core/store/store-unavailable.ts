@@ -1,6 +1,7 @@
 const REASONS = {
   opening: 'the store is not open yet',
   closed: 'the store is closed',
+  busy: 'too many operations wait for the store',
   missing: 'there is no store: set --state or --store as for the host',
   locked: 'the store is locked by another process',
   read_only: 'the store is read-only',
@@ -21,7 +22,7 @@ const REASONS = {
 
 export type StoreErrorCode = keyof typeof REASONS;
 
-export interface StoreErrorDetails extends ErrorOptions {
+interface StoreErrorDetails extends ErrorOptions {
   /** From SQLite, PostgreSQL or the operating system: `SQLITE_BUSY`, `57P03`, `ECONNREFUSED`. */
   readonly nativeCode?: string | undefined;
   /** Replaces the message that belongs to the code. */

@@ -4,6 +4,7 @@ import type { CallBounds, CallFilter, StoredCall } from './call-log.js';
 import type { ConfigWrite, GeneratedField, StoredConfig } from './config-values.js';
 import type { ChangeListener } from './database.js';
 import type { StoreUnavailable } from './store-unavailable.js';
+import type { SurfaceRecordStore } from './surface-records.js';
 
 export type { AuditFilter, AuditVerification } from './audit-log.js';
 export type { AuditDraft, AuditedValue, AuditOutcome, AuditRow } from './audit-row.js';
@@ -65,6 +66,9 @@ export interface Store {
 
   /** Removes calls beyond the bounds, in several short transactions. */
   pruneCalls(bounds: CallBounds): Promise<void>;
+
+  /** Every function throws StoreUnavailable while the store is unavailable. */
+  readonly surfaceRecords: SurfaceRecordStore;
 
   /**
    * Called after each write, of this host or another, and with `null` when the store was unavailable and any

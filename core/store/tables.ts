@@ -7,26 +7,28 @@ export interface Tables {
   readonly audit_head: AuditHeadTable;
   readonly audit_row: AuditRowTable;
   readonly call_record: CallTable;
+  readonly surface_record: SurfaceRecordTable;
+  readonly surface_lock: SurfaceLockTable;
 }
 
-export interface SchemaVersionTable {
+interface SchemaVersionTable {
   version: number;
   applied_at: string;
 }
 
 /** The store's own secrets. */
-export interface StoreSecretTable {
+interface StoreSecretTable {
   name: string;
   value: string;
   key_id: string | null;
 }
 
-export interface ConfigModuleTable {
+interface ConfigModuleTable {
   module: string;
   revision: number;
 }
 
-export interface ConfigValueTable {
+interface ConfigValueTable {
   module: string;
   service: string;
   key: string;
@@ -38,7 +40,7 @@ export interface ConfigValueTable {
 }
 
 /** One row: the end of the chain. It serializes writers and reveals a truncated chain. */
-export interface AuditHeadTable {
+interface AuditHeadTable {
   singleton: 1;
   id: number;
   hash: string;
@@ -57,11 +59,29 @@ export interface CallTable {
   route: string | null;
   status: number;
   failure: string | null;
+  failure_detail: string | null;
   actor: string | null;
   duration_ms: number;
   provider_ms: number | null;
   attempts: number;
   endpoint: string | null;
+  /** Through which surface the call came; `null` over HTTP. */
+  surface: string | null;
+}
+
+/** A value of a surface. */
+export interface SurfaceRecordTable {
+  surface: string;
+  key: string;
+  /** JSON text. */
+  value: string;
+  /** ISO 8601, UTC. */
+  expires_at: string;
+}
+
+/** One row for each surface; writers lock it. */
+interface SurfaceLockTable {
+  surface: string;
 }
 
 export interface AuditRowTable {

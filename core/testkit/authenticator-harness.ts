@@ -1,9 +1,20 @@
 import { AssertionError } from 'node:assert';
-import type { Actor, Credentials } from '../contract/index.js';
-import type { AuthenticatorSubject, RunningAuthenticator } from './authenticator-subject.js';
+import type { Actor, SignedCredentials } from '../contract/index.js';
+import type {
+  AuthenticatorSubject,
+  GivenCredentials,
+  RunningAuthenticator,
+} from './authenticator-subject.js';
+import { completeCredentials } from './given-credentials.js';
 import { countHandles, Wait } from './wait.js';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
+
+/** What an authenticator has accepted. */
+export interface Accepted {
+  readonly actor: Actor;
+  readonly bodySha256: string | undefined;
+}
 
 /** The fixture of one clause: its own authenticator. */
 export class AuthenticatorHarness {
@@ -26,10 +37,11 @@ export class AuthenticatorHarness {
   }
 
   /** @throws AssertionError for an authenticator that throws, which callers would see as a 500. */
-  async authenticate(what: string, credentials: Credentials): Promise<Actor | null> {
+  async authenticate(what: string, given: GivenCredentials): Promise<Accepted | null> {
+    const credentials = completeCredentials(given);
     const work = (async () => this.running.authenticator.authenticate(credentials))();
     try {
-      return await this.wait.settles(`authenticate of ${what}`, work);
+      return readAccepted(await this.wait.settles(`authenticate of ${what}`, work));
     } catch (error) {
       if (error instanceof AssertionError) throw error;
       const message = `authenticate of ${what} must not throw, it threw ${describe(error)}`;
@@ -43,6 +55,11 @@ export class AuthenticatorHarness {
     this.#isStopped = true;
     await this.wait.settles('stop of the authenticator', this.running.stop());
   }
+}
+
+function readAccepted(result: Actor | SignedCredentials | null): Accepted | null {
+  if (result === null) return null;
+  return 'actor' in result ? result : { actor: result, bodySha256: undefined };
 }
 
 function describe(error: unknown): string {

@@ -1,9 +1,15 @@
 import type { ActorKind, Authenticator, Credentials } from '../contract/index.js';
 
+/**
+ * What a client sends. The suite adds what is missing: `GET`, `/`, and the `authorization` header of `scheme`
+ * and `token`. An authenticator that reads other headers gets them in `headers`.
+ */
+export type GivenCredentials = Partial<Credentials>;
+
 /** Valid credentials and their actor. */
 export interface GoodCredentials {
-  /** As passed by the host: the scheme in lower case. */
-  readonly credentials: Credentials;
+  /** As passed by the host: the scheme and the names of headers in lower case. */
+  readonly credentials: GivenCredentials;
   /** The actor that must be returned. */
   readonly actor: {
     readonly kind: ActorKind;
@@ -11,6 +17,8 @@ export interface GoodCredentials {
     /** All scopes, in any order. */
     readonly scopes: readonly string[];
   };
+  /** The digest that must be returned with the actor. Default: none. */
+  readonly bodySha256?: string;
 }
 
 /** An authenticator that is ready for use. */
@@ -20,7 +28,7 @@ export interface RunningAuthenticator {
   /** At least one. With two different actors the suite can detect mixed up calls. */
   readonly good: readonly [GoodCredentials, ...GoodCredentials[]];
   /** Well formed but invalid: expired, revoked, or signed with another key. May be empty. */
-  readonly bad: readonly Credentials[];
+  readonly bad: readonly GivenCredentials[];
   /** Called once, at the end. Must stop all watchers and requests of the authenticator. */
   stop(): Promise<void>;
 }

@@ -4,6 +4,7 @@ export { type AdapterSubject, defineSubject } from './adapter-subject.js';
 export { adapterSuite, runAdapterClauses } from './adapter-suite.js';
 export type {
   AuthenticatorSubject,
+  GivenCredentials,
   GoodCredentials,
   RunningAuthenticator,
 } from './authenticator-subject.js';
@@ -20,6 +21,11 @@ export {
 } from './fakes/fake-open-context.js';
 
 export { createFakeScope, type FakeScope } from './fakes/fake-scope.js';
+export {
+  createFakeSurfaceContext,
+  type FakeSurfaceContext,
+  type FakeSurfaceContextOptions,
+} from './fakes/fake-surface-context.js';
 export {
   type HttpReference,
   REFERENCE_SECRET,
@@ -45,4 +51,6 @@ export {
 export type { RunningReference, StartReference } from './reference/running-reference.js';
 export { toReferenceRequest } from './reference/to-reference-request.js';
 export type { RunOptions } from './run-clauses.js';
+export { defineSurfaceSubject, type SurfaceSubject } from './surface-subject.js';
+export { runSurfaceClauses, surfaceSuite } from './surface-suite.js';
 export type { TestFramework } from './test-framework.js';

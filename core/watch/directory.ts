@@ -65,13 +65,16 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'is not a folder',
 };
 
+/** Where the host writes the state of each descriptor, in the folder of descriptors. */
+export const STATUS_FOLDER = '.status';
+
 /** Temporary files of editors, and files that operators have disabled. */
 const IGNORED_ENDINGS = ['~', '.tmp', '.bak', '.swp', '.disabled'];
 const MANIFEST_NAME = /\.manifest\.(?:json|ya?ml)$/;
 const DESCRIPTOR_NAME = /\.(?:json|ya?ml)$/;
 
 /** The names of the descriptors in a folder, and of everything else in it. */
-export interface DirectoryNames {
+interface DirectoryNames {
   /** Sorted by code unit. */
   readonly names: readonly string[];
   readonly ignored: readonly IgnoredFile[];
@@ -93,7 +96,7 @@ export async function readDirectory(directory: string): Promise<DirectoryListing
 }
 
 /** @throws UnreadableDirectory when the folder is not there or cannot be read. */
-export async function listDirectory(directory: string): Promise<DirectoryNames> {
+async function listDirectory(directory: string): Promise<DirectoryNames> {
   const names: string[] = [];
   const ignored: IgnoredFile[] = [];
   const links = new Set<string>();
@@ -153,13 +156,14 @@ function classifyName(file: string): string | null {
   return null;
 }
 
-/** Without the files that descriptors use, and the folders that hold such files. */
+/** Without the files that descriptors use, the folders that hold such files, and the host's own folder. */
 export function omitUsedFiles(
   ignored: readonly IgnoredFile[],
   directory: string,
   used: readonly string[],
 ): readonly IgnoredFile[] {
   return ignored.filter(({ file }) => {
+    if (file === STATUS_FOLDER) return false;
     const path = resolve(directory, file);
     return !used.some((name) => name === path || name.startsWith(path + sep));
   });

@@ -19,7 +19,7 @@ export const UNREAD: Fingerprint = [];
 export const MISSING: Fingerprint = [null];
 
 /** Paths, and the fingerprint at the time of the last read. */
-export interface Fingerprinted {
+interface Fingerprinted {
   readonly paths: readonly string[];
   readonly fingerprint: Fingerprint;
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { dirname } from 'node:path';
+import { dirname, normalize } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { createFileDiagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
 import { FileError, readSmallFile } from '../document/read-file.js';
@@ -10,7 +10,7 @@ import { Settling } from './settling.js';
 import { Watcher } from './watcher.js';
 
 /** Together with the settle time less than two seconds. */
-export const FILE_POLL_MS = 1500;
+const FILE_POLL_MS = 1500;
 
 /** The content of files, kept up to date. */
 export interface ReloadedFile<T> {
@@ -38,7 +38,7 @@ export interface ReloadOptions<T> extends CommonOptions<T> {
   readonly parse: (file: string, text: string) => T | Promise<T>;
 }
 
-export interface ReloadFilesOptions<T> extends CommonOptions<T> {
+interface ReloadFilesOptions<T> extends CommonOptions<T> {
   /**
    * @param contents in the order of the files
    * @throws InvalidFile or ConfigError for contents that cannot be used.
@@ -128,9 +128,10 @@ class Reloaded<T> implements ReloadedFile<T> {
   }
 
   async #check(hints: ReadonlySet<string> | null): Promise<number | null> {
-    const fingerprint = await takeFingerprint(this.#files);
-    // An event in the folder is mostly about another file. A poll reads the content in any case.
     const isEvent = hints !== null && this.#settling === null;
+    // Most events of the folder are about other files, such as a log. A poll reads the content in any case.
+    if (isEvent && !this.#files.some((file) => hints.has(normalize(file)))) return null;
+    const fingerprint = await takeFingerprint(this.#files);
     if (isEvent && isSame(fingerprint, this.#fingerprint)) return null;
     const startedAt = performance.now();
     const content = await readContent(this.#files);

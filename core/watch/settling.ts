@@ -12,7 +12,7 @@ interface Candidate {
 }
 
 /** When a read began and ended, on a monotonic clock. Milliseconds. */
-export interface ReadTimes {
+interface ReadTimes {
   readonly startedAt: number;
   readonly endedAt: number;
 }

@@ -8,8 +8,10 @@ export const POLL_MS = 2000;
 const POLL_SHARE = 10;
 /** Debounce: file events arrive in bursts. */
 const HINT_DELAY_MS = 20;
+/** With more changed paths, everything is checked. */
+const MAX_HINTS = 10_000;
 
-export interface WatcherOptions {
+interface WatcherOptions {
   /**
    * Looks for changes. Checks do not overlap.
    * @param hints absolute paths that may have changed; `null` for a poll, which checks everything
@@ -64,7 +66,7 @@ export class Watcher {
 
   /** Checks soon. @param path `null`: everything */
   hint(path: string | null = null): void {
-    if (path === null) this.#hints = null;
+    if (path === null || this.#hints?.size === MAX_HINTS) this.#hints = null;
     else this.#hints?.add(path);
     if (this.#checking === null) this.#schedule(HINT_DELAY_MS);
   }
@@ -89,21 +91,33 @@ export class Watcher {
     }, delayMs).unref();
   }
 
-  /** Never rejects. */
+  /** Never rejects: whatever fails, the next check follows. */
   async #check(): Promise<void> {
     const startedAt = performance.now();
     if (startedAt >= this.#pollAt) this.#hints = null;
     const isPoll = this.#hints === null;
+    let againAfterMs: number | null = null;
+    try {
+      againAfterMs = await this.#checkNow(isPoll);
+    } catch (error) {
+      this.#options.onError(error);
+    } finally {
+      this.#scheduleNext(startedAt, isPoll, againAfterMs);
+    }
+  }
+
+  async #checkNow(isPoll: boolean): Promise<number | null> {
     // Before the check, so that any later change raises an event.
     if (isPoll) await this.#renewWatchers();
     const hints = this.#hints;
     this.#hints = new Set();
-    const againAfterMs = await this.#options.check(hints).catch((error) => {
-      this.#options.onError(error);
-      return null;
-    });
+    const againAfterMs = await this.#options.check(hints);
     // Changes before a folder was watched have raised no event.
     if (this.#hasNewFolders && (await this.#renewWatchers())) this.#hints = null;
+    return againAfterMs;
+  }
+
+  #scheduleNext(startedAt: number, isPoll: boolean, againAfterMs: number | null): void {
     const endedAt = performance.now();
     const restMs = (endedAt - startedAt) * POLL_SHARE;
     if (isPoll) this.#pollAt = endedAt + Math.max(this.#pollMs, restMs);

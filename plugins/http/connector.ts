@@ -55,7 +55,7 @@ export function createConnector(address: Address): Connector {
     const socket = dial(address);
     sockets.add(socket);
     const timer = setTimeout(
-      () => socket.destroy(createCodedError('ETIMEDOUT', 'connection timed out')),
+      () => socket.destroy(createCodedError('ETIMEDOUT', 'connection timed out', address)),
       CONNECT_TIMEOUT_MS,
     );
     let isSettled = false;
@@ -70,7 +70,7 @@ export function createConnector(address: Address): Connector {
     socket.on('error', (error) => settle(error, null));
     socket.once('close', () => {
       sockets.delete(socket);
-      settle(createCodedError('ECONNRESET', 'closed while connecting'), null);
+      settle(createCodedError('ECONNRESET', 'closed while connecting', address), null);
     });
     return socket;
   };
@@ -121,6 +121,11 @@ function connect(
   return openTls({ ...common, ...address.options, host, port, ...(servername && { servername }) });
 }
 
-function createCodedError(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code });
+/** Like an error of Node's sockets. */
+function createCodedError(code: string, message: string, address: Address): Error {
+  const place =
+    address.kind === 'unix'
+      ? { address: address.path }
+      : { address: address.host, port: address.port };
+  return Object.assign(new Error(message), { code, ...place });
 }

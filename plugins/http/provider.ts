@@ -19,7 +19,7 @@ const OWN_HEADERS = { accept: 'application/json', 'accept-encoding': 'identity' 
 
 type Headers = Readonly<Record<string, string>>;
 
-export interface HttpProviderOptions {
+interface HttpProviderOptions {
   /** In the order of the config. */
   readonly replicas: readonly [Replica, ...Replica[]];
   readonly balancing: Balancing;
@@ -33,7 +33,7 @@ export interface HttpProviderOptions {
 export function createHttpProvider(options: HttpProviderOptions): Provider {
   const { replicas, credentials, manifestPath, healthPath } = options;
   const byId = new Map(replicas.map((replica) => [replica.id, replica]));
-  const endpoints = replicas.map(({ id, weight }) => ({ id, weight }));
+  const endpoints = replicas.map(({ id, weight, url }) => ({ id, weight, url }));
   const authorize = (headers: Headers): Headers =>
     credentials === null ? headers : { ...headers, [credentials.name]: credentials.value.reveal() };
 
@@ -47,7 +47,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
   const checkOne = async (replica: Replica, signal: AbortSignal) => {
     if (healthPath === null) return replica.connector.probe(signal);
     const { status } = await get(replica, healthPath, MAX_HEALTH_BYTES, signal);
-    assertSuccess('health check', status);
+    assertSuccess('the health check', status);
   };
 
   const administer = async (
@@ -68,7 +68,10 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     manifest: (signal) =>
       withDeadline(signal, MANIFEST_TIMEOUT_MS, async (deadline) => {
         const read = async (replica: Replica) =>
-          parseManifest(await get(replica, manifestPath, MAX_MANIFEST_BYTES, deadline));
+          parseManifest(
+            `GET ${withoutQuery(manifestPath)}`,
+            await get(replica, manifestPath, MAX_MANIFEST_BYTES, deadline),
+          );
         return tryInOrder(replicas, deadline, read);
       }),
 
@@ -83,7 +86,8 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       const { endpoint, headers, operation, maxResponseBytes } = invocation;
       const replica = endpoint === undefined ? replicas[0] : byId.get(endpoint);
       if (replica === undefined) return Promise.reject(createUnknownEndpoint());
-      const limits = { maxResponseBytes, signal: invocation.cancellation ?? invocation.signal };
+      const signal = invocation.cancellation ?? invocation.signal;
+      const limits = { maxResponseBytes, signal, counter: invocation };
       if (operation.kind !== 'http_route') return administer(replica, operation, headers, limits);
       const { method, target, body } = operation;
       const path = replica.prefix + target;
@@ -94,6 +98,11 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       );
     },
   };
+}
+
+/** A query may hold a credential. */
+function withoutQuery(path: string): string {
+  return path.split('?', 1)[0] ?? path;
 }
 
 function findReplica(byId: ReadonlyMap<string, Replica>, endpoint: string): Replica {

@@ -40,6 +40,8 @@ export class Replica {
   readonly id: string;
   readonly weight: number;
   readonly prefix: string;
+  /** Where its targets begin. */
+  readonly url: string;
   readonly connector: Connector;
   readonly #origin: string;
   readonly #watch: NameWatch | null;
@@ -53,6 +55,7 @@ export class Replica {
     this.id = id;
     this.weight = weight;
     this.prefix = prefix;
+    this.url = origin + prefix;
     this.connector = createConnector(address);
     this.#origin = origin;
     this.#watch = createNameWatch(address, resolve, () => this.#replacePool());

@@ -6,7 +6,7 @@ import {
 } from '../../core/contract/index.js';
 
 /** A request before the prefix of an endpoint, the common headers and the credentials. */
-export interface OperationRequest {
+interface OperationRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   /** JSON. */

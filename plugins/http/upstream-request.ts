@@ -1,9 +1,15 @@
 import type { Dispatcher } from 'undici';
-import { type Cancellation, type Outcome, ProviderFailure } from '../../core/contract/index.js';
+import {
+  type Cancellation,
+  type Invocation,
+  type Outcome,
+  ProviderFailure,
+} from '../../core/contract/index.js';
+import { BodyPieces } from '../shared/body-pieces.js';
 import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
 import type { CarriedOptions, CarriedRequest } from './carrier.js';
 
-export interface UpstreamRequestOptions {
+interface UpstreamRequestOptions {
   readonly method: Dispatcher.HttpMethod;
   readonly path: string;
   /** Lower-case names. */
@@ -15,6 +21,8 @@ export interface UpstreamLimits {
   /** Bytes of the body; one more is a `protocol` failure. */
   readonly maxResponseBytes: number;
   readonly signal: Cancellation;
+  /** Counts the body while it arrives. */
+  readonly counter?: Pick<Invocation, 'countReceived'>;
 }
 
 /** The last transfer coding delimits the body (RFC 9112, 6.3). */
@@ -54,7 +62,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
   #hasResponse = false;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
-  readonly #pieces: Buffer[] = [];
+  readonly #pieces = new BodyPieces();
   #length = 0;
 
   constructor(
@@ -118,9 +126,11 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#length += chunk.length;
+    this.#limits.counter?.countReceived?.(chunk.length);
+    if (this.#isSettled) return;
     if (this.#length > this.#limits.maxResponseBytes) controller.abort(this.#createTooLarge());
-    else if (!this.#isDelimited()) controller.abort(this.#createUndelimited());
-    else this.#pieces.push(chunk);
+    else if (this.#isUndelimitedSuccess()) controller.abort(this.#createUndelimited());
+    else this.#pieces.add(chunk);
   }
 
   onResponseEnd(): void {
@@ -133,8 +143,10 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
 
   #succeed(): void {
     if (!this.#settle()) return;
-    const body = this.#pieces.length === 0 ? null : this.#pieces;
-    this.#resolve({ status: this.#status, headers: this.#headers, body });
+    const { list } = this.#pieces;
+    const body = list.length === 0 ? null : list;
+    const outcome = { status: this.#status, headers: this.#headers, body };
+    this.#resolve(this.#mayLackBytes() ? { ...outcome, isDelimited: false } : outcome);
   }
 
   #fail(failure: ProviderFailure): void {
@@ -148,9 +160,18 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
     return true;
   }
 
-  /** Whether the end of the body is known. A success that ends with its connection may be incomplete. */
+  /** Checked with the first bytes of a body. */
+  #isUndelimitedSuccess(): boolean {
+    return this.#pieces.list.length === 0 && this.#status < 300 && !this.#isDelimited();
+  }
+
+  /** The body of an error may end with its connection: where only its message is read, that is enough. */
+  #mayLackBytes(): boolean {
+    return this.#pieces.list.length > 0 && this.#status >= 300 && !this.#isDelimited();
+  }
+
+  /** Whether the headers announce the end of the body. */
   #isDelimited(): boolean {
-    if (this.#status >= 300 || this.#pieces.length > 0) return true;
     const { 'content-length': length, 'transfer-encoding': encoding = '' } = this.#headers;
     return length !== undefined || CHUNKED.test(encoding);
   }

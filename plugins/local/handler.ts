@@ -7,7 +7,7 @@ import type {
 } from '../../core/contract/index.js';
 
 /** A call of a route as the handler receives it. */
-export interface LocalRouteOperation {
+interface LocalRouteOperation {
   readonly kind: 'http_route';
   readonly method: Method;
   /** The template of the manifest: `/contacts/{id}`. */
@@ -42,7 +42,7 @@ export interface LocalContext {
   readonly stateDir: string;
 }
 
-export interface LocalAnswer {
+interface LocalAnswer {
   /** 100 to 599. */
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import type { LocalHandler, LocalModule } from './handler.js';
 /** A top-level `await` that never ends must not block the other modules. */
 export const IMPORT_TIMEOUT_MS = 5_000;
 
-export interface LocalFile {
+interface LocalFile {
   /** As in the config; used in messages. */
   readonly name: string;
   readonly path: string;

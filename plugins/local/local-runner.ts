@@ -5,11 +5,12 @@ import { isProviderFailure, ProviderFailure } from '../../core/contract/failure.
 import type { Invocation, OpenContext, ProviderOperation } from '../../core/contract/index.js';
 import { type LocalOutcome, toOutcome } from './answer.js';
 import type { LocalContext, LocalModule, LocalOperation } from './handler.js';
+import { describeThrown } from './sent-failure.js';
 
 type HandledOperation = Exclude<ProviderOperation, { kind: 'configure' }>;
 
 /** Runs a module in the thread that imported it. */
-export interface LocalRunner {
+interface LocalRunner {
   /** @throws ProviderFailure, and nothing else. Does not wait for the signal, which is created on access. */
   run(invocation: Invocation): Promise<LocalOutcome>;
   /** @throws ProviderFailure `protocol` unless the file exports a manifest of JSON. */
@@ -56,7 +57,10 @@ export function createLocalRunner(
         return await respond(invocation);
       } catch (cause) {
         if (isProviderFailure(cause)) throw cause;
-        throw new ProviderFailure('protocol', 'the handler threw', { cause });
+        throw new ProviderFailure('protocol', 'the handler threw', {
+          cause,
+          detail: describeThrown(cause),
+        });
       }
     },
   };

@@ -13,12 +13,15 @@ export function sendFailure(error: unknown): SentFailure {
       message: 'the handler threw',
       status: null,
       phase: 'responding',
+      detail: describeThrown(error),
       cause,
     };
   }
   const { failure, message, status, phase } = error;
+  // The module may have an older copy of the contract, without `detail`.
+  const detail = error.detail ?? message;
   const cause = error.cause === undefined ? null : describeCause(error.cause);
-  return { failure, message, status, phase, cause };
+  return { failure, message, status, phase, detail, cause };
 }
 
 export function receiveFailure({
@@ -26,13 +29,20 @@ export function receiveFailure({
   message,
   status,
   phase,
+  detail,
   cause,
 }: SentFailure): ProviderFailure {
   return new ProviderFailure(failure, message, {
     phase,
+    detail,
     ...(status !== null && { status }),
     ...(cause !== null && { cause: Object.assign(new Error(), cause) }),
   });
+}
+
+/** Without the message, which may contain bytes of a body. */
+export function describeThrown(error: unknown): string {
+  return `handler threw ${error instanceof Error ? cut(error.name) : typeof error}`;
 }
 
 function describeCause(cause: unknown): NonNullable<SentFailure['cause']> {

@@ -70,6 +70,8 @@ export interface SentFailure {
   readonly message: string;
   readonly status: number | null;
   readonly phase: FailurePhase;
+  /** For operators. */
+  readonly detail: string;
   /** For the log. */
   readonly cause: {
     readonly name: string;

@@ -20,7 +20,7 @@ const BALANCING: Balancing = {
   health: { intervalMs: 2_000, timeoutMs: 1_000, failures: 1, successes: 1 },
 };
 
-export interface ThreadProviderOptions extends Omit<ThreadOptions, 'start'> {
+interface ThreadProviderOptions extends Omit<ThreadOptions, 'start'> {
   readonly start: Omit<ThreadStart, 'configuration'>;
 }
 

@@ -50,7 +50,7 @@ function createNatsProvider(link: NatsLink, id: string, balancing: Balancing): P
 
     manifest: (signal) =>
       withDeadline(signal, MANIFEST_TIMEOUT_MS, async (deadline) =>
-        parseManifest(await send('manifest', MAX_MANIFEST_BYTES, deadline)),
+        parseManifest('the manifest request', await send('manifest', MAX_MANIFEST_BYTES, deadline)),
       ),
 
     check: (signal) =>
@@ -59,7 +59,7 @@ function createNatsProvider(link: NatsLink, id: string, balancing: Balancing): P
         balancing.health?.timeoutMs ?? DEFAULT_CHECK_TIMEOUT_MS,
         async (deadline) => {
           const { status } = await send('check', MAX_MANIFEST_BYTES, deadline);
-          assertSuccess('health check', status);
+          assertSuccess('the health check', status);
         },
       ),
 

@@ -25,14 +25,14 @@ const RECONNECT_BACKOFF: BackoffBounds = { firstMs: 100, maxMs: 5_000 };
 /** A share of the delay, so that hosts that lost a server together do not reconnect together. */
 const JITTER = 0.3;
 
-export interface LinkOptions {
+interface LinkOptions {
   readonly servers: readonly NatsServer[];
   readonly subject: string;
   readonly inbox: string;
   readonly log: Log;
 }
 
-export interface RequestLimits {
+interface RequestLimits {
   readonly maxResponseBytes: number;
   readonly signal: Cancellation;
 }

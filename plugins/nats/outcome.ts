@@ -1,7 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { type Outcome, ProviderFailure } from '../../core/contract/index.js';
 
-export const STATUS_HEADER = 'modgate-status';
+const STATUS_HEADER = 'modgate-status';
 
 /** Sent by the server when there are no subscribers (ADR-4 of NATS). */
 const NO_RESPONDERS = 503;

@@ -45,7 +45,7 @@ export const processAdapter = defineAdapter({
       prepare: async (signal) => {
         if (configured === null) return;
         const { status } = await http.invoke(repeat(configured, signal));
-        assertSuccess('configuration', status);
+        assertSuccess('the configuration request', status);
       },
     });
     context.scope.defer(() => supervisor.close());

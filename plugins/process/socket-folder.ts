@@ -9,7 +9,7 @@ const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 const RANDOM = 'XXXXXX';
 const SOCKET_NAME = 'm.sock';
 
-export interface SocketFolder {
+interface SocketFolder {
   /** Path of the socket, which does not exist yet. */
   readonly socketPath: string;
   remove(): Promise<void>;

@@ -4,6 +4,7 @@ import {
   isProviderFailure,
   ProviderFailure,
 } from '../../core/contract/index.js';
+import { describeTransportError, readErrorCode } from './failure-details.js';
 
 /** Codes of undici and llhttp for a message that is not HTTP, or that could not be written as HTTP. */
 const PROTOCOL_CODE =
@@ -22,7 +23,8 @@ export function createAbortFailure(
   if (isProviderFailure(reason)) {
     if (status === 0 && reason.phase === phase) return reason;
     const { failure, message } = reason;
-    return new ProviderFailure(failure, message, createOptions(reason, status, phase));
+    const detail = phase === 'connecting' ? `${message}, without a connection` : message;
+    return new ProviderFailure(failure, message, createOptions(reason, status, phase, detail));
   }
   const options = { cause: reason, phase };
   if (reason instanceof DOMException && reason.name === 'TimeoutError') {
@@ -38,18 +40,22 @@ export function createTransportFailure(
   status: number,
 ): ProviderFailure {
   if (isProviderFailure(error)) return error;
-  const code = readCode(error);
-  const options = createOptions(error, status, 'responding');
+  const code = readErrorCode(error);
+  const detail = describeTransportError(error);
+  const options = createOptions(error, status, 'responding', detail);
   return hasResponse || PROTOCOL_CODE.test(code)
-    ? new ProviderFailure('protocol', `response is cut short or malformed (${code})`, options)
+    ? new ProviderFailure('protocol', `response is cut short or malformed (${code})`, {
+        ...options,
+        detail: `response cut short or malformed: ${detail}`,
+      })
     : new ProviderFailure('unavailable', `no response (${code})`, options);
 }
 
-function createOptions(cause: unknown, status: number, phase: FailurePhase): FailureOptions {
-  return { cause, phase, ...(status !== 0 && { status }) };
-}
-
-function readCode(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  return 'code' in error && error.code !== undefined ? String(error.code) : error.name;
+function createOptions(
+  cause: unknown,
+  status: number,
+  phase: FailurePhase,
+  detail: string,
+): FailureOptions {
+  return { cause, phase, detail, ...(status !== 0 && { status }) };
 }

@@ -6,20 +6,24 @@ export const MAX_MANIFEST_BYTES = 4 * 1_048_576;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @throws ProviderFailure unless the response is 2xx with JSON in valid UTF-8. */
-export function parseManifest({ status, body }: Outcome): unknown {
-  assertSuccess('manifest request', status);
+/**
+ * @param request as operators know it: `GET /manifest.json`
+ * @throws ProviderFailure unless the response is 2xx with JSON in valid UTF-8.
+ */
+export function parseManifest(request: string, { status, body }: Outcome): unknown {
+  assertSuccess(request, status);
   try {
     return JSON.parse(UTF8.decode(joinBody(body)));
   } catch (cause) {
-    throw new ProviderFailure('protocol', 'manifest is not JSON', { cause, status });
+    const message = `${request} answered with something other than JSON`;
+    throw new ProviderFailure('protocol', message, { cause, status });
   }
 }
 
 /** @throws ProviderFailure `unavailable` unless the status is 2xx. */
-export function assertSuccess(subject: string, status: number): void {
+export function assertSuccess(request: string, status: number): void {
   if (isSuccess(status)) return;
-  throw new ProviderFailure('unavailable', `${subject} was answered with ${status}`, { status });
+  throw new ProviderFailure('unavailable', `${request} answered ${status}`, { status });
 }
 
 export function isSuccess(status: number): boolean {

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { array, assert, constantFrom, property, stringMatching } from 'fast-check';
+import { createBearerCredentials } from '../../core/auth/caller-credentials.js';
 import { createDevAuthenticator } from '../../core/auth/dev-tokens.js';
 import type { Actor } from '../../core/contract/index.js';
 
 const dev = createDevAuthenticator();
 
 function authenticate(token: string, scheme = 'bearer'): Actor | null {
-  return dev.authenticate({ scheme, token }) as Actor | null;
+  return dev.authenticate({ ...createBearerCredentials(token), scheme }) as Actor | null;
 }
 
 describe('dev tokens', () => {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { createBearerCredentials } from '../../core/auth/caller-credentials.js';
 import {
   openTokensAuthenticator,
   type TokensAuthenticator,
@@ -136,7 +137,7 @@ describe('tokens authenticator', () => {
     lines = recorded.lines;
     const tokens = await openTokensAuthenticator(file, { log: recorded.log, pollMs: 20 });
     opened.push(tokens);
-    return (token) => tokens.authenticate({ scheme: 'bearer', token }) as Actor | null;
+    return (token) => tokens.authenticate(createBearerCredentials(token)) as Actor | null;
   }
 
   function write(content: string, name = 'tokens.json'): string {
@@ -163,7 +164,8 @@ describe('tokens authenticator', () => {
 
   it('rejects another scheme than bearer', async () => {
     await open(write(fileOf(entry())));
-    expect(opened[0]?.authenticate({ scheme: 'basic', token: TOKEN })).to.equal(null);
+    const credentials = { ...createBearerCredentials(TOKEN), scheme: 'basic' };
+    expect(opened[0]?.authenticate(credentials)).to.equal(null);
   });
 
   it('rejects a token of more than 8 KiB even when its digest is known', async () => {

@@ -45,7 +45,9 @@ for (let version = 1; version <= reloads; version += 1) {
   const writtenAt = performance.now();
   host.write(`${name}.json`, describeVersion(name, host.provider.url, version));
   const line = () =>
-    host.running.logs().filter((entry) => entry['msg'] === 'module' && entry['module'] === name);
+    host.running
+      .logs()
+      .filter((entry) => entry['msg'] === 'module changed' && entry['module'] === name);
   const before = line().length;
   await waitUntil('it is followed', () => line().length > before || line().length > version);
   followed.push(performance.now() - writtenAt);

@@ -34,6 +34,34 @@ for (const args of [[], ['--keep-calls', '1000']]) {
       );
     });
 
+    it('shows why a call failed, and explains it by its request id', async () => {
+      setup.provider.answer({ headers: [['content-type', 'text/html']], body: '<p>' });
+      await request('html');
+      const { stdout } = await run('--limit', '1');
+      expect(stdout.split('\n')[1]).to.match(/protocol: content-type text\/html +html$/);
+      const env = {
+        MODGATE_URL: setup.host.url,
+        MODGATE_TOKEN: 'dev-service:ops:modgate.explain,modgate.calls.read',
+      };
+      const explained = await runModgate(['explain', '--request-id', 'html'], env);
+      expect(explained).to.include({ code: 0, stderr: '' });
+      const [first, ...rows] = explained.stdout.trimEnd().split('\n');
+      expect(first).to.equal('GET shop /items/{id} => 502');
+      expect(rows).to.include.members([
+        'request   html',
+        'actor     system:root',
+        'failure   protocol',
+        'detail    content-type text/html',
+        `endpoint  ${setup.provider.url}`,
+        'attempts  1',
+      ]);
+      const json = await runModgate(['explain', '--request-id', 'html', '--json'], env);
+      expect(JSON.parse(json.stdout).calls[0]).to.include({ request_id: 'html', status: 502 });
+      const unknown = await runModgate(['explain', '--request-id', 'nope'], env);
+      expect(unknown.code).to.equal(1);
+      expect(unknown.stderr).to.match(/responded with 404: no recorded call has this request id/);
+    });
+
     it('applies filters, and prints the response of the host with --json', async () => {
       const { code, stdout } = await run(
         ...['--module', 'shop', '--status', '200', '--limit', '1', '--since', '1h', '--json'],

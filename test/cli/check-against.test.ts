@@ -88,6 +88,23 @@ describe('modgate check --against', () => {
 
     after(() => host?.stop());
 
+    it('lists what changes in the responses and bodies of a module', async () => {
+      const responses = { mode: 'raw', expose_headers: ['etag'] };
+      drop('same', [LIST], { responses });
+      drop('crm', [READ, { ...WRITE, operation: { body: 'optional' } }]);
+      const { modules } = await compare(host.url, 'modules.d/same.json');
+      expect(modules).to.deep.include({
+        ...{ module: 'same', change: 'changed', detail: null },
+        ...{ capabilities: { added: [], removed: [] } },
+        ...{ routes: { added: [], removed: [], changed: [] } },
+        responses: { before: { mode: 'envelope', expose_headers: [] }, after: responses },
+      });
+      const text = await place.run(['check', '--against', host.url, 'modules.d'], READER);
+      expect(text.stdout).to.include('      ~ responses envelope -> raw\n');
+      expect(text.stdout).to.include('      + exposed header etag\n');
+      expect(text.stdout).to.include("~ PUT /items/{id}: body the method's -> optional\n");
+    });
+
     it('lists added, removed and changed parts of each module', async () => {
       const renamed = { ...READ, path: '/items/{item}', operation: { timeout_ms: 500 } };
       drop('crm', [{ ...renamed, capability: 'crm.items.read' }, LIST]);

@@ -16,6 +16,25 @@ manifest: { inline: { protocol: ${SECRET} } }
 retires: { attempts: ${SECRET} }
 `;
 
+const BAD_EVERYWHERE = `module: crm
+config: { endpoints: ["${ENDPOINT}"] }
+provider:
+  kind: http
+  config: { endpoints: ["127.0.0.1:70000"],
+    auth: { bearer: env:CRM_TOKEN } }
+manifest:
+  inline:
+    protocol: modgate.manifest.v1
+    module_id: crm
+    capabilities: [crm.read]
+    http_routes:
+      - { method: GET, path: "/a/{id}", capability: crm.raed }
+      - { method: GET, path: "/b/:id", capability: crm.read }
+      - { method: GET, path: "/c/{id", capability: crm.write }
+limits: { concurrency: 0 }
+breaker: { open_ms: 5000, max_open_ms: 4000 }
+`;
+
 interface Report {
   readonly summary: object;
   readonly files: readonly Record<string, unknown>[];
@@ -49,6 +68,34 @@ describe('modgate check', () => {
     expect(await place.run(['check'], variable)).to.deep.equal(expected);
   });
 
+  it('reports examples that violate the schemas of their route', async () => {
+    const operation = {
+      input_schema: { required: ['name'], properties: { size: { type: 'integer' } } },
+      output_schema: { items: { type: 'string' } },
+      examples: [
+        { name: 'good', input: { name: 'a' }, output: [] },
+        { name: 'bad', input: { size: SECRET }, output: ['a', 1] },
+      ],
+    };
+    const route = { method: 'POST', path: '/items', capability: 'crm.use', operation };
+    const manifest = JSON.stringify(buildManifest('crm', [route]), null, 1);
+    place.write('modules.d/crm.manifest.json', manifest);
+    const descriptor = describeModule('crm', ENDPOINT, [], { manifest: './crm.manifest.json' });
+    place.write('modules.d/crm.json', descriptor);
+    for (const args of [[], ['modules.d/crm.manifest.json']]) {
+      const { code, findings } = await checkJson(...args);
+      expect(code).to.equal(1);
+      const found = findings.map(({ rule, message, line }) => [rule, line !== null, message]);
+      const start = "'http_routes[0].operation.examples[1]";
+      expect(found).to.have.deep.members([
+        ['invalid-example', true, `${start}.input.name' violates the schema: missing`],
+        ['invalid-example', true, `${start}.input.size' violates the schema: expected integer`],
+        ['invalid-example', true, `${start}.output[1]' violates the schema: expected string`],
+      ]);
+      expect(JSON.stringify(findings)).not.to.contain(SECRET);
+    }
+  });
+
   it('prints every error with its place, rule and hint but without values, and exits with 1', async () => {
     place.write('modules.d/bad.yaml', BAD);
     place.write('modules.d/crm.json', GOOD);
@@ -59,10 +106,62 @@ describe('modgate check', () => {
       /^modules\.d\/bad\.yaml:4:\d+: error: 'provider\.config\.auth\.bearer' must be .* \[invalid-value\]$/,
     );
     expect(lines[1]).to.equal(
+      "modules.d/bad.yaml:5:13: error: missing key 'module_id' [missing-key]",
+    );
+    expect(lines).to.include(
       "modules.d/bad.yaml:6:1: error: unknown key 'retires' (did you mean 'retry'?) [unknown-key]",
     );
-    expect(lines.slice(2)).to.deep.equal(['', '2 files, 2 errors, 0 warnings', '']);
+    expect(lines.slice(-3)).to.deep.equal(['', '2 files, 6 errors, 0 warnings', '']);
     expect(stdout).not.to.include(SECRET);
+  });
+
+  it('prints the mistakes of all parts of a descriptor at once', async () => {
+    place.write('modules.d/bad.yaml', BAD_EVERYWHERE);
+    const { stdout } = await place.run(['check']);
+    const found = stdout.split('\n').map((line) => /^[^ ]+:(\d+):\d+: .* \[(.+)\]$/.exec(line));
+    expect(
+      found.flatMap((match) => (match === null ? [] : [`${match[1]} ${match[2]}`])),
+    ).to.deep.equal([
+      '2 unknown-key',
+      '5 invalid-value',
+      '6 unresolved-reference',
+      '13 unlisted-capability',
+      '14 literal-parameter',
+      '15 bad-template',
+      '15 unlisted-capability',
+      '16 invalid-value',
+      '17 min-above-max',
+    ]);
+    expect(stdout).to.include("(did you mean 'crm.read'?)").and.include('(move it into');
+    const allowing = await place.run(['check', '--allow-missing-secrets']);
+    expect(allowing.stdout).to.include('min-above-max');
+    expect(allowing.stdout).to.not.include('unresolved-reference');
+  });
+
+  it('checks the manifest file and the references of an invalid descriptor', async () => {
+    place.write('modules.d/crm/manifest.json', '{"protocol":1}');
+    place.write(
+      'modules.d/bad.yaml',
+      `module: bad\nprovider: { kind: http, config: { auth: { bearer: 'file:./none' } } }\n` +
+        'manifest: ./crm/manifest.json\n',
+    );
+    const { findings } = await checkJson();
+    const rules = new Set(findings.map(({ file, rule }) => `${file} ${rule}`));
+    expect(rules).to.include('modules.d/bad.yaml missing-key');
+    expect(rules).to.include('modules.d/bad.yaml unresolved-reference');
+    expect(rules).to.include('modules.d/crm/manifest.json invalid-value');
+  });
+
+  it('names each path with a parameter that is not in quotes', async () => {
+    place.write(
+      'modules.d/bad.yaml',
+      'module: bad\na: { path: /b/{id}, x: 1 }\nb: { path: /c/{id} }\n',
+    );
+    const { findings } = await checkJson();
+    expect(findings.map(({ rule, line }) => `${rule} ${line}`)).to.deep.equal([
+      'yaml-syntax 2',
+      'yaml-syntax 3',
+    ]);
   });
 
   it('exits with 0 for warnings', async () => {

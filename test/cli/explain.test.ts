@@ -61,6 +61,8 @@ function listFiles(endpoint: string): Record<string, string | object> {
 describe('modgate explain', () => {
   let provider: EchoProvider;
   let host: RunningHost;
+  /** Each asker has a limit of its own. */
+  let askers = 0;
 
   before(async () => {
     provider = await startEchoProvider();
@@ -97,11 +99,22 @@ describe('modgate explain', () => {
 
   /** Like the command, but without a process per request. */
   async function ask(method: string, target: string, as: string): Promise<Explanation> {
-    const query = new URLSearchParams({ method, target });
-    const response = await fetch(`${host.url}/explain?${query}`, {
-      headers: { authorization: `Bearer ${EXPLAINER}`, 'modgate-explain-as': as },
-    });
+    askers += 1;
+    const response = await askBy(`dev-service:ops-${askers}:modgate.explain`, as, method, target);
     return (await response.json()) as Explanation;
+  }
+
+  function askBy(asker: string, as: string, method = 'GET', target = SPECIAL): Promise<Response> {
+    const query = new URLSearchParams({ method, target });
+    return fetch(`${host.url}/explain?${query}`, {
+      headers: { authorization: `Bearer ${asker}`, 'modgate-explain-as': as },
+    });
+  }
+
+  async function readLookups(result: string): Promise<number> {
+    const metrics = await (await fetch(`${host.url}/metrics`)).text();
+    const line = new RegExp(`^modgate_explain_as_total\\{result="${result}"\\} (\\d+)$`, 'm');
+    return Number(line.exec(metrics)?.[1]);
   }
 
   const CALLERS = [
@@ -305,6 +318,41 @@ describe('modgate explain', () => {
     await explain('GET', '/modules/acme%2Fcrm/http/who/knows', '--as', 'opensesame');
     await waitUntil('the log line', () => host.logs().some(({ msg }) => msg === 'request'));
     expect(host.output()).not.to.include('opensesame').and.not.include('who/knows');
+  });
+
+  it('logs and counts each token that it explains, with its owner', async () => {
+    const asker = 'dev-service:auditor:modgate.explain';
+    const [found, unknown] = [await readLookups('found'), await readLookups('unknown')];
+    for (const as of ['opensesame', 'stranger']) await askBy(asker, as);
+    const lines = () => host.logs().filter(({ actor }) => actor === 'service:auditor');
+    await waitUntil('two lines', () => lines().some(({ result }) => result === 'unknown'));
+    expect(
+      lines().flatMap(({ msg, owner, result }) =>
+        msg === 'request' ? [] : [[msg, owner, result]],
+      ),
+    ).to.deep.equal([
+      ['token explained', 'service:job', 'found'],
+      ['token explained', null, 'unknown'],
+    ]);
+    expect(await readLookups('found')).to.equal(found + 1);
+    expect(await readLookups('unknown')).to.equal(unknown + 1);
+    expect(host.output()).not.to.include('opensesame').and.not.include('stranger');
+  });
+
+  it('limits the tokens that one caller can try', async () => {
+    const asker = 'dev-service:guesser:modgate.explain';
+    const statuses: number[] = [];
+    let limited: Response | null = null;
+    while (limited === null && statuses.length < 200) {
+      const response = await askBy(asker, `guess-${statuses.length}`);
+      statuses.push(response.status);
+      if (response.status === 429) limited = response;
+    }
+    expect(statuses.length).to.be.within(30, 199);
+    expect(limited?.headers.get('retry-after')).to.equal('1');
+    expect(await limited?.json()).to.deep.include({ code: 'rate_limited' });
+    expect(await readLookups('limited')).to.equal(1);
+    expect((await askBy('dev-service:other:modgate.explain', 'opensesame')).status).to.equal(200);
   });
 
   it('requires its scope', async () => {

@@ -204,7 +204,7 @@ describe('modgate new module', () => {
     const USAGE: readonly (readonly [args: readonly string[], line: RegExp])[] = [
       [[], /^missing required argument 'what'$/],
       [['module'], /^missing required argument 'name'$/],
-      [['thing', 'crm'], /^<what> must be one of module, plugin$/],
+      [['thing', 'crm'], /^<what> must be one of module, plugin, surface$/],
       [['module', 'crm', '--kind', 'grpc'], /^--kind must be one of local, http$/],
       [['module', 'crm', '--dir', ''], /^--dir must be the path of a folder$/],
     ];

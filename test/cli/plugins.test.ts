@@ -47,9 +47,9 @@ describe('modgate plugins', () => {
     const { code, stdout } = await place.run(['plugins', '--plugins', 'plugins']);
     expect(code).to.equal(0);
     const lines = stdout.split('\n');
-    expect(lines[0]).to.match(/^NAME +VERSION +STATE +INTEGRITY +KINDS +AUTHENTICATORS$/);
-    expect(stdout).to.match(/^acme +1\.0\.0 +known +unverified +acme +-$/m);
-    expect(stdout).to.match(/^broken +- +refused +unchecked +- +-$/m);
+    expect(lines[0]).to.match(/^NAME +VERSION +STATE +INTEGRITY +KINDS +AUTHENTICATORS +SURFACES$/);
+    expect(stdout).to.match(/^acme +1\.0\.0 +known +unverified +acme +- +-$/m);
+    expect(stdout).to.match(/^broken +- +refused +unchecked +- +- +-$/m);
     expect(stdout).to.match(/^ {2}plugin 'broken' has a bad plugin\.json:1:2: /m);
     expect(lines).to.include(`  ${join(plugins, 'broken')}`);
   });
@@ -150,7 +150,7 @@ describe('modgate plugins', () => {
         'broken refused',
       ]);
       const { stdout } = await place.run(['plugins', '--url', host.url, '--token', READER]);
-      expect(stdout).to.match(/^acme +1\.0\.0 +known +unchecked +acme +-$/m);
+      expect(stdout).to.match(/^acme +1\.0\.0 +known +unchecked +acme +- +-$/m);
     });
 
     it('exits with 1 without the scope', async () => {

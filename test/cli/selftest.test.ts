@@ -25,7 +25,7 @@ describe('modgate selftest', () => {
     const { code, stdout } = await runModgate(['selftest', '--class', 'host,tls']);
     expect(stdout).to.match(/^CLASS +CASES +HELD +FAILED +SKIPPED +ATTACKS\n/);
     expect(stdout).to.match(/\ntls +6 +6 +0 +0 /);
-    expect(stdout).to.match(/\n18 attacks: 18 held, 0 failed\n$/);
+    expect(stdout).to.match(/\n25 attacks: 25 held, 0 failed\n$/);
     expect(code).to.equal(0);
   });
 

@@ -18,7 +18,7 @@ describe('modgate serve does not start', () => {
     folder = mkdtempSync(join(tmpdir(), 'modgate-serve-'));
     modules = join(folder, 'modules.d');
     mkdirSync(modules);
-    writeFileSync(join(folder, 'tokens.json'), '{"tokens":[]}');
+    writeFileSync(join(folder, 'tokens.json'), '{"tokens":[]}', { mode: 0o600 });
   });
 
   after(() => rmSync(folder, { recursive: true }));
@@ -65,7 +65,7 @@ describe('modgate serve does not start', () => {
     const missing = join(folder, 'missing.json');
     expect(await rejectionOf(['--tokens', missing])).to.equal(`${missing} does not exist`);
     const bad = join(folder, 'bad.json');
-    writeFileSync(bad, '{\n "tokens": [],\n "more": "s3cret"\n}');
+    writeFileSync(bad, '{\n "tokens": [],\n "more": "s3cret"\n}', { mode: 0o600 });
     const rejection = await rejectionOf(['--tokens', bad]);
     expect(rejection).to.include(`${bad}:3:2 unknown key 'more'`).and.not.to.include('s3cret');
   });

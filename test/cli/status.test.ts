@@ -127,7 +127,15 @@ describe('modgate status', () => {
         describeEntry('a', {
           since: since(3 * 86_400_000),
           endpoints: [
-            { endpoint: 'http://a:1', state: 'up', until: null },
+            {
+              endpoint: 'http://a:1',
+              state: 'up',
+              until: null,
+              routes: [
+                { route: 'GET /a', state: 'open', until: '2026-01-01T00:00:00.000Z' },
+                { route: 'GET /b', state: 'half_open', until: null },
+              ],
+            },
             { endpoint: 'http://b:1', state: 'open', until: '2026-01-01T00:00:00.000Z' },
             { endpoint: 'http://c:1', state: 'down', until: null },
           ],
@@ -140,6 +148,10 @@ describe('modgate status', () => {
       await fake.close();
       const lines = stdout.split('\n');
       expect(lines[1]).to.match(/^a +live +3d /);
+      expect(lines.splice(2, 2)).to.deep.equal([
+        '  route GET /a at http://a:1 is open until 2026-01-01T00:00:00.000Z',
+        '  route GET /b at http://a:1 is half_open',
+      ]);
       expect(lines[2]).to.equal('  endpoint http://b:1 is open until 2026-01-01T00:00:00.000Z');
       expect(lines[3]).to.equal('  endpoint http://c:1 is down');
       expect(lines[4]).to.match(/^b +live +2h /);

@@ -68,6 +68,20 @@ describe('modgate token', function () {
     expect(list.stdout).not.to.include(first).and.not.include(made.token);
   });
 
+  it('prints the header line to send as an API key', async () => {
+    const line = await create('tokens.yaml', 'a', '--header-key', '--token-header', 'X-Acme-Key');
+    const [, token = ''] = /^x-acme-key: (mgt_\S{43})$/.exec(line) ?? [];
+    expect(parseTokenFile('tokens.yaml', read('tokens.yaml')).get(sha256(token))).not.to.equal(
+      undefined,
+    );
+    const usual = await place.run(
+      ['token', 'create', 'b', '--tokens', 'tokens.yaml', '--header-key', '--json'],
+      {},
+    );
+    expect(JSON.parse(usual.stdout)).to.include({ header: 'x-api-key', id: 'b' });
+    expect(usual.stderr).to.include('start the host with --token-header x-api-key');
+  });
+
   it('keeps the comments, the mode and the link of an existing file', async () => {
     const [file, digest] = ['real.yaml', sha256('x')];
     place.write(

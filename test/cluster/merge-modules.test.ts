@@ -87,7 +87,7 @@ describe('mergeModules', () => {
 });
 
 describe('a page of calls from several workers', () => {
-  const all = { module: null, status: null, since: null, limit: 3, cursor: null };
+  const all = { module: null, status: null, since: null, requestId: null, limit: 3, cursor: null };
 
   it('holds each call once, newest first, across any number of pages', () => {
     const buffers = [

@@ -29,6 +29,7 @@ describe('a host with two workers', () => {
     }),
     { args: ['--workers', '2'] },
   );
+
   const get = (target: string, more = {}) => call(setup.host, { target, ...more });
   const list = async () => {
     const answer = parseJson(await get('/modules')) as {
@@ -48,6 +49,12 @@ describe('a host with two workers', () => {
     return (await list()).modules.find((module) => module.name === name);
   };
 
+  it('divides the memory budget', async () => {
+    const exposed = await scrape(setup.host);
+    // The sum of two halves.
+    expect(exposed.sum('modgate_memory_budget_bytes')).to.equal(128 * 1_048_576);
+  });
+
   it('logs listening once, and the pid of each worker', () => {
     expect(countLines(setup.host, 'listening')).to.equal(1);
     expect(new Set(listWorkers(setup.host)).size).to.equal(2);
@@ -60,6 +67,18 @@ describe('a host with two workers', () => {
       pids.push((parseJson(await get(WHO))['data'] as { pid: number }).pid);
     }
     expect(new Set(pids)).to.deep.equal(new Set(listWorkers(setup.host)));
+  });
+
+  it('explains calls of every worker by their request id, newest first', async () => {
+    for (let count = 0; count < 4; count += 1) {
+      await get('/modules/nope/http/x', { headers: [['x-request-id', 'same']] });
+    }
+    const { calls } = parseJson(await get('/explain?request_id=same')) as unknown as {
+      calls: CallEntry[];
+    };
+    expect(calls.map(({ request_id }) => request_id)).to.deep.equal(Array(4).fill('same'));
+    const times = calls.map(({ at }) => at);
+    expect(times).to.deep.equal(times.toSorted().reverse());
   });
 
   it('sums the counts of all workers', async () => {
@@ -161,10 +180,14 @@ describe('a host with two workers', () => {
   });
 
   it('rescans in every worker on SIGHUP', async () => {
-    const before = countLines(setup.host, 'rescan');
+    const before = countLines(setup.host, 'modules folder rescanned');
     signal(setup.host, 'SIGHUP');
-    await waitUntil('both', () => countLines(setup.host, 'rescan') === before + 2, TIMEOUT_MS);
-    const lines = setup.host.logs().filter(({ msg }) => msg === 'rescan');
+    await waitUntil(
+      'both',
+      () => countLines(setup.host, 'modules folder rescanned') === before + 2,
+      TIMEOUT_MS,
+    );
+    const lines = setup.host.logs().filter(({ msg }) => msg === 'modules folder rescanned');
     expect(new Set(lines.slice(-2).map(({ worker }) => worker)).size).to.equal(2);
   });
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import type { HostConfig } from '../../core/config/host-config.js';
 import { ConfigError, type ReadConfig, readConfig } from '../../core/config/read-config.js';
 import {
-  type HostConfig,
   SETTING_NAMES,
   type SettingName,
   settingFlag,
@@ -48,14 +48,18 @@ describe('the configuration', () => {
       pluginIntegrity: 'warn',
       pluginDigests: null,
       authenticators: null,
+      surfaces: null,
       state: resolve('.modgate'),
       store: null,
       host: '127.0.0.1',
       port: 3000,
       env: 'production',
       tokens: null,
+      tokenHeader: null,
       issuers: null,
       allowDevAuthAnywhere: false,
+      publicUrl: null,
+      cors: null,
       tlsCert: null,
       tlsKey: null,
       tlsClientCa: null,
@@ -80,6 +84,8 @@ describe('the configuration', () => {
       keepCallsHours: 168,
       maxInFlight: 4096,
       shedDelayMs: 250,
+      memoryBudget: 134_217_728,
+      actorBudget: null,
       workers: null,
     };
     expect(config).to.deep.equal(expected);
@@ -176,6 +182,10 @@ describe('the configuration', () => {
     ['allowDevAuthAnywhere', '1', true],
     ['allowDevAuthAnywhere', 'false', false],
     ['allowDevAuthAnywhere', '0', false],
+    ['memoryBudget', '1000000', 1_000_000],
+    ['memoryBudget', '96KiB', 98_304],
+    ['memoryBudget', '2GiB', 2_147_483_648],
+    ['actorBudget', '16MiB', 16_777_216],
   ];
   for (const [name, text, value] of ACCEPTED) {
     it(`accepts ${text} for ${settingVariable(name)}`, async () => {
@@ -208,6 +218,12 @@ describe('the configuration', () => {
     ['allowDevAuthAnywhere', 'yes'],
     ['allowDevAuthAnywhere', 'TRUE'],
     ['modules', 'a\0b'],
+    ['memoryBudget', '65535'],
+    ['memoryBudget', '63KiB'],
+    ['memoryBudget', '128MB'],
+    ['memoryBudget', '1.5GiB'],
+    ['memoryBudget', '128 MiB'],
+    ['actorBudget', '99999999999999GiB'],
   ];
   for (const [name, text] of REJECTED) {
     it(`rejects ${JSON.stringify(text)} for ${settingVariable(name)}, and does not print it`, async () => {

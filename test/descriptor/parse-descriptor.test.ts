@@ -54,7 +54,9 @@ describe('parseDescriptor', () => {
       },
       rate: { perSecond: 0, burst: 0, actorPerSecond: 0, actorBurst: 0 },
       identity: false,
+      callers: ['service', 'system'],
       forwardHeaders: [],
+      responses: { mode: 'envelope', exposeHeaders: [] },
       providerErrors: 'problem',
       retry: { attempts: 2, budget: 0.2 },
       breaker: {
@@ -66,6 +68,7 @@ describe('parseDescriptor', () => {
       },
       records: { captureBytes: 0 },
       probation: null,
+      schemas: { input: 'enforce', output: 'off' },
       console: { release: null, ui: [], grants: [] },
     });
   });

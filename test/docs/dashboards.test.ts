@@ -43,16 +43,23 @@ const LABEL_OF_TEXT = /\{\{\s*(?:\$labels\.)?([a-z_]+)\s*\}\}/g;
 /** Prometheus adds these itself. */
 const LABELS_OF_SCRAPES = new Set(['instance', 'job']);
 
+const STRICT = ROUTES.map((route) => {
+  return { ...route, operation: { query_schema: { required: ['q'] } } };
+});
+
 describe('the dashboard and the alert rules', () => {
   const setup = useHost((provider) => ({
     'shop.json': describeModule('shop', provider.url, ROUTES),
     'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
+    'strict.json': describeModule('strict', provider.url, STRICT),
   }));
   let exposed: Exposition;
 
   before(async () => {
     await call(setup.host, { target: '/modules/shop/http/items' });
     await call(setup.host, { target: '/modules/down/http/items' });
+    await call(setup.host, { target: '/modules/strict/http/items' });
+    await call(setup.host, { target: '/docs' });
     exposed = await scrape(setup.host);
   });
 

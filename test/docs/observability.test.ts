@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { SETTINGS, settingFlag } from '../../core/config/settings.js';
 import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
@@ -7,12 +9,17 @@ import { call } from '../support/http/call.js';
 import { describeModule } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { writePlugin } from '../support/isolation/write-plugin.js';
 import { scrape } from '../support/observability/exposition.js';
 import { describeTlsMetrics } from '../support/observability/tls-metrics.js';
+import { DESK_ENTRY } from '../support/surfaces/desk-surface.js';
 
 const PAGE = 'docs/operate/observability.md';
 const METRICS = 'docs/reference/metrics.md';
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'shop.read' }];
+const STRICT = ROUTES.map((route) => {
+  return { ...route, operation: { query_schema: { required: ['q'] } } };
+});
 const text = readFileSync(PAGE, 'utf8');
 const metrics = readFileSync(METRICS, 'utf8');
 
@@ -47,14 +54,25 @@ describe(PAGE, () => {
 });
 
 describe(`the tables of ${PAGE} and ${METRICS}`, () => {
-  const setup = useHost((provider) => ({
-    'shop.json': describeModule('shop', provider.url, ROUTES),
-    'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
-  }));
+  const plugins = mkdtempSync(join(tmpdir(), 'modgate-surfaces-'));
+  const manifest = { kinds: undefined, surfaces: ['desk', 'till'] };
+  writePlugin(plugins, { name: 'acme-desk', manifest, entry: DESK_ENTRY });
+  const setup = useHost(
+    (provider) => ({
+      'shop.json': describeModule('shop', provider.url, ROUTES),
+      'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
+      'strict.json': describeModule('strict', provider.url, STRICT),
+    }),
+    { args: ['--plugins', plugins, '--surfaces', 'desk'] },
+  );
+
+  after(() => rmSync(plugins, { recursive: true }));
 
   before(async () => {
     await call(setup.host, { target: '/modules/shop/http/items' });
     await call(setup.host, { target: '/modules/down/http/items' });
+    await call(setup.host, { target: '/modules/strict/http/items' });
+    await call(setup.host, { target: '/desk' });
   });
 
   it('have every metric with its type and its labels, and no other', async () => {

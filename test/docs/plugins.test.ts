@@ -102,7 +102,11 @@ describe(PAGE, () => {
 
   it('has commands and files', () => {
     expect(commands.length).to.be.at.least(4);
-    expect(files.map(({ name }) => name)).to.deep.equal(['modgate.yaml', 'chain.yaml']);
+    expect(files.map(({ name }) => name)).to.deep.equal([
+      'modgate.yaml',
+      'chain.yaml',
+      'surfaces.yaml',
+    ]);
   });
 
   it('has a chain of authenticators that a host starts with', async () => {

@@ -17,7 +17,7 @@ const AUTHENTICATION = 'docs/operate/authentication.md';
 const LIMITS = 'docs/operate/limits.md';
 const TLS = 'docs/operate/tls.md';
 const PAGES = [
-  ...[AUTHENTICATION, LIMITS, TLS, 'docs/operate/identity.md'],
+  ...[AUTHENTICATION, LIMITS, TLS, 'docs/operate/cross-origin.md', 'docs/operate/identity.md'],
   ...['docs/operate/configuration.md'],
 ];
 const SETTINGS_SHOWN = [
@@ -100,7 +100,7 @@ describe(AUTHENTICATION, () => {
     expect(await run(create)).to.equal('');
     expect(readFileSync(join(folder, 'billing.token'), 'utf8')).to.match(/^mgt_\S{43}\n$/);
     const commands = readDocumentedCommands(AUTHENTICATION);
-    expect(commands).to.have.length(2);
+    expect(commands).to.have.length(3);
     for (const { command, output } of commands) {
       expect(await run(command), command).to.equal(output);
     }

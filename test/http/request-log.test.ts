@@ -30,6 +30,7 @@ const FIELDS = [
   'bytes_out',
   'attempts',
   'failure',
+  'failure_detail',
   'msg',
 ];
 
@@ -91,10 +92,16 @@ describe('request log', () => {
     expect(line).to.include({ method: 'HEAD', status: 200, bytes_out: 0 });
   });
 
-  it('names the failure', async () => {
+  it('warns of a 502 and names the failure', async () => {
     setup.provider.answer({ raw: [], finally: 'reset' });
     const line = await lineOf('reset', '/modules/shop/http/items/1');
-    expect(line).to.include({ level: 'info', status: 502, failure: 'unavailable', attempts: 3 });
+    expect(line).to.include({
+      level: 'warn',
+      status: 502,
+      failure: 'unavailable',
+      failure_detail: 'ECONNRESET',
+      attempts: 3,
+    });
   });
 });
 
@@ -139,7 +146,7 @@ describe('data of the client', () => {
 describe('sampling of the request log', () => {
   const count = (successSample: number, status: number, isForwarded = true) => {
     let lines = 0;
-    const log = { ...silent, info: () => lines++ } as unknown as Log;
+    const log = { ...silent, info: () => lines++, warn: () => lines++ } as unknown as Log;
     const observe = createRequestLog(log, successSample);
     for (let id = 0; id < 10_000; id += 1) {
       const ended = createEnded(id, status);

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { explainInvalidJson } from '../../core/lib/json-check.js';
+import { findInvalidJson } from '../../core/lib/json-check.js';
 
 function isJson(bytes: Buffer): boolean {
-  return explainInvalidJson([bytes], bytes.length) === null;
+  return findInvalidJson([bytes], bytes.length) === null;
 }
 
 function isParsed(bytes: Buffer): boolean {
@@ -201,9 +201,9 @@ describe('isJson', () => {
         const ends = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length];
         const sorted = ends.sort((one, other) => one - other);
         const pieces = sorted.slice(1).map((end, index) => bytes.subarray(sorted[index], end));
-        expect(explainInvalidJson(pieces, bytes.length)).to.equal(null);
+        expect(findInvalidJson(pieces, bytes.length)).to.equal(null);
         expect(
-          explainInvalidJson(pieces.slice(0, -1), bytes.length - (pieces.at(-1)?.length ?? 0)) ===
+          findInvalidJson(pieces.slice(0, -1), bytes.length - (pieces.at(-1)?.length ?? 0)) ===
             null,
         ).to.equal(isParsed(Buffer.concat(pieces.slice(0, -1))));
       }),
@@ -212,11 +212,42 @@ describe('isJson', () => {
   });
 
   it('distinguishes invalid UTF-8 from invalid JSON', () => {
-    expect(explainInvalidJson([Buffer.from('"\xc3"', 'latin1')], 3)).to.equal('not valid UTF-8');
+    expect(findInvalidJson([Buffer.from('"\xc3"', 'latin1')], 3)).to.deep.equal({
+      reason: 'not valid UTF-8',
+      at: 1,
+    });
     expect(
-      explainInvalidJson([Buffer.from('"\xc3', 'latin1'), Buffer.from('\xa9"', 'latin1')], 4),
+      findInvalidJson([Buffer.from('"\xc3', 'latin1'), Buffer.from('\xa9"', 'latin1')], 4),
     ).to.equal(null);
-    expect(explainInvalidJson([Buffer.from('"é')], 3)).to.equal('not valid JSON');
+    expect(findInvalidJson([Buffer.from('"é')], 3)).to.deep.equal({
+      reason: 'not valid JSON',
+      at: 3,
+    });
+  });
+
+  it('names the first byte that cannot be there', () => {
+    const placed = INVALID_TEXTS.map(([text]) => {
+      const bytes = Buffer.from(text, 'latin1');
+      return [text, findInvalidJson([bytes], bytes.length)?.at];
+    });
+    expect(placed).to.deep.equal(INVALID_TEXTS);
+  });
+
+  it('names a place before which every prefix can be completed', () => {
+    const change = fc.tuple(fc.json(), fc.nat(), fc.integer({ min: 0, max: 255 }));
+    fc.assert(
+      fc.property(change, ([text, place, byte]) => {
+        const bytes = Buffer.from(text);
+        bytes[place % bytes.length] = byte;
+        const invalid = findInvalidJson([bytes], bytes.length);
+        if (invalid === null) return;
+        expect(invalid.at).to.be.within(place % bytes.length === 0 ? 0 : 1, bytes.length);
+        const before = bytes.subarray(0, invalid.at);
+        const cut = findInvalidJson([before], before.length);
+        expect(cut === null || cut.at === before.length).to.equal(true);
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   it('checks many megabytes', () => {
@@ -234,3 +265,37 @@ describe('isJson', () => {
     );
   });
 });
+
+/** The text, in Latin-1, and the first byte that cannot be there. */
+const INVALID_TEXTS: readonly (readonly [string, number])[] = [
+  ['', 0],
+  ['  ', 2],
+  ['oops', 0],
+  ['{"a": 1, "b": x}', 14],
+  ['{"a": tru}', 9],
+  ['[nul', 4],
+  ['[falsy]', 5],
+  ['[true', 5],
+  ['{"a" 1}', 5],
+  ['{"a":1,}', 7],
+  ['{a:1}', 1],
+  ['[1,]', 3],
+  ['[1 2]', 3],
+  ['[1}', 2],
+  ['{"a":1]', 6],
+  ['01', 1],
+  ['-', 1],
+  ['-a', 1],
+  ['1.', 2],
+  ['1.e', 2],
+  ['1e+', 3],
+  ['"abc', 4],
+  ['"a\nb"', 2],
+  ['"\\x"', 2],
+  ['"\\u12g4"', 5],
+  ['{} {}', 3],
+  ['1\0', 1],
+  ['["\xc3\xa9","\xff"]', 7],
+  ['["\xe2\x82"]', 2],
+  ['"\xf0\x9f\x98', 1],
+];

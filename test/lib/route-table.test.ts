@@ -29,6 +29,15 @@ describe('route table', () => {
     }
   });
 
+  it('matches the root alone with the template /', () => {
+    const table = createTable('GET /', 'GET /{rest...}', 'GET /{x}');
+    expect(table.match('GET', [], '/')?.value).to.equal('/');
+    expect(table.matchAll('GET', []).map(({ value }) => value)).to.deep.equal(['/']);
+    expect(match(table, 'GET', '/a')?.value).to.equal('/{x}');
+    expect(createTable('GET /{rest...}').match('GET', [], '/')).to.equal(null);
+    expect(() => createTable('GET /', 'GET /')).to.throw(RouteConflict);
+  });
+
   it('backtracks from a better branch without a route', () => {
     const table = createTable('GET /a/b/c', 'GET /{x}/b/d', 'GET /a/{y}/e/{rest...}');
     expect(match(table, 'GET', '/a/b/d')?.params).to.deep.equal({ x: 'a' });
@@ -104,7 +113,6 @@ describe('parseRouteTemplate', () => {
   const bad: [string, string][] = [
     ['', 'must start with a slash'],
     ['a/b', 'must start with a slash'],
-    ['/', 'must name at least one segment'],
     ['/a/', 'must not end with a slash'],
     ['/a//b', 'has an empty segment'],
     ['/a/./b', "has a segment '.', which no request can match"],

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { Secret } from '../../core/contract/index.js';
 import { createLog, type Logger, type LogLevel } from '../../core/log/logger.js';
@@ -91,6 +92,19 @@ describe('log', () => {
     expect(err['cause']).to.include({ message: 'inner', code: 'ECONNREFUSED' });
   });
 
+  it('logs an error of the operating system without a stack', () => {
+    const error = thrownBy(() => readFileSync('/nowhere/at/all'));
+    const { err } = fieldsOf({ err: new Error('outer', { cause: error }) }) as {
+      err: Record<string, unknown>;
+    };
+    expect(err['stack']).to.be.a('string');
+    expect(err['cause']).to.deep.equal({
+      type: 'Error',
+      message: "ENOENT: no such file or directory, open '/nowhere/at/all'",
+      code: 'ENOENT',
+    });
+  });
+
   it('cuts a cycle', () => {
     const fields: Record<string, unknown> = { a: 1 };
     fields['self'] = fields;
@@ -128,3 +142,12 @@ describe('log', () => {
     expect(fields).to.deep.equal({ nested: { token: 's3cret' } });
   });
 });
+
+function thrownBy(run: () => void): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}

@@ -30,6 +30,7 @@ const LINE = {
   bytes_out: 10,
   attempts: 1,
   failure: null,
+  failure_detail: null,
   msg: 'request',
 };
 
@@ -99,10 +100,11 @@ describe('request line on a terminal', () => {
       request_id: 'r',
       actor: 'service:crm',
     });
-    expect(messageOf({ status: 502, attempts: 3, failure: 'timeout' })).to.include({
+    const failure = { failure: 'timeout', failure_detail: 'no response within 5 ms' };
+    expect(messageOf({ status: 502, attempts: 3, ...failure })).to.include({
       msg: 'GET shop /items/{id} 502 1.9 ms, provider 1.2 ms',
       attempts: 3,
-      failure: 'timeout',
+      ...failure,
     });
     expect(messageOf({ module: null, route: null, provider_ms: null, actor: null })).to.deep.equal({
       level: 'info',
@@ -112,7 +114,12 @@ describe('request line on a terminal', () => {
     });
   });
 
-  it('does not change other lines', () => {
+  it('leaves out empty fields of other lines', () => {
+    const text = '{"msg":"module changed","module":"shop","reason":null,"changed":[]}\n';
+    expect(toTerminalLine(text)).to.equal('{"msg":"module changed","module":"shop"}\n');
+  });
+
+  it('does not change other text', () => {
     for (const text of ['{"msg":"listening"}\n', 'no JSON\n', 'null\n']) {
       expect(toTerminalLine(text)).to.equal(text);
     }

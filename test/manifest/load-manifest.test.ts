@@ -125,10 +125,10 @@ describe('loadManifest', () => {
     expect(finding).to.include({ file: 'provider of crm', line: null, column: null });
   });
 
-  it('reports a provider that does not respond, without its message', async () => {
-    const failure = new ProviderFailure('unavailable', 'hunter2');
+  it('reports why a provider does not respond, without the message of a foreign error', async () => {
+    const failure = new ProviderFailure('unavailable', 'no link', { detail: 'ECONNREFUSED' });
     const cases = [
-      [failure, 'the provider gave no manifest (unavailable)'],
+      [failure, 'the provider gave no manifest (unavailable): ECONNREFUSED'],
       [new Error('hunter2'), 'the provider gave no manifest'],
     ] as const;
     for (const [error, message] of cases) {

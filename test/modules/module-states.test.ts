@@ -45,9 +45,13 @@ describe('module state machine', () => {
     ]);
   });
 
-  it('starts in the state waiting, without a reason', () => {
+  it('starts in the state waiting, with a reason', () => {
     const { state, reason, hint } = new StateMachine();
-    expect({ state, reason, hint }).to.deep.equal({ state: 'waiting', reason: null, hint: null });
+    expect({ state, reason, hint }).to.deep.equal({
+      state: 'waiting',
+      reason: 'the descriptor is opened',
+      hint: null,
+    });
   });
 
   for (const state of MODULE_STATES) {

@@ -291,7 +291,7 @@ describe('reload', () => {
   it('reads all files again on SIGHUP', async () => {
     host.running.logs();
     process.kill(host.running.pid, 'SIGHUP');
-    await waitUntil('a log line', () => logged('rescan'));
+    await waitUntil('a log line', () => logged('modules folder rescanned'));
     expect(await host.get('crm', '/items')).to.equal(200);
   });
 
@@ -313,7 +313,12 @@ describe('reload', () => {
   });
 
   function moduleLines(file: string): Record<string, unknown>[] {
-    return host.running.logs().filter((line) => line['msg'] === 'module' && line['file'] === file);
+    return host.running
+      .logs()
+      .filter(
+        ({ msg, file: of }) =>
+          /^module (?:changed|renamed|removed)$/.test(String(msg)) && of === file,
+      );
   }
 
   function logged(message: string): boolean {
@@ -351,7 +356,7 @@ describe('reload', () => {
       await host.waitFor('crm.json', 'rolled_back');
       host.provider.answer({});
       process.kill(host.running.pid, 'SIGHUP');
-      await waitUntil('a rescan', () => logged('rescan'));
+      await waitUntil('a rescan', () => logged('modules folder rescanned'));
       await host.restart('SIGKILL');
       expect((await host.entry('crm.json'))?.state).to.equal('rolled_back');
       expect(await host.get('crm', '/more')).to.equal(404);
@@ -470,6 +475,29 @@ describe('reload', () => {
       expect(await host.get('remote', '/items')).to.equal(200);
       await host.waitFor('remote.json', 'live');
       expect(await host.get('remote', '/more')).to.equal(200);
+    });
+
+    it('always has a reason while it is waiting, with a hint when the provider has no manifest', async () => {
+      host.provider.answer({ raw: [], finally: 'hang' });
+      host.write('remote.json', {
+        ...describeModule('remote', host.provider.url, []),
+        manifest: { from: 'provider' },
+        limits: { timeout_ms: 1000 },
+      });
+      const isAsked = async () =>
+        (await host.entry('remote.json'))?.reason === 'the provider gave no manifest yet';
+      await waitUntil('the reason', isAsked, FOLLOW_MS);
+      expect(await host.entry('remote.json')).to.include({ state: 'waiting', hint: null });
+      host.provider.answer({ status: 404, body: 'Not found' });
+      const hasHint = async () => (await host.entry('remote.json'))?.hint != null;
+      await waitUntil('a hint', hasHint, FOLLOW_MS);
+      expect(await host.entry('remote.json')).to.include({
+        state: 'waiting',
+        reason:
+          'the provider gave no manifest (unavailable): ' +
+          'GET /.well-known/modgate/manifest.json answered 404',
+        hint: 'write manifest: ./remote/manifest.yaml to read it from a file',
+      });
     });
 
     it('contains no secret', async () => {

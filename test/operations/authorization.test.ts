@@ -13,6 +13,8 @@ interface Layer {
   readonly methods: readonly string[];
 }
 
+const CALLERS = ['service'] as const;
+
 /** Every route of the router. */
 function listHostRoutes(): Layer[] {
   const [routes] = createHostRoutes({} as HostRoutesOptions);
@@ -78,18 +80,22 @@ describe('authorization', () => {
     expect(() => authorize(null, { kind: 'scope', scope: 'a' })).to.throw(
       'only public requirements',
     );
-    expect(() => authorize(null, { kind: 'capability', capability: null })).to.throw(
-      'only public requirements',
-    );
+    expect(() =>
+      authorize(null, { kind: 'capability', capability: null, callers: CALLERS }),
+    ).to.throw('only public requirements');
   });
 
   it('denies actors without the required scope', () => {
     const actor = { kind: 'service', id: 'a', scopes: new Set(['b']) } as const;
     expect(() => authorize(actor, { kind: 'scope', scope: 'c' })).to.throw('a scope of the host');
-    expect(() => authorize(actor, { kind: 'capability', capability: null })).to.throw(
-      'no caller may',
-    );
-    expect(() => authorize(actor, { kind: 'capability', capability: 'B' })).to.throw('is required');
-    expect(() => authorize(actor, { kind: 'capability', capability: 'b' })).not.to.throw();
+    expect(() =>
+      authorize(actor, { kind: 'capability', capability: null, callers: CALLERS }),
+    ).to.throw('no caller may');
+    expect(() =>
+      authorize(actor, { kind: 'capability', capability: 'B', callers: CALLERS }),
+    ).to.throw('is required');
+    expect(() =>
+      authorize(actor, { kind: 'capability', capability: 'b', callers: CALLERS }),
+    ).not.to.throw();
   });
 });

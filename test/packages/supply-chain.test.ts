@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 
 interface LockedPackage {
+  readonly link?: boolean;
   readonly version: string;
   readonly dev?: boolean;
   readonly resolved?: string;
@@ -22,7 +23,10 @@ interface Bom {
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
   readonly packages: Readonly<Record<string, LockedPackage>>;
 };
-const installed = Object.entries(lock.packages).filter(([path]) => path !== '');
+// Packages of the repository itself are linked, not installed.
+const installed = Object.entries(lock.packages).filter(
+  ([path, { link }]) => path.includes('node_modules/') && link !== true,
+);
 
 const nameOf = (path: string) => path.split('node_modules/').at(-1) ?? '';
 

@@ -170,7 +170,8 @@ describe('a way to the provider that', () => {
     expect([...statuses.keys()]).to.have.members(
       [200, 502].filter((status) => statuses.has(status)),
     );
-    expect(statuses.get(200)).to.be.greaterThan(statuses.get(502) ?? 0);
+    // How many depends on the machine: the provider is there for half of the time.
+    expect(statuses.get(200)).to.be.greaterThan(0);
     // Those that are idle close after the keep-alive time of the host (4 s).
     await waitUntil('only idle connections', () => proxy.connections <= 3);
   });

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { headerValue, type RawResponse } from '../../core/selftest/raw-http.js';
+import { call } from '../support/http/call.js';
 import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { callItems, describeItems, findLine, readModule } from '../support/provider/routes.js';
@@ -59,7 +60,7 @@ describe('limits of concurrency', () => {
     const { request_id } = expectOverload(await callItems(host, 'm'), 'limits.concurrency');
     expect(provider.requests).to.have.length(2);
     release();
-    for (const call of calls) expect((await call).status).to.equal(200);
+    for (const one of calls) expect((await one).status).to.equal(200);
     await waitUntil('the log line', () => findLine(host, request_id) !== undefined);
     expect(findLine(host, request_id)).to.include({ failure: 'overloaded', attempts: 0 });
     isHolding = false;
@@ -91,6 +92,32 @@ describe('limits of concurrency', () => {
     expect((await readModule(host, 'm')).counts).to.include({ in_flight: 0, queued: 0, failed: 1 });
   });
 
+  it('lets actors take turns in the queue, and rejects the newest call of the largest', async () => {
+    await start({ concurrency: 1, queue: 2, queue_ms: 10_000 });
+    const order: string[] = [];
+    const begin = async (actor: string, inQueue: number) => {
+      const as = `dev-service:${actor}:items.use`;
+      const answer = call(host, { target: '/modules/m/http/items', as }).then(({ status }) =>
+        order.push(`${actor} ${status}`),
+      );
+      await waitUntil('its place', async () => {
+        const { in_flight, queued } = (await readModule(host, 'm')).counts;
+        return in_flight === 1 && queued === inQueue;
+      });
+      return { answer };
+    };
+    const calls = [await begin('ann', 0), await begin('ann', 1), await begin('ann', 2)];
+    calls.push(await begin('bob', 2));
+    await waitUntil('the rejection', () => order.length === 1);
+    for (const served of [2, 3, 4]) {
+      await waitUntil('the call', () => held.length === 1);
+      release();
+      await waitUntil('the answer', () => order.length === served);
+    }
+    await Promise.all(calls.map(({ answer }) => answer));
+    expect(order).to.deep.equal(['ann 502', 'ann 200', 'ann 200', 'bob 200']);
+  });
+
   it('rejects a call that has waited for queue_ms', async () => {
     await start({ concurrency: 1, queue: 8, queue_ms: QUEUE_MS });
     const first = callItems(host, 'm');
@@ -110,7 +137,7 @@ describe('limits of concurrency', () => {
     expectOverload(await callItems(host, 'other'), 'max-in-flight');
     expect(provider.requests).to.have.length(2);
     release();
-    for (const call of calls) expect((await call).status).to.equal(200);
+    for (const one of calls) expect((await one).status).to.equal(200);
   });
 
   it('rejects calls while the event loop is late, and accepts them afterwards', async () => {

@@ -5,7 +5,14 @@ import { BACKENDS, type Backend } from './backend.js';
 
 const RUN = '0123abcd';
 const NOON = Date.parse('2026-01-31T12:00:00.000Z');
-const ALL: CallFilter = { module: null, status: null, since: null, beforeId: null, limit: 1000 };
+const ALL: CallFilter = {
+  module: null,
+  status: null,
+  since: null,
+  requestId: null,
+  beforeId: null,
+  limit: 1000,
+};
 
 function createCall(number: number, more: Partial<StoredCall> = {}): StoredCall {
   const at = NOON + number;
@@ -20,11 +27,13 @@ function createCall(number: number, more: Partial<StoredCall> = {}): StoredCall 
     route: '/items/{id}',
     status: 200,
     failure: null,
+    failure_detail: null,
     actor: null,
     duration_ms: 1.234,
     provider_ms: null,
     attempts: 1,
     endpoint: null,
+    surface: null,
     ...more,
   };
 }
@@ -54,6 +63,7 @@ for (const { name, create, require } of BACKENDS) {
       const whole = createCall(2, {
         trace_id: 'a'.repeat(32),
         failure: 'timeout',
+        failure_detail: 'no response within 5000 ms',
         actor: 'service:crm',
         provider_ms: 0.001,
         endpoint: 'http://127.0.0.1:1',
@@ -69,7 +79,7 @@ for (const { name, create, require } of BACKENDS) {
       expect(await read()).to.have.length(61);
     });
 
-    it('are found by module, status, time and cursor', async () => {
+    it('are found by module, status, time, request id and cursor', async () => {
       await store.appendCalls([
         createCall(1),
         createCall(2, { module: 'other' }),
@@ -79,6 +89,8 @@ for (const { name, create, require } of BACKENDS) {
       expect(await read({ module: 'shop' })).to.deep.equal(['r4', 'r3', 'r1']);
       expect(await read({ status: 502 })).to.deep.equal(['r3']);
       expect(await read({ since: NOON + 3 })).to.deep.equal(['r4', 'r3']);
+      expect(await read({ requestId: 'r2' })).to.deep.equal(['r2']);
+      expect(await read({ requestId: 'r' })).to.deep.equal([]);
       expect(await read({ beforeId: createCall(3).id, limit: 1 })).to.deep.equal(['r2']);
       expect(
         await read({ module: 'shop', status: 200, since: NOON + 2, beforeId: createCall(9).id }),

@@ -36,6 +36,8 @@ describe('PostgreSQL store', () => {
       'config_value',
       'schema_version',
       'store_secret',
+      'surface_lock',
+      'surface_record',
     ]);
   });
 

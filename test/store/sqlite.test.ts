@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { sql } from 'kysely';
+import type { Log } from '../../core/contract/index.js';
 import { openAuditReader } from '../../core/store/audit-reader.js';
 import type { Database } from '../../core/store/database.js';
 import { encryptClearValues } from '../../core/store/encrypt-store.js';
@@ -21,6 +22,7 @@ import { openStore } from '../../core/store/open-store.js';
 import { type OpenDatabase, ReconnectingStore } from '../../core/store/reconnecting-store.js';
 import { openSqlite } from '../../core/store/sqlite-database.js';
 import { sqliteFile } from '../../core/store/sqlite-file.js';
+import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { type Backend, createSqliteBackend, silent } from './backend.js';
 import { createKey, DRAFT, expectUnavailable, readValue, write } from './drafts.js';
@@ -179,13 +181,22 @@ describe('SQLite store', () => {
   });
 
   it('reports a full disk, loses nothing, and continues when there is space', async () => {
-    const { store, database } = await openAndReach();
+    const { log, lines } = createRecordedLog();
+    const { store, database } = await openAndReach(log);
     const limitPages = (pages: number) =>
       sql.raw(`pragma max_page_count = ${pages}`).execute(database.query);
     await write(store, 'page_size', 1);
     await limitPages(1);
     const error = await expectUnavailable(write(store, 'big', 'x'.repeat(100_000)), 'full');
     expect(error.message).to.equal('the disk of the store is full (SQLITE_FULL)');
+    await expectUnavailable(write(store, 'big', 'x'.repeat(100_000)), 'full');
+    expect(lines).to.deep.equal([
+      {
+        level: 'warn',
+        fields: { code: 'full', reason: 'the disk of the store is full (SQLITE_FULL)' },
+        message: 'store operation failed',
+      },
+    ]);
     const { revision, values } = await store.readConfig('crm');
     expect([revision, values.size]).to.deep.equal([1, 1]);
     await limitPages(10_000);
@@ -225,14 +236,16 @@ describe('SQLite store', () => {
   });
 
   /** Opens a store and returns its connection too. */
-  async function openAndReach(): Promise<{ store: ReconnectingStore; database: Database }> {
+  async function openAndReach(
+    log: Log = silent,
+  ): Promise<{ store: ReconnectingStore; database: Database }> {
     const opened: Database[] = [];
     const open: OpenDatabase = async (onChange) => {
       const database = await openSqlite(backend.stateDir, onChange);
       opened.push(database);
       return database;
     };
-    const store = new ReconnectingStore({ open, keys: null, log: silent });
+    const store = new ReconnectingStore({ open, keys: null, log });
     await store.start(1000);
     const [database] = opened;
     if (database === undefined) throw new Error('the store did not open');

@@ -12,7 +12,7 @@ export interface ProviderRequest {
 }
 
 /** A normal response. Only the framing, `date` and `connection` are added. */
-export interface PlainAnswer {
+interface PlainAnswer {
   /** Default 200. */
   readonly status?: number;
   /** Default `content-type: application/json`. */
@@ -24,7 +24,7 @@ export interface PlainAnswer {
 }
 
 /** Exact bytes, with strings as latin-1. A number is a pause in milliseconds. */
-export interface RawAnswer {
+interface RawAnswer {
   readonly raw: readonly (string | Uint8Array | number)[];
   /** What happens to the connection afterwards. Default `end`. */
   readonly finally?: 'end' | 'reset' | 'hang';

@@ -12,6 +12,12 @@ const FOLDER = process.env['MODGATE_OUTSIDE'] ?? join(REPOSITORY, '../shared/out
  * `MODGATE_OUTSIDE` or `../shared/outside`.
  */
 export function readOutside<T>(file: string): T | null {
+  const text = readOutsideText(file);
+  return text === null ? null : (JSON.parse(text) as T);
+}
+
+/** The text of a compressed file of public test data; `null` if it is absent. */
+export function readOutsideText(file: string): string | null {
   const path = join(FOLDER, file);
-  return existsSync(path) ? (JSON.parse(gunzipSync(readFileSync(path)).toString()) as T) : null;
+  return existsSync(path) ? gunzipSync(readFileSync(path)).toString() : null;
 }

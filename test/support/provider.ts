@@ -40,7 +40,7 @@ export interface ScriptedProvider extends RunningProvider {
   readonly requests: readonly ReceivedRequest[];
 }
 
-export interface ProviderOptions {
+interface ProviderOptions {
   /** Serves HTTPS with this key and certificate. */
   readonly tls?: TlsOptions;
   /** Listens on this Unix socket. `url` and `port` are then unused. */

@@ -45,7 +45,7 @@ export interface RunningHost extends RunningModgate {
   remove(name: string): void;
 }
 
-export interface Spawned {
+interface Spawned {
   readonly child: ChildProcess;
   stdout(): string;
   stderr(): string;

@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, hash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { createBearerCredentials } from '../../core/auth/caller-credentials.js';
 import { createDevAuthenticator } from '../../core/auth/dev-tokens.js';
 import { openTokensAuthenticator } from '../../core/auth/static-tokens.js';
-import type { Authenticator, Credentials } from '../../core/contract/index.js';
+import type { Actor, Authenticator } from '../../core/contract/index.js';
 import { AUTHENTICATION } from '../../core/testkit/clauses/authentication.js';
 import {
   type AuthenticatorSubject,
@@ -14,7 +15,7 @@ import {
   runAuthenticatorClauses,
 } from '../../core/testkit/index.js';
 
-const bearer = (token: string): Credentials => ({ scheme: 'bearer', token });
+const bearer = createBearerCredentials;
 
 const DEV: AuthenticatorSubject = {
   name: 'dev',
@@ -64,12 +65,48 @@ async function startTokens() {
   };
 }
 
+const SIGNING_KEY = 'a key of tests';
+const SIGNED: AuthenticatorSubject = { name: 'signed', start: startSigned };
+
+/** Requests signed in a header of their own, with their method, target and body. */
+async function startSigned() {
+  const sign = (...parts: readonly string[]) =>
+    createHmac('sha256', SIGNING_KEY).update(parts.join(' ')).digest('hex');
+  const good = (id: string, body: string) => {
+    const [method, target, bodySha256] = ['POST', `/${id}`, hash('sha256', body)];
+    const signature = `${id}.${bodySha256}.${sign(id, method, target, bodySha256)}`;
+    const headers = new Map([['x-signature', [signature]]]);
+    const actor = { kind: 'service', id, scopes: [] } as const;
+    return { credentials: { method, target, headers }, actor, bodySha256 };
+  };
+  const authenticator: Authenticator = {
+    name: 'signed',
+    reads: ['x-signature'],
+    challenges: ['Signature realm="tests"'],
+    authenticate: ({ method, target, headers }) => {
+      const [value = ''] = headers.get('x-signature') ?? [];
+      const [id = '', bodySha256 = '', signature, more] = value.split('.');
+      const isValid = signature === sign(id, method, target, bodySha256) && more === undefined;
+      return isValid ? { actor: { kind: 'service', id, scopes: new Set() }, bodySha256 } : null;
+    },
+  };
+  return {
+    authenticator,
+    good: [good('one', '{}'), good('two', '')] as const,
+    bad: [{ headers: new Map([['x-signature', ['one.x.y']]]) }, {}],
+    stop: async () => {},
+  };
+}
+
 authenticatorSuite(DEV);
 authenticatorSuite(TOKENS);
+authenticatorSuite(SIGNED);
 
 interface Mutant {
   readonly clause: string;
   readonly what: string;
+  /** Default: `TOKENS`. */
+  readonly of?: AuthenticatorSubject;
   readonly change: (good: Authenticator) => Partial<Authenticator>;
 }
 
@@ -77,6 +114,54 @@ const timers: NodeJS.Timeout[] = [];
 
 const MUTANTS: readonly Mutant[] = [
   { clause: 'authenticator.name', what: 'has no name', change: () => ({ name: '' }) },
+  {
+    clause: 'authenticator.headers',
+    what: 'names a header in upper case',
+    change: () => ({ reads: ['Authorization'] }),
+  },
+  {
+    clause: 'authenticator.headers',
+    what: 'reads another header than it names',
+    of: SIGNED,
+    change: () => ({ reads: ['x-key'] }),
+  },
+  {
+    clause: 'authenticator.headers',
+    what: 'has no challenge',
+    change: () => ({ challenges: [] }),
+  },
+  {
+    clause: 'authenticator.good',
+    what: 'returns the digest of another body',
+    of: SIGNED,
+    change: (good) => ({
+      authenticate: async (credentials) => {
+        const found = await good.authenticate(credentials);
+        return found && 'actor' in found ? { ...found, bodySha256: '0'.repeat(64) } : found;
+      },
+    }),
+  },
+  {
+    clause: 'authenticator.near-miss',
+    what: 'compares the beginning of a signature',
+    of: SIGNED,
+    change: (good) => ({
+      authenticate: (credentials) => {
+        const [value = ''] = credentials.headers.get('x-signature') ?? [];
+        const headers = new Map([['x-signature', [value.replace(/x$/, '')]]]);
+        return good.authenticate({ ...credentials, headers });
+      },
+    }),
+  },
+  {
+    clause: 'authenticator.signed',
+    what: 'does not cover the target',
+    of: SIGNED,
+    change: (good) => ({
+      authenticate: (credentials) =>
+        good.authenticate({ ...credentials, target: credentials.target.replace(/x$/, '') }),
+    }),
+  },
   {
     clause: 'authenticator.good',
     what: 'accepts each token once',
@@ -96,7 +181,7 @@ const MUTANTS: readonly Mutant[] = [
     what: 'adds a scope',
     change: (good) => ({
       authenticate: async (credentials) => {
-        const actor = await good.authenticate(credentials);
+        const actor = (await good.authenticate(credentials)) as Actor | null;
         return actor && { ...actor, scopes: new Set([...actor.scopes, 'console.admin']) };
       },
     }),
@@ -106,7 +191,7 @@ const MUTANTS: readonly Mutant[] = [
     what: 'returns scopes as a list',
     change: (good) => ({
       authenticate: async (credentials) => {
-        const actor = await good.authenticate(credentials);
+        const actor = (await good.authenticate(credentials)) as Actor | null;
         return actor && { ...actor, scopes: [...actor.scopes] as unknown as Set<string> };
       },
     }),
@@ -136,7 +221,8 @@ const MUTANTS: readonly Mutant[] = [
     clause: 'authenticator.near-miss',
     what: 'trims tokens',
     change: (good) => ({
-      authenticate: ({ scheme, token }) => good.authenticate({ scheme, token: token.trim() }),
+      authenticate: (credentials) =>
+        good.authenticate({ ...credentials, token: credentials.token.trim() }),
     }),
   },
   {
@@ -188,14 +274,14 @@ describe('authenticator clauses', () => {
     for (const timer of timers.splice(0)) clearInterval(timer);
   });
 
-  for (const { clause, what, change } of MUTANTS) {
+  for (const { clause, what, change, of = TOKENS } of MUTANTS) {
     it(`${clause} catches an authenticator that ${what}`, async () => {
       const start = async () => {
-        const running = await startTokens();
+        const running = await of.start();
         const authenticator = { ...running.authenticator, ...change(running.authenticator) };
         return { ...running, authenticator };
       };
-      const subject = { ...TOKENS, start, patienceMs: 500 };
+      const subject = { ...of, start, timeoutMs: 500 };
       const [result, ...others] = await runAuthenticatorClauses(subject, { only: [clause] });
       expect(others).to.deep.equal([]);
       expect(result?.status, `${result?.reason}`).to.equal('fail');

@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openIssuersAuthenticators } from '../../core/auth/issuers.js';
-import type { Credentials } from '../../core/contract/index.js';
 import {
   type AuthenticatorSubject,
   authenticatorSuite,
   createFakeLog,
+  type GivenCredentials,
 } from '../../core/testkit/index.js';
 import { createSigningKey, ISSUER, signToken, startFakeIssuer } from '../support/fake-issuer.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
 
-const bearer = (token: string): Credentials => ({ scheme: 'bearer', token });
+const bearer = (token: string): GivenCredentials => ({ scheme: 'bearer', token });
 const actorOf = (id: string) => ({ kind: 'service', id, scopes: ['crm.read'] }) as const;
 
 /** Opens the authenticator of this name over a file of issuers. */

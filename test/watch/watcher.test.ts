@@ -43,6 +43,16 @@ describe('watcher', () => {
   afterEach(() => watcher.close());
   removeFoldersAfterEach();
 
+  it('checks everything after more than 10,000 changed paths', async () => {
+    await start(NO_POLL_MS);
+    for (let count = 0; count < 10_000; count += 1) watcher.hint(join(folder, `${count}.yaml`));
+    await waitForCheck('the paths');
+    expect(seen.at(-1)).to.have.length(10_000);
+    for (let count = 0; count < 10_001; count += 1) watcher.hint(join(folder, `${count}.yaml`));
+    await waitForCheck('everything');
+    expect(seen.at(-1)).to.equal(null);
+  });
+
   it('checks everything at first and at every poll', async () => {
     await start();
     await waitForCheck('a poll');

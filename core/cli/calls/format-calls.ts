@@ -37,7 +37,13 @@ function formatRow(call: CallEntry): string[] {
     call.provider_ms?.toFixed(1) ?? '-',
     String(call.attempts),
     call.actor ?? '-',
-    call.failure ?? '-',
+    formatFailure(call),
     call.request_id,
   ].map(toPrintable);
+}
+
+/** `unavailable: ECONNREFUSED 127.0.0.1:4100` */
+function formatFailure({ failure, failure_detail }: CallEntry): string {
+  if (failure === null) return '-';
+  return failure_detail == null ? failure : `${failure}: ${failure_detail}`;
 }

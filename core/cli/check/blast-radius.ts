@@ -1,6 +1,8 @@
-import type { Manifest, ManifestRoute } from '../../contract/index.js';
+import type { BodyRule, Manifest, ManifestRoute, RouteOperation } from '../../contract/index.js';
 import { parseRouteTemplate, templateShape } from '../../lib/route-template.js';
-import type { LocalModule } from './local-modules.js';
+import { bodyRuleOf, defaultBodyRule } from '../../manifest/body-rule.js';
+import type { LocalModule, ResponseFacts } from './local-modules.js';
+import { listSchemaChanges, type SchemaChange } from './schema-changes.js';
 
 /** A route as clients see it. */
 export interface RouteFacts {
@@ -9,6 +11,8 @@ export interface RouteFacts {
   readonly capability: string | null;
   /** `null` where the manifest has none. */
   readonly timeout_ms: number | null;
+  /** Absent for that of the method. */
+  readonly body?: BodyRule;
 }
 
 export interface RemovedRoute extends RouteFacts {
@@ -21,9 +25,11 @@ export interface RemovedRoute extends RouteFacts {
 export interface ChangedRoute {
   readonly before: RouteFacts;
   readonly after: RouteFacts;
+  /** Absent where no schema has changed. */
+  readonly schemas?: readonly SchemaChange[];
 }
 
-export interface ManifestChanges<Removed> {
+interface ManifestChanges<Removed> {
   readonly capabilities: { readonly added: readonly string[]; readonly removed: readonly string[] };
   readonly routes: {
     readonly added: readonly RouteFacts[];
@@ -42,6 +48,8 @@ export interface ModuleChange<Removed = RemovedRoute> extends ManifestChanges<Re
   readonly module: string;
   readonly change: ChangeKind;
   readonly detail: string | null;
+  /** Absent if clients get the same of each response. */
+  readonly responses?: { readonly before: ResponseFacts; readonly after: ResponseFacts };
 }
 
 /** The changes in a host if it had the checked files. */
@@ -58,6 +66,7 @@ export interface ServedModule {
   readonly file: string | null;
   readonly configDigest: string | null;
   readonly manifest: Pick<Manifest, 'module_id' | 'capabilities' | 'http_routes'>;
+  readonly responses: ResponseFacts;
 }
 
 type RoutesAndCapabilities = Pick<Manifest, 'capabilities' | 'http_routes'>;
@@ -87,7 +96,11 @@ export function compareModule(
   }
   if (served === null) return create('added', local.manifest);
   const changes = compareManifests(served.manifest, local.manifest);
-  if (hasChanges(changes)) return { module: name, change: 'changed', detail: null, ...changes };
+  const responses = compareResponses(served.responses, local.responses);
+  if (responses !== null || hasChanges(changes)) {
+    const more = responses === null ? {} : { responses };
+    return { module: name, change: 'changed', detail: null, ...changes, ...more };
+  }
   if (local.configDigest === null || local.configDigest === served.configDigest) return null;
   return create(
     'changed',
@@ -105,9 +118,11 @@ export function compareManifests(
   const changed: ChangedRoute[] = [];
   for (const [key, route] of afterRoutes) {
     const earlier = beforeRoutes.get(key);
-    if (earlier !== undefined && differs(earlier, route)) {
-      changed.push({ before: earlier, after: route });
-    }
+    if (earlier === undefined) continue;
+    const schemas = listSchemaChanges(earlier.operation, route.operation);
+    if (schemas.length === 0 && !differs(earlier.facts, route.facts)) continue;
+    const change = { before: earlier.facts, after: route.facts };
+    changed.push(schemas.length === 0 ? change : { ...change, schemas });
   }
   return {
     capabilities: {
@@ -115,11 +130,19 @@ export function compareManifests(
       removed: before.capabilities.filter((name) => !after.capabilities.includes(name)),
     },
     routes: {
-      added: [...afterRoutes].flatMap(([key, route]) => (beforeRoutes.has(key) ? [] : [route])),
-      removed: [...beforeRoutes].flatMap(([key, route]) => (afterRoutes.has(key) ? [] : [route])),
+      added: listOthers(afterRoutes, beforeRoutes),
+      removed: listOthers(beforeRoutes, afterRoutes),
       changed,
     },
   };
+}
+
+function compareResponses(before: ResponseFacts, after: ResponseFacts | null) {
+  if (after === null) return null;
+
+  const sort = ({ expose_headers }: ResponseFacts) => expose_headers.toSorted().join();
+  const isSame = before.mode === after.mode && sort(before) === sort(after);
+  return isSame ? null : { before, after };
 }
 
 function hasChanges({ capabilities, routes }: ManifestChanges<RouteFacts>): boolean {
@@ -127,25 +150,41 @@ function hasChanges({ capabilities, routes }: ManifestChanges<RouteFacts>): bool
   return lists.some((list) => list.length > 0);
 }
 
+interface IndexedRoute {
+  readonly facts: RouteFacts;
+  readonly operation: RouteOperation | undefined;
+}
+
+type RouteIndex = ReadonlyMap<string, IndexedRoute>;
+
 /** By method and shape: renaming a parameter does not change which requests match. */
-function indexRoutes(routes: readonly ManifestRoute[]): Map<string, RouteFacts> {
+function indexRoutes(routes: readonly ManifestRoute[]): RouteIndex {
   return new Map(
     routes.map((route) => {
       const shape = templateShape(parseRouteTemplate(route.path));
-      return [`${route.method} ${shape}`, describeRoute(route)];
+      const { operation } = route;
+      return [`${route.method} ${shape}`, { facts: describeRoute(route), operation }];
     }),
   );
 }
 
-function describeRoute({ method, path, capability, operation }: ManifestRoute): RouteFacts {
+function listOthers(routes: RouteIndex, known: RouteIndex): RouteFacts[] {
+  return [...routes].flatMap(([key, { facts }]) => (known.has(key) ? [] : [facts]));
+}
+
+function describeRoute(route: ManifestRoute): RouteFacts {
+  const { method, path, capability, operation } = route;
+  const body = bodyRuleOf(route);
   return {
     method,
     path,
     capability: capability ?? null,
     timeout_ms: operation?.timeout_ms ?? null,
+    ...(body !== defaultBodyRule(route) && { body }),
   };
 }
 
 function differs(a: RouteFacts, b: RouteFacts): boolean {
-  return a.path !== b.path || a.capability !== b.capability || a.timeout_ms !== b.timeout_ms;
+  const facts = ['path', 'capability', 'timeout_ms', 'body'] as const;
+  return facts.some((fact) => a[fact] !== b[fact]);
 }

@@ -20,11 +20,13 @@ export interface CheckedDescriptor {
   readonly module: string | null;
   /** `null` when a host would reject it. */
   readonly prepared: PreparedDescriptor | null;
+  /** Every file that the descriptor names, absolute; of an invalid one as far as they are known. */
+  readonly files: readonly string[];
   /** They name the descriptor by its file name, other files as the descriptor refers to them. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export interface CheckedFolder {
+interface CheckedFolder {
   readonly descriptors: readonly CheckedDescriptor[];
   readonly ignored: DirectoryListing['ignored'];
 }
@@ -50,11 +52,12 @@ export async function checkDescriptor(
   try {
     const prepared = await prepareDescriptor(entry, context);
     const { descriptor, warnings } = prepared;
-    return { entry, module: descriptor.module, prepared, diagnostics: warnings };
+    const { files } = prepared;
+    return { entry, module: descriptor.module, prepared, files, diagnostics: warnings };
   } catch (error) {
     if (!(error instanceof UnpreparedDescriptor)) throw error;
     const diagnostics = readDiagnostics(entry.file, error.cause);
-    return { entry, module: error.module, prepared: null, diagnostics };
+    return { entry, module: error.module, prepared: null, files: error.files, diagnostics };
   }
 }
 

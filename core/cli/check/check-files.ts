@@ -26,7 +26,7 @@ export async function checkPath(path: string, context: DescriptorContext): Promi
 
 async function checkFolder(folder: string, context: DescriptorContext): Promise<CheckReport> {
   const { descriptors, ignored } = await checkDescriptors(folder, context);
-  const used = descriptors.flatMap(({ prepared }) => prepared?.files ?? []);
+  const used = descriptors.flatMap(({ files }) => files);
   const unused = omitUsedFiles(ignored, folder, used);
   const shown = unused.map(({ file, reason }) => ({ file: describeFile(folder, file), reason }));
   return { ...reportDescriptors(descriptors, folder), isFolder: true, ignored: shown };
@@ -98,7 +98,11 @@ function readAsManifest(entry: DirectoryFile): CheckedManifest | null {
   if (document === null || !looksLikeManifest(document.value)) return null;
   const { file, path } = entry;
   try {
-    const { manifest, warnings } = parseManifest(document.value, { file, locate: document.locate });
+    const { manifest, warnings } = parseManifest(
+      document.value,
+      { file, locate: document.locate },
+      { checksExamples: true },
+    );
     const read = { manifest, digest: manifestDigest(manifest), warnings, files: [path] };
     return { file, module: manifest.module_id, manifest: read, diagnostics: warnings };
   } catch (error) {

@@ -47,7 +47,7 @@ function isVariable(reference: string): boolean {
   return reference.startsWith('env:');
 }
 
-export interface CheckSummary {
+interface CheckSummary {
   readonly files: number;
   readonly errors: number;
   readonly warnings: number;

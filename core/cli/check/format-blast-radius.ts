@@ -8,6 +8,8 @@ import type {
   RouteFacts,
 } from './blast-radius.js';
 import { count } from './format-text.js';
+import type { ResponseFacts } from './local-modules.js';
+import type { SchemaChange } from './schema-changes.js';
 
 const MARKS: Readonly<Record<ChangeKind, string>> = {
   added: '+',
@@ -26,15 +28,33 @@ export function formatBlastRadius({ url, modules, unchanged }: BlastRadius): str
   return `${lines.map(toPrintable).join('\n')}\n`;
 }
 
-function formatModule({ module, change, detail, capabilities, routes }: ModuleChange): string[] {
+function formatModule(changed: ModuleChange): string[] {
+  const { module, change, detail, capabilities, routes, responses } = changed;
   const reason = detail === null ? '' : `: ${detail}`;
   return [
     `  ${MARKS[change]} ${module} ${change}${reason}`,
     ...routes.removed.map((route) => `      - ${formatRoute(route)}, ${formatCalls(route)}`),
-    ...routes.changed.map((route) => `      ~ ${formatChange(route)}`),
+    ...routes.changed.flatMap((route) => [
+      `      ~ ${formatChange(route)}`,
+      ...(route.schemas ?? []).map((change) => `          ${formatSchemaChange(change)}`),
+    ]),
     ...routes.added.map((route) => `      + ${formatRoute(route)}`),
     ...capabilities.removed.map((capability) => `      - capability ${capability}`),
     ...capabilities.added.map((capability) => `      + capability ${capability}`),
+    ...(responses === undefined ? [] : formatResponses(responses)),
+  ];
+}
+
+/** A header that is no longer there breaks clients as much as another mode. */
+function formatResponses({ before, after }: NonNullable<ModuleChange['responses']>): string[] {
+  const list = (mark: string, from: ResponseFacts, to: ResponseFacts) =>
+    from.expose_headers
+      .filter((name) => !to.expose_headers.includes(name))
+      .map((name) => `      ${mark} exposed header ${name}`);
+  return [
+    ...(before.mode === after.mode ? [] : [`      ~ responses ${before.mode} -> ${after.mode}`]),
+    ...list('-', before, after),
+    ...list('+', after, before),
   ];
 }
 
@@ -48,7 +68,7 @@ function formatCalls({ calls_last_hour: calls, calls_note: note }: RemovedRoute)
   return `${number} in the last hour${note === null ? '' : ` (${note})`}`;
 }
 
-function formatChange({ before, after }: ChangedRoute): string {
+function formatChange({ before, after, schemas = [] }: ChangedRoute): string {
   const changes: string[] = [];
   if (before.path !== after.path) changes.push(`path ${before.path} -> ${after.path}`);
   if (before.capability !== after.capability) {
@@ -57,9 +77,22 @@ function formatChange({ before, after }: ChangedRoute): string {
   if (before.timeout_ms !== after.timeout_ms) {
     changes.push(`timeout_ms ${formatTimeout(before)} -> ${formatTimeout(after)}`);
   }
+  if (schemas.length > 0) changes.push(count(schemas.length, 'schema change'));
+  if (before.body !== after.body) {
+    changes.push(`body ${formatBody(before)} -> ${formatBody(after)}`);
+  }
   return `${after.method} ${after.path}: ${changes.join(', ')}`;
+}
+
+function formatSchemaChange({ schema, place, change, breaks }: SchemaChange): string {
+  const effect = breaks ? 'breaks callers' : 'compatible';
+  return `${effect}: ${schema}${place === '' ? '' : ` ${place}`} ${change}`;
 }
 
 function formatTimeout({ timeout_ms }: RouteFacts): string {
   return timeout_ms === null ? "the module's" : String(timeout_ms);
+}
+
+function formatBody({ body }: RouteFacts): string {
+  return body ?? "the method's";
 }

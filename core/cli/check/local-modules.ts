@@ -13,9 +13,17 @@ export type LocalModule =
       readonly manifest: Manifest;
       /** `null` for a manifest that was checked without its descriptor. */
       readonly configDigest: string | null;
+      /** Likewise. */
+      readonly responses: ResponseFacts | null;
     }
   | { readonly kind: 'disabled' }
   | { readonly kind: 'unknown'; readonly detail: string };
+
+/** What clients get of the responses of a module. */
+export interface ResponseFacts {
+  readonly mode: string;
+  readonly expose_headers: readonly string[];
+}
 
 const INVALID_FILE = 'its file has errors';
 const MANIFEST_UNKNOWN = 'its manifest is not available offline';
@@ -43,6 +51,13 @@ function describeLocal(checked: CheckedFile): LocalModule {
     const detail = checked.kind === 'manifest' ? INVALID_FILE : MANIFEST_UNKNOWN;
     return { kind: 'unknown', detail };
   }
+  const responses = checked.kind === 'descriptor' ? readResponses(checked) : null;
   const configDigest = checked.kind === 'descriptor' ? readConfigDigest(checked) : null;
-  return { kind: 'known', manifest: manifest.manifest, configDigest };
+  return { kind: 'known', manifest: manifest.manifest, configDigest, responses };
+}
+
+function readResponses({ prepared }: Extract<CheckedFile, { kind: 'descriptor' }>) {
+  if (prepared === null) return null;
+  const { mode, exposeHeaders } = prepared.descriptor.responses;
+  return { mode, expose_headers: exposeHeaders };
 }

@@ -2,7 +2,7 @@ import { array, nullable, optional, string, type } from 'superstruct';
 import type { HostClient } from '../client/host-client.js';
 import { RejectedRequest, requestJson } from '../client/host-response.js';
 
-export const CALLS_WINDOW_MS = 3_600_000;
+const CALLS_WINDOW_MS = 3_600_000;
 /** The maximum of `GET /calls`. */
 const PAGE_LIMIT = 1000;
 /** A hundred thousand calls are enough to show that a route is in use. */
@@ -17,7 +17,7 @@ const callsPage = type({
 });
 
 /** The number of recent calls of each route of a module. */
-export interface RecentCalls {
+interface RecentCalls {
   /** By `GET /contacts/{id}`; `null` when it is unknown. */
   readonly byRoute: ReadonlyMap<string, number> | null;
   /** Why the numbers are missing or incomplete. */

@@ -6,6 +6,10 @@ import { requestJson } from '../client/host-response.js';
 import { MODULES_PATH, moduleList } from '../client/module-list.js';
 import { CommandError } from '../command-error.js';
 import type { ServedModule } from './blast-radius.js';
+import type { ResponseFacts } from './local-modules.js';
+
+/** What a host leaves out. */
+const ENVELOPE: ResponseFacts = { mode: 'envelope', expose_headers: [] };
 
 const manifestList = type({
   manifests: array(
@@ -40,6 +44,7 @@ export async function readServedModules(client: HostClient): Promise<ServedModul
     file: byName.get(name)?.file ?? null,
     configDigest: byName.get(name)?.config_digest ?? null,
     manifest: readManifest(client, manifest),
+    responses: byName.get(name)?.responses ?? ENVELOPE,
   }));
 }
 

@@ -23,6 +23,8 @@ export interface HostClient {
    * @throws HostUnreachable when there is no response.
    */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<HostResponse>;
+  /** As `get`, with the method DELETE. */
+  remove(path: string): Promise<HostResponse>;
   /** How far the host's clock was ahead at its last response. Milliseconds. */
   readonly clockSkewMs: number;
 }
@@ -57,29 +59,36 @@ export function createHostClient({ url, token, ca = null }: HostAddress): HostCl
     ...(token !== null && { authorization: `Bearer ${token}` }),
   };
   let clockSkewMs = 0;
+  const send = async (
+    method: string,
+    path: string,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<HostResponse> => {
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    try {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: { ...defaultHeaders, ...headers },
+        compress: false,
+        // A redirect would send the token to another server.
+        redirect: 'error',
+        size: MAX_RESPONSE_BYTES,
+        signal,
+        ...(agent !== undefined && url.startsWith('https:') && { agent }),
+      });
+      clockSkewMs = readClockSkew(response);
+      return { status: response.status, text: await response.text() };
+    } catch (error) {
+      throw createUnreachableError(url, error, signal.aborted);
+    }
+  };
   return {
     url,
     get clockSkewMs() {
       return clockSkewMs;
     },
-    get: async (path, headers = {}) => {
-      const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-      try {
-        const response = await fetch(`${url}${path}`, {
-          headers: { ...defaultHeaders, ...headers },
-          compress: false,
-          // A redirect would send the token to another server.
-          redirect: 'error',
-          size: MAX_RESPONSE_BYTES,
-          signal,
-          ...(agent !== undefined && url.startsWith('https:') && { agent }),
-        });
-        clockSkewMs = readClockSkew(response);
-        return { status: response.status, text: await response.text() };
-      } catch (error) {
-        throw createUnreachableError(url, error, signal.aborted);
-      }
-    },
+    get: (path, headers = {}) => send('GET', path, headers),
+    remove: (path) => send('DELETE', path, {}),
   };
 }
 

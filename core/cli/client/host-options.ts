@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { MAX_TEXT_LENGTH } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
 import type { CommandContext } from '../command-module.js';
 
@@ -14,7 +15,7 @@ export interface HostAddress {
   readonly ca?: Buffer | null;
 }
 
-export const DEFAULT_URL = 'http://127.0.0.1:3000';
+const DEFAULT_URL = 'http://127.0.0.1:3000';
 
 const URL_VARIABLE = 'MODGATE_URL';
 const TOKEN_VARIABLE = 'MODGATE_TOKEN';
@@ -57,6 +58,9 @@ export function readAuthority(command: Command, environment: NodeJS.ProcessEnv):
   const file = flag ?? (environment[CA_VARIABLE] || undefined);
   if (file === undefined) return null;
   try {
+    const status = statSync(file);
+    // Reading a pipe would wait for a writer.
+    if (!status.isFile() || status.size > MAX_TEXT_LENGTH) throw new Error('not a small file');
     const bytes = readFileSync(file);
     // Throws for invalid certificates.
     return new X509Certificate(bytes).raw.length > 0 ? bytes : null;

@@ -33,6 +33,13 @@ export async function requestText(
   throw new RejectedRequest(describeRejection(client.url, response), response.status);
 }
 
+/** @throws RejectedRequest for another status than 204, with the detail of its Problem. */
+export async function removeResource(client: HostClient, path: string): Promise<void> {
+  const response = await client.remove(path);
+  if (response.status === 204) return;
+  throw new RejectedRequest(describeRejection(client.url, response), response.status);
+}
+
 /** @throws RejectedRequest like {@link requestText}; CommandError for an unexpected body. */
 export async function requestJson<T, S>(
   client: HostClient,

@@ -1,5 +1,14 @@
 import { array, type Infer, nullable, number, optional, string, type } from 'superstruct';
 
+const until = optional(nullable(string()));
+
+const endpointEntry = type({
+  endpoint: string(),
+  state: string(),
+  until,
+  routes: optional(array(type({ route: string(), state: string(), until }))),
+});
+
 const moduleEntry = type({
   name: nullable(string()),
   file: string(),
@@ -15,9 +24,9 @@ const moduleEntry = type({
   reason: nullable(string()),
   hint: nullable(string()),
   counts: type({ calls: number(), failed: number(), in_flight: number() }),
-  endpoints: optional(
-    array(type({ endpoint: string(), state: string(), until: optional(nullable(string())) })),
-  ),
+  // Absent for the envelope without headers of the provider.
+  responses: optional(type({ mode: string(), expose_headers: array(string()) })),
+  endpoints: optional(array(endpointEntry)),
 });
 
 /** The fields of `GET /modules` that the commands use. */

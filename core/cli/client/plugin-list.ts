@@ -7,6 +7,7 @@ const pluginEntry = type({
   folder: string(),
   kinds: array(string()),
   authenticators: array(string()),
+  surfaces: array(string()),
   state: string(),
   integrity: string(),
   reason: nullable(string()),
@@ -19,9 +20,10 @@ export const pluginList = type({ plugins: array(pluginEntry) });
 type Entry = Infer<typeof pluginEntry>;
 
 /** From a host or from the folders of plugins. */
-export interface PluginListEntry extends Omit<Entry, 'kinds' | 'authenticators'> {
+export interface PluginListEntry extends Omit<Entry, 'kinds' | 'authenticators' | 'surfaces'> {
   readonly kinds: readonly string[];
   readonly authenticators: readonly string[];
+  readonly surfaces: readonly string[];
 }
 
 export const PLUGINS_PATH = '/plugins';

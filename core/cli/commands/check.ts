@@ -40,6 +40,8 @@ variables that descriptors refer to must exist, as in a host. In CI, where
 secrets are absent, use --allow-missing-secrets. Exits with 0 without errors,
 otherwise with 1.`;
 
+const CHECK_SETTINGS = ['modules', 'tokenHeader', ...PLUGIN_SETTINGS] as const;
+
 export function define(command: Command): void {
   command
     .argument('[file|dir]', 'Descriptor, manifest or folder (default: the folder of --modules)')
@@ -52,7 +54,7 @@ export function define(command: Command): void {
     .addHelpText('after', EXPLANATION);
   addTokenOption(command);
   addAuthorityOption(command);
-  addSettings(command, ['modules', ...PLUGIN_SETTINGS]);
+  addSettings(command, CHECK_SETTINGS);
 }
 
 /** Validates descriptors and manifests like a host. */
@@ -74,7 +76,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
 }
 
 async function check(command: Command, context: CommandContext): Promise<CheckReport> {
-  const { config, sources } = await readSettings(['modules', ...PLUGIN_SETTINGS], command, context);
+  const { config, sources } = await readSettings(CHECK_SETTINGS, command, context);
   const [path] = command.args;
   const { allowMissingSecrets = false } = command.opts<CheckOptions>();
   if (path === undefined) await requireFolder(config.modules, sources.modules);
@@ -82,7 +84,9 @@ async function check(command: Command, context: CommandContext): Promise<CheckRe
   return checkPath(path ?? config.modules, {
     plugins,
     environment: context.environment,
+    credentialHeaders: config.tokenHeader === null ? [] : [config.tokenHeader],
     allowsMissingSecrets: allowMissingSecrets,
+    checksExamples: true,
   });
 }
 

@@ -4,9 +4,11 @@ import { SETTINGS, settingFlag } from '../../config/settings.js';
 import { ConfigError } from '../../errors.js';
 import type { Explanation } from '../../operations/explain/explanation.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
+import { formatCallDetails } from '../calls/format-call-details.js';
+import { explainedCalls } from '../client/call-list.js';
 import { createHostClient } from '../client/host-client.js';
 import { addHostOptions, assertTokenText, readHostAddress } from '../client/host-options.js';
-import { requestText } from '../client/host-response.js';
+import { parseHostResponse, requestText } from '../client/host-response.js';
 import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { explainFromFiles } from '../explain/explain-from-files.js';
@@ -18,6 +20,7 @@ interface ExplainOptions {
   readonly as?: string;
   readonly modules?: string;
   readonly plugins?: string;
+  readonly requestId?: string;
   readonly url?: string;
 }
 
@@ -33,16 +36,19 @@ The path is the raw target of a request:
 /modules/acme%2Fcrm/http/contacts/1?full=1. Without --as it explains the caller
 of --token, who needs the scope modgate.explain. With --modules it reads files
 instead of calling a host, and --as is a development token, such as
-dev-service:me:crm.read. Exits with 0 for every verdict.`;
+dev-service:me:crm.read. With --request-id it shows recorded calls and why they
+failed, which also needs the scope modgate.calls.read. Exits with 0 for every
+verdict.`;
 
 /** A method is a token (RFC 9110, section 9.1). */
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 export function define(command: Command): void {
   command
-    .argument('<method>', 'GET, HEAD, POST, PUT, PATCH or DELETE')
-    .argument('<path>', 'Raw path and query, starting with /modules/')
+    .argument('[method]', 'GET, HEAD, POST, PUT, PATCH or DELETE')
+    .argument('[path]', 'Raw path and query, starting with /modules/')
     .option('--as <token>', 'Explain another caller, by its bearer token')
+    .option('--request-id <id>', 'Explain recorded calls, by the x-request-id of their answer')
     .option('--modules <dir>', 'Explain from the files of this folder of descriptors')
     .option('--plugins <dir>', SETTINGS.plugins.help)
     .addHelpText('after', EXPLANATION);
@@ -52,6 +58,8 @@ export function define(command: Command): void {
 
 /** Prints how a host would handle a request, without sending it. */
 export function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const { requestId } = command.opts<ExplainOptions>();
+  if (requestId !== undefined) return explainCalls(requestId, command, context);
   const target = readTarget(command);
   const { modules, url } = command.opts<ExplainOptions>();
   if (modules !== undefined && url !== undefined) {
@@ -70,10 +78,32 @@ export function run(command: Command, context: CommandContext): Promise<ExitCode
   });
 }
 
+/** Prints why recorded calls got their answer. */
+function explainCalls(
+  requestId: string,
+  command: Command,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { as, modules } = command.opts<ExplainOptions>();
+  if (command.args.length > 0 || as !== undefined || modules !== undefined) {
+    throw new ConfigError('--request-id cannot be used with a method, a path, --as or --modules');
+  }
+  const client = createHostClient(readHostAddress(command, context));
+  return reportFailure(async () => {
+    const target = `/explain?request_id=${encodeURIComponent(requestId)}`;
+    const text = await requestText(client, target);
+    const { calls } = parseHostResponse(client, text, explainedCalls);
+    await context.print(wantsJson(command) ? `${text}\n` : formatCallDetails(calls));
+    return EXIT.ok;
+  });
+}
+
 function readTarget(command: Command): ExplainTarget {
-  const [method = '', target = ''] = command.args;
+  const [method, target] = command.args;
+  if (method === undefined) throw new ConfigError("missing required argument 'method'");
   const { as } = command.opts<ExplainOptions>();
   if (!METHOD.test(method)) throw new ConfigError('expected a method first, such as GET');
+  if (target === undefined) throw new ConfigError("missing required argument 'path'");
   if (target === '') throw new ConfigError('expected a path, such as /modules/crm/http/contacts');
   if (as !== undefined) assertTokenText(as, '--as');
   return { method: method.toUpperCase(), target, as: as ?? null };
@@ -101,12 +131,17 @@ async function readFiles(
   command: Command,
   context: CommandContext,
 ): Promise<ExplainResult> {
-  const { config } = await readSettings(['modules', ...PLUGIN_SETTINGS], command, context);
+  const { config } = await readSettings(
+    ['modules', 'tokenHeader', ...PLUGIN_SETTINGS],
+    command,
+    context,
+  );
   await requireFolder(config.modules, settingFlag('modules'));
   const plugins = await openPlugins(config, settingFlag('plugins'));
   const explanation = await explainFromFiles(target, config.modules, {
     plugins,
     environment: context.environment,
+    credentialHeaders: config.tokenHeader === null ? [] : [config.tokenHeader],
   });
   return { text: JSON.stringify(explanation), explanation };
 }

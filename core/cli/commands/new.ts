@@ -15,7 +15,7 @@ interface NewOptions {
 }
 
 const KIND_HELP = 'Kind of module: local, code beside the descriptor; http, a separate service';
-const DIR_HELP = `Target folder (default: ${SETTINGS.modules.default} for a module, . for a plugin)`;
+const DIR_HELP = `Target folder (default: ${SETTINGS.modules.default} for a module, . for the others)`;
 
 interface Template {
   /** The default of --dir. */
@@ -37,14 +37,21 @@ const TEMPLATES: Readonly<Record<string, Template>> = {
     folder: '.',
     createFiles: async (name, _folder, { kind }) => {
       if (kind !== undefined) throw new ConfigError('--kind applies to modules only');
-      return createPluginFiles(name);
+      return createPluginFiles(name, 'plugin');
+    },
+  },
+  surface: {
+    folder: '.',
+    createFiles: async (name, _folder, { kind }) => {
+      if (kind !== undefined) throw new ConfigError('--kind applies to modules only');
+      return createPluginFiles(name, 'surface');
     },
   },
 };
 
 export function define(command: Command): void {
   command
-    .addArgument(choiceArgument('<what>', 'module or plugin', Object.keys(TEMPLATES)))
+    .addArgument(choiceArgument('<what>', 'module, plugin or surface', Object.keys(TEMPLATES)))
     .argument('<name>', 'Such as acme/crm for a module, @acme/modgate-mqtt for a plugin')
     .addOption(new Option('--dir <dir>', DIR_HELP))
     .addOption(choiceOption('--kind <kind>', `${KIND_HELP} (default: local)`, MODULE_KINDS));

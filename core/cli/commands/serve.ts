@@ -2,9 +2,10 @@ import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import type { ComposedHost } from '../../compose.js';
 import { warnOfOpenPermissions } from '../../config/check-permissions.js';
+import type { HostConfig } from '../../config/host-config.js';
 import type { ReadConfig } from '../../config/read-config.js';
 import { requireFolder } from '../../config/require-folder.js';
-import { type HostConfig, SETTING_NAMES } from '../../config/settings.js';
+import { SETTING_NAMES } from '../../config/settings.js';
 import { findUnknownVariables } from '../../config/unknown-variables.js';
 import { ConfigError } from '../../errors.js';
 import { describeListenError } from '../../http/server/listen-error.js';
@@ -36,6 +37,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   for (const { name, hint } of findUnknownVariables(context.environment)) {
     log.warn({ variable: name, hint }, 'unknown variable');
   }
+  warnOfOpenPermissions(settings.config, log);
   const stopped = waitForStop(context.exit);
   prepareProcess(settings, log, context);
   const hangUp: HangUpHandler = { onHangUp: () => {} };
@@ -105,8 +107,11 @@ async function start(settings: ServeConfig, log: Logger): Promise<ComposedHost> 
   const host = await composeHost(settings.config, log);
   try {
     const { url } = await host.listen();
-    warnOfOpenPermissions(settings.config, log);
     log.info({ url }, 'listening');
+    const origin = settings.config.publicUrl ?? url;
+    for (const { name, prefix } of host.surfaces) {
+      log.info({ surface: name, url: `${origin}${prefix}` }, 'surface ready');
+    }
     return host;
   } catch (error) {
     await host.close();

@@ -45,6 +45,8 @@ const COLUMNS: readonly TableColumn[] = [
   { title: 'IN FLIGHT', align: 'right' },
 ];
 
+type EndpointEntry = NonNullable<ModuleEntry['endpoints']>[number];
+
 /** The first 12 of 64 digits identify a digest, as in git. */
 const SHORT_DIGEST = /^sha256:([0-9a-f]{12})[0-9a-f]*$/;
 const GOOD_ENDPOINT_STATES: ReadonlySet<string> = new Set(['up', 'closed']);
@@ -84,12 +86,22 @@ function formatReason({ file, reason, hint, endpoints }: ModuleEntry, modulesOnl
   if (reason !== null) lines.push(`  ${toPrintable(file)}: ${toPrintable(reason)}`);
   if (hint !== null) lines.push(`  hint: ${toPrintable(hint)}`);
   if (modulesOnly) return lines;
-  for (const { endpoint, state, until } of endpoints ?? []) {
-    if (GOOD_ENDPOINT_STATES.has(state)) continue;
-    const end = until === null || until === undefined ? '' : ` until ${toPrintable(until)}`;
-    lines.push(`  endpoint ${toPrintable(endpoint)} is ${toPrintable(state)}${end}`);
-  }
-  return lines;
+  return [...lines, ...(endpoints ?? []).flatMap(formatEndpoint)];
+}
+
+/** The endpoint, if it is not up, and its routes with a circuit breaker that is not closed. */
+function formatEndpoint({ endpoint, state, until, routes }: EndpointEntry): string[] {
+  const name = toPrintable(endpoint);
+  const own = `  endpoint ${name} is ${formatBreaker(state, until)}`;
+  const ofRoutes = (routes ?? []).map(
+    (one) =>
+      `  route ${toPrintable(one.route)} at ${name} is ${formatBreaker(one.state, one.until)}`,
+  );
+  return GOOD_ENDPOINT_STATES.has(state) ? ofRoutes : [own, ...ofRoutes];
+}
+
+function formatBreaker(state: string, until: string | null | undefined): string {
+  return until == null ? toPrintable(state) : `${toPrintable(state)} until ${toPrintable(until)}`;
 }
 
 /** `3 modules: 2 live, 1 refused` */

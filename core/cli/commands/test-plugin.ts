@@ -5,6 +5,7 @@ import { PluginError } from '../../plugin-loader/plugin-error.js';
 import { type PluginManifest, readPluginManifest } from '../../plugin-loader/plugin-manifest.js';
 import { ADAPTER_CLAUSES } from '../../testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../../testkit/clauses/authentication.js';
+import { SURFACE_CLAUSES } from '../../testkit/clauses/surfaces.js';
 import { CommandError, reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
@@ -43,14 +44,14 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const only = readOnly(command.opts<TestPluginOptions>().only);
   const folder = await findPluginFolder(argument);
   return reportFailure(async () => {
-    const { plugin, adapters } = await loadPlugin(folder);
+    const { plugin, exports } = await loadPlugin(folder);
     const subjects = await readSubjects(plugin.entryPath);
     const isJson = wantsJson(command);
     // Not awaited: stdout keeps the order.
     const write = (text: string) => void (isJson ? null : context.print(text));
     const { name, version } = plugin;
     write(`plugin '${name}' ${version}\n`);
-    const scores = await testSubjects(adapters, subjects, {
+    const scores = await testSubjects(exports, subjects, {
       only,
       onSubject: (subject) => write(`\n${subject}\n`),
       onResult: (result) => write(formatClause(result)),
@@ -68,12 +69,12 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
 async function loadPlugin(folder: string) {
   const plugin = await readPluginManifest(folder, 'folder');
   if ('error' in plugin) throw new CommandError(plugin.error.message);
-  return { plugin, adapters: await importAdapters(plugin) };
+  return { plugin, exports: await importExports(plugin) };
 }
 
-async function importAdapters(plugin: PluginManifest) {
+async function importExports(plugin: PluginManifest) {
   try {
-    return (await importPlugin(plugin)).adapters;
+    return await importPlugin(plugin);
   } catch (error) {
     if (error instanceof PluginError) throw new CommandError(error.message, { cause: error });
     throw error;
@@ -88,7 +89,9 @@ function formatReasons(scores: readonly SubjectScore[]): string {
 function readOnly(list: string | undefined): readonly string[] | undefined {
   if (list === undefined) return undefined;
   const ids = list.split(',');
-  const clauses = new Set([...ADAPTER_CLAUSES, ...AUTHENTICATION].map(({ id }) => id));
+  const clauses = new Set(
+    [...ADAPTER_CLAUSES, ...AUTHENTICATION, ...SURFACE_CLAUSES].map(({ id }) => id),
+  );
   if (ids.every((id) => clauses.has(id))) return ids;
   throw new ConfigError('--only must be clause ids separated by commas, such as answer.body');
 }

@@ -21,12 +21,15 @@ interface TokenOptions {
   readonly scope: readonly string[];
   readonly expires: string;
   readonly all?: true;
+  readonly headerKey?: true;
 }
 
 interface Action {
   readonly file: string;
   readonly subject: string | undefined;
   readonly options: TokenOptions;
+  /** The header of API keys; `null` where none is configured. */
+  readonly tokenHeader: string | null;
   readonly isJson: boolean;
 }
 
@@ -37,6 +40,8 @@ with the digest that starts with the given 8 or more digits. A running host appl
 changes within seconds.`;
 
 const DEFAULT_EXPIRY = '90d';
+/** The usual header of API keys. */
+const DEFAULT_HEADER = 'x-api-key';
 
 type Run = (action: Action, context: CommandContext) => Promise<ExitCode>;
 
@@ -51,20 +56,22 @@ export function define(command: Command): void {
     )
     .option('--scope <scope>', 'create: scope of the token; repeatable', collect, [])
     .option('--expires <when>', 'create: expiry: 90d, 12h, a time, or never', DEFAULT_EXPIRY)
+    .option('--header-key', 'create: print the header line to send, such as x-api-key: …')
     .option('--all', 'revoke: all tokens of the ID')
     .addHelpText('after', HELP);
   addJsonOption(command, 'the result');
-  addSettings(command, ['tokens']);
+  addSettings(command, ['tokens', 'tokenHeader']);
 }
 
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [name = '', subject] = command.args;
-  const { config } = await readSettings(['tokens'], command, context);
+  const { config } = await readSettings(['tokens', 'tokenHeader'], command, context);
   if (config.tokens === null) {
     throw new ConfigError('no tokens file is configured: set --tokens FILE or MODGATE_TOKENS');
   }
   const options = command.opts<TokenOptions>();
-  const action = { file: config.tokens, subject, options, isJson: wantsJson(command) };
+  const { tokens: file, tokenHeader } = config;
+  const action = { file, subject, options, tokenHeader, isJson: wantsJson(command) };
   return reportFailure(() => ACTIONS[name as keyof typeof ACTIONS](action, context));
 }
 
@@ -74,7 +81,7 @@ function collect(scope: string, before: readonly string[]): string[] {
 }
 
 async function create(
-  { file, subject, options, isJson }: Action,
+  { file, subject, options, tokenHeader, isJson }: Action,
   context: CommandContext,
 ): Promise<ExitCode> {
   if (subject === undefined || !ACTOR_ID.test(subject)) {
@@ -92,7 +99,17 @@ async function create(
   await editTokenFile(file, (text) => text.add(entry));
   const validity = expiry === undefined ? 'without expiry' : `until ${expiry}`;
   process.stderr.write(`modgate: valid ${validity}; store it now, it is not shown again\n`);
-  await context.print(`${isJson ? JSON.stringify({ token, ...entry }) : token}\n`);
+  if (options.headerKey === undefined) {
+    await context.print(`${isJson ? JSON.stringify({ token, ...entry }) : token}\n`);
+    return EXIT.ok;
+  }
+  const header = tokenHeader ?? DEFAULT_HEADER;
+  if (tokenHeader === null) {
+    process.stderr.write(`modgate: start the host with --token-header ${header}\n`);
+  }
+  await context.print(
+    `${isJson ? JSON.stringify({ token, header, ...entry }) : `${header}: ${token}`}\n`,
+  );
   return EXIT.ok;
 }
 

@@ -1,4 +1,4 @@
-import { createDevAuthenticator } from '../../auth/dev-tokens.js';
+import { parseDevToken } from '../../auth/dev-tokens.js';
 import type { Actor } from '../../contract/index.js';
 import { InvalidFile } from '../../document/diagnostic.js';
 import { explainPath } from '../../http/routes/explain-query.js';
@@ -41,7 +41,7 @@ export async function explainFromFiles(
 }
 
 async function readActor(token: string | null): Promise<Actor | null> {
-  return token === null ? null : createDevAuthenticator().authenticate({ scheme: 'bearer', token });
+  return token === null ? null : parseDevToken(token);
 }
 
 function createRecord(checked: CheckedDescriptor): ExplainedRecord {

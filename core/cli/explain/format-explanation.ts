@@ -1,5 +1,6 @@
 import type {
   ExplainedCheck,
+  ExplainedEndpoint,
   ExplainedHeader,
   ExplainedRoute,
   Explanation,
@@ -22,10 +23,7 @@ export function formatExplanation(explanation: Explanation): string {
     formatSubjects(explanation),
     section('checks', checks.flatMap(formatCheck)),
     section('headers to the provider', formatHeaders(explanation.headers)),
-    section(
-      'endpoints',
-      endpoints.map(({ endpoint, state }) => `${endpoint} (${state})`),
-    ),
+    section('endpoints', endpoints.map(formatEndpoint)),
     section('limits', formatLimits(explanation)),
   ];
   return blocks
@@ -62,6 +60,7 @@ function formatRoute({ method, declared_path, capability }: ExplainedRoute): str
 function formatBody({ policy, max_bytes }: NonNullable<Explanation['body']>): string {
   if (policy === 'ignored') return 'ignored';
   if (policy === 'empty') return 'must be empty';
+  if (policy === 'optional') return `none, or JSON of at most ${max_bytes} bytes`;
   return `must be JSON, at most ${max_bytes} bytes`;
 }
 
@@ -71,6 +70,10 @@ function formatCheck({ check, outcome, status, detail, next_actions }: Explained
     `${MARKS[outcome].padEnd(5)} ${check.padEnd(11)} ${prefix}${detail}`,
     ...next_actions.map((action) => `${' '.repeat(18)}${action}`),
   ];
+}
+
+function formatEndpoint({ endpoint, state, target }: ExplainedEndpoint): string {
+  return `${endpoint} (${state})${target === undefined ? '' : ` gets ${target}`}`;
 }
 
 function formatHeaders(headers: readonly ExplainedHeader[]): string[] {

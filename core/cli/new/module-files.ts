@@ -41,7 +41,7 @@ function createSchemaLine(schemas: string | null, up: '' | '../', name: string):
 }
 
 /** `acme/crm` becomes `acme-crm`. Avoids names that end in `.manifest`, which are never descriptors. */
-function createStem(name: string): string {
+export function createStem(name: string): string {
   return name.replaceAll('/', '-').replace(/\.manifest$/, '-manifest');
 }
 
@@ -98,7 +98,7 @@ function sayHello({ pathParams }) {
 `;
 
 /** Quotes only texts that YAML would parse as another type: 1.0, true, null. */
-function quote(text: string): string {
+export function quote(text: string): string {
   const isPlain = parseStructuredText(text, 'yaml').value === text;
   return isPlain ? text : `'${text}'`;
 }

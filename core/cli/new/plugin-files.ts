@@ -6,7 +6,8 @@ import { ConfigError } from '../../errors.js';
 import { readVersion } from '../../version.js';
 import type { NewFile } from './write-new-files.js';
 
-const TEMPLATE = fileURLToPath(new URL('./plugin-template', import.meta.url));
+/** The folder of the template of each. */
+const TEMPLATES = { plugin: 'plugin-template', surface: 'surface-template' } as const;
 const SUFFIX = '.template';
 
 /** A package name with an optional scope. Its last part is the name of the plugin and the folder. */
@@ -19,11 +20,14 @@ const COMMON_PREFIX = /^modgate-(?=[a-z])/;
 const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 
 /**
- * Creates the files of a new plugin in a folder of its name: an adapter for a line protocol, its tests and
- * the package files.
+ * Creates the files of a new plugin in a folder of its name: an adapter for a line protocol or a surface, its
+ * tests and the package files.
  * @throws ConfigError for an invalid name.
  */
-export async function createPluginFiles(packageName: string): Promise<NewFile[]> {
+export async function createPluginFiles(
+  packageName: string,
+  what: keyof typeof TEMPLATES,
+): Promise<NewFile[]> {
   const name = PACKAGE_NAME.exec(packageName)?.[1];
   if (name === undefined) {
     throw new ConfigError(
@@ -35,15 +39,17 @@ export async function createPluginFiles(packageName: string): Promise<NewFile[]>
     package: packageName,
     name,
     kind: name.replace(COMMON_PREFIX, ''),
+    surface: name.replace(COMMON_PREFIX, ''),
     ...readRanges(),
   };
-  const paths = (await readdir(TEMPLATE, { recursive: true })).filter((path) =>
+  const template = fileURLToPath(new URL(`./${TEMPLATES[what]}`, import.meta.url));
+  const paths = (await readdir(template, { recursive: true })).filter((path) =>
     path.endsWith(SUFFIX),
   );
   return Promise.all(
     paths.toSorted().map(async (path) => ({
       path: join(name, renameFile(path)),
-      text: fillIn(await readFile(join(TEMPLATE, path), 'utf8'), values),
+      text: fillIn(await readFile(join(template, path), 'utf8'), values),
     })),
   );
 }

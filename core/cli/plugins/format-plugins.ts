@@ -9,6 +9,7 @@ const COLUMNS: readonly TableColumn[] = [
   { title: 'INTEGRITY' },
   { title: 'KINDS' },
   { title: 'AUTHENTICATORS' },
+  { title: 'SURFACES' },
 ];
 
 /** One row per plugin, followed by its folder, unless it is shipped, and its problem. */
@@ -22,7 +23,7 @@ export function formatPlugins(plugins: readonly PluginListEntry[]): string {
 }
 
 function formatRow(plugin: PluginListEntry): string[] {
-  const { name, version, state, integrity, kinds, authenticators } = plugin;
+  const { name, version, state, integrity, kinds, authenticators, surfaces } = plugin;
   const cells = [
     name,
     version ?? '-',
@@ -30,6 +31,7 @@ function formatRow(plugin: PluginListEntry): string[] {
     integrity,
     formatNames(kinds),
     formatNames(authenticators),
+    formatNames(surfaces),
   ];
   return cells.map(toPrintable);
 }

@@ -2,13 +2,13 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../../errors.js';
-import type { AdapterSubject, AuthenticatorSubject } from '../../testkit/index.js';
+import type { AdapterSubject, AuthenticatorSubject, SurfaceSubject } from '../../testkit/index.js';
 import { toPrintable } from '../output/escape.js';
 
-export type Subject = AdapterSubject | AuthenticatorSubject;
+export type Subject = AdapterSubject | AuthenticatorSubject | SurfaceSubject;
 
 /** Beside the entry of a plugin: exports what the suites need to test it. */
-export const TESTKIT_FILE = 'testkit.js';
+const TESTKIT_FILE = 'testkit.js';
 
 /** @throws ConfigError for a file that is missing, cannot be imported, or exports no subjects. */
 export async function readSubjects(entryPath: string): Promise<readonly Subject[]> {
@@ -25,7 +25,7 @@ export async function readSubjects(entryPath: string): Promise<readonly Subject[
   const { subjects } = await importFile(path);
   if (Array.isArray(subjects) && subjects.length > 0 && subjects.every(isSubject)) return subjects;
   throw new ConfigError(
-    `${path} must export subjects: a list of { adapter, start } or { name, start }`,
+    `${path} must export subjects: a list of { adapter, start }, { name, start } or { surface }`,
   );
 }
 
@@ -40,7 +40,8 @@ async function importFile(path: string): Promise<{ readonly subjects?: unknown }
 
 function isSubject(value: unknown): value is Subject {
   if (typeof value !== 'object' || value === null) return false;
-  const { start, adapter, name } = value as Record<string, unknown>;
+  const { start, adapter, name, surface } = value as Record<string, unknown>;
+  if (isObject(surface)) return true;
   return typeof start === 'function' && (isObject(adapter) || typeof name === 'string');
 }
 

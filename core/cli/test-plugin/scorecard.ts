@@ -10,12 +10,12 @@ export interface SubjectScore {
   readonly reason: string | null;
 }
 
-export interface Scorecard {
+interface Scorecard {
   readonly plugin: { readonly name: string; readonly version: string; readonly folder: string };
   readonly subjects: readonly SubjectScore[];
 }
 
-export interface Summary {
+interface Summary {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;

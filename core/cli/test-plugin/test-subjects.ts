@@ -1,26 +1,34 @@
-import type { ProviderAdapter } from '../../contract/index.js';
+import type { ProviderAdapter, SurfaceFactory } from '../../contract/index.js';
 import {
   type AdapterSubject,
   type AuthenticatorSubject,
   type ClauseResult,
   runAdapterClauses,
   runAuthenticatorClauses,
+  runSurfaceClauses,
+  type SurfaceSubject,
 } from '../../testkit/index.js';
 import type { Subject } from './read-subjects.js';
 import type { SubjectScore } from './scorecard.js';
 
-export interface TestOptions {
+interface TestOptions {
   readonly only: readonly string[] | undefined;
   readonly onSubject: (subject: string) => void;
   readonly onResult: (result: ClauseResult) => void;
 }
 
+/** What a plugin exports and is tested itself. */
+interface TestedExports {
+  readonly adapters: ReadonlyMap<string, ProviderAdapter>;
+  readonly surfaces: ReadonlyMap<string, SurfaceFactory>;
+}
+
 /**
- * Tests each adapter that the plugin exports, the same object that a host would use, and each
- * authenticator with a subject.
+ * Tests each adapter and surface that the plugin exports, the same object that a host would use, and
+ * each authenticator with a subject.
  */
 export async function testSubjects(
-  adapters: ReadonlyMap<string, ProviderAdapter>,
+  { adapters, surfaces }: TestedExports,
   subjects: readonly Subject[],
   options: TestOptions,
 ): Promise<SubjectScore[]> {
@@ -31,6 +39,16 @@ export async function testSubjects(
       .find((candidate) => candidate.adapter.kind === kind);
     const run = subject && ((each: OnResult) => runAdapter({ ...subject, adapter }, each, options));
     scores.push(await score(`adapter '${kind}'`, run, options));
+  }
+  for (const [name, surface] of surfaces) {
+    const subject = subjects
+      .filter(isSurfaceSubject)
+      .find((candidate) => candidate.surface.name === name);
+    const run =
+      subject &&
+      ((onResult: OnResult) =>
+        runSurfaceClauses({ ...subject, surface }, { ...pickOnly(options), onResult }));
+    scores.push(await score(`surface '${name}'`, run, options));
   }
   for (const subject of subjects.filter(isAuthenticatorSubject)) {
     const run = (onResult: OnResult) =>
@@ -107,5 +125,9 @@ function isAdapterSubject(subject: Subject): subject is AdapterSubject {
 }
 
 function isAuthenticatorSubject(subject: Subject): subject is AuthenticatorSubject {
-  return !('adapter' in subject);
+  return !('adapter' in subject) && !('surface' in subject);
+}
+
+function isSurfaceSubject(subject: Subject): subject is SurfaceSubject {
+  return 'surface' in subject;
 }

@@ -89,7 +89,9 @@ async function replaceFile(file: string, text: string): Promise<void> {
   const beside = join(dirname(file), `.${basename(file)}.${process.pid}.new`);
   try {
     const before = await stat(file).catch(() => null);
-    const handle = await open(beside, 'w', NEW_FILE_MODE);
+    // One that an earlier process has left.
+    await rm(beside, { force: true });
+    const handle = await open(beside, 'wx', NEW_FILE_MODE);
     try {
       await handle.writeFile(text);
       if (before !== null) await handle.chmod(before.mode & PERMISSION_BITS);

@@ -1,12 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HostError } from '../../errors.js';
+import { BodyPieces } from '../../lib/body-pieces.js';
 import { ClientClosed } from '../../operations/request.js';
+import type { HeldMemory } from '../../provider/held-memory.js';
 
-export interface BodyLimits {
+interface BodyLimits {
+  /** Counts the body while it is read. */
+  readonly held: HeldMemory;
   /** Bytes. */
   readonly limit: number;
   /** How long the host waits for the next part of the body. Milliseconds. */
   readonly timeoutMs: number;
+  /** The status for a longer body. Default 400. */
+  readonly tooLargeStatus?: number | undefined;
 }
 
 // A client whose request was rejected may still be sending. Its body is read and discarded, so that the
@@ -19,18 +25,20 @@ const EMPTY = Buffer.alloc(0);
 /**
  * Reads the whole body. A client that waits for `100 Continue` gets it here.
  * @throws HostError 400 as soon as the body is known to be longer than `limit`; 408 when it stalls.
+ * @throws RejectedCall when the body exceeds a memory budget.
  * @throws ClientClosed when the connection ends before the body does.
  */
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { limit, timeoutMs }: BodyLimits,
+  { held, limit, timeoutMs, tooLargeStatus }: BodyLimits,
 ): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? Number.NaN);
-  if (announced > limit) throw createLengthError(limit);
+  const createError = () => createLengthError(limit, undefined, tooLargeStatus);
+  if (announced > limit) throw createError();
   if (announced === 0 || !hasBody(request)) return EMPTY;
   if (request.headers.expect !== undefined) response.writeContinue();
-  return withStallTimeout(request, timeoutMs, collect(request, limit));
+  return withStallTimeout(request, timeoutMs, collect(request, limit, held, createError));
 }
 
 /** A request without either header has no body (RFC 9112 6.3). */
@@ -38,25 +46,27 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
+function collect(
+  request: IncomingMessage,
+  limit: number,
+  held: HeldMemory,
+  createError: () => HostError,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const pieces = new BodyPieces();
     const stop = () => {
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
     };
     const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= limit) {
-        chunks.push(chunk);
-        return;
-      }
+      pieces.add(chunk);
+      const rejection = pieces.length > limit ? createError() : held.hold(chunk.length);
+      if (rejection === null) return;
       stop();
-      reject(createLengthError(limit));
+      reject(rejection);
     };
     const onEnd = () => {
       stop();
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size));
+      resolve(pieces.join());
     };
     const onClose = () => {
       stop();
@@ -104,8 +114,9 @@ export function discardBody(request: IncomingMessage): void {
   request.once('close', () => clearTimeout(timer));
 }
 
-export function createLengthError(limit: number, cause?: unknown): HostError {
+export function createLengthError(limit: number, cause?: unknown, status = 400): HostError {
   return new HostError('validation_failed', `the body is longer than ${limit} bytes`, {
+    status,
     errors: [{ field: 'body', reason: `longer than ${limit} bytes` }],
     nextActions: [`send at most ${limit} bytes`],
     cause,

@@ -3,7 +3,7 @@ import type { TargetProblem } from '../../operations/explain/explanation.js';
 import { parseTarget } from './target.js';
 
 const PREFIX = '/modules/';
-const MARK = '/http/';
+const MARK = '/http';
 
 // The rules of target.ts in detail. A property test compares the two.
 const REWRITTEN = /[^!$-;=@-[\]_a-z~]/;
@@ -56,7 +56,7 @@ export function findTargetProblem(target: string): TargetProblem | null {
   return (
     findModuleProblem(path.slice(PREFIX.length, moduleEnd)) ??
     findQueryProblem(target.slice(path.length)) ??
-    findPathProblem(path.slice(moduleEnd + MARK.length))
+    findPathProblem(path.slice(moduleEnd + MARK.length + 1))
   );
 }
 

@@ -6,16 +6,17 @@ import type { ModuleTarget } from '../../operations/request.js';
  * that are matched, authorized and forwarded are the same.
  */
 export type ParsedTarget =
-  /** Not of the shape `/modules/{module}/http/{*path}`: a route of the host, or unknown. */
+  /** Not of the shape `/modules/{module}/http` or `/modules/{module}/http/{*path}`: a route of the host, or unknown. */
   | { readonly kind: 'host' }
-  /** Of the shape, but no route can match it: 404 after authentication. */
-  | { readonly kind: 'unmatched' }
+  /** Of the shape, but no route can match it: 404 after authentication. `module` is `null` if it has no valid name. */
+  | { readonly kind: 'unmatched'; readonly module: string | null }
   | ({ readonly kind: 'module' } & ModuleTarget);
 
 const PREFIX = '/modules/';
-const MARK = '/http/';
+const MARK = '/http';
+const ROOT = '/';
 const HOST: ParsedTarget = { kind: 'host' };
-const UNMATCHED: ParsedTarget = { kind: 'unmatched' };
+const UNMATCHED: ParsedTarget = { kind: 'unmatched', module: null };
 
 // Visible ASCII except for what a URL parser rewrites or splits on: " # < > ? \ ^ ` { | }
 const UNREWRITTEN_PATH = /^[!$-;=@-[\]_a-z~]*$/;
@@ -34,14 +35,17 @@ export function parseTarget(target: string): ParsedTarget {
   const path = queryStart === -1 ? target : target.slice(0, queryStart);
   const moduleEnd = path.indexOf('/', PREFIX.length);
   if (moduleEnd === -1 || !path.startsWith(MARK, moduleEnd)) return HOST;
+  // `/modules/{module}/http` is the root, as with a slash behind it.
+  const localPath = path.slice(moduleEnd + MARK.length) || ROOT;
+  if (!localPath.startsWith('/')) return HOST;
 
   const query = queryStart === -1 ? '' : target.slice(queryStart);
   const module = decodeSegment(path.slice(PREFIX.length, moduleEnd));
-  if (module === null || !MODULE_NAME.test(module) || !SENDABLE_QUERY.test(query)) return UNMATCHED;
+  if (module === null || !MODULE_NAME.test(module)) return UNMATCHED;
+  if (!SENDABLE_QUERY.test(query)) return { kind: 'unmatched', module };
 
-  const localPath = path.slice(moduleEnd + MARK.length - 1);
   const segments = decodeSegments(localPath);
-  if (segments === null) return UNMATCHED;
+  if (segments === null) return { kind: 'unmatched', module };
   return {
     kind: 'module',
     module,
@@ -49,6 +53,16 @@ export function parseTarget(target: string): ParsedTarget {
     segments,
     providerPath: localPath.includes('%') ? `/${segments.join('/')}` : localPath,
   };
+}
+
+/** The permission of a target of the console bridge; `null` for any other. */
+export function readBridgePermission({ segments }: ModuleTarget): string | null {
+  return segments.length === 2 && segments[0] === 'console-bridge' ? (segments[1] ?? null) : null;
+}
+
+/** Whether the path is below `/modules/`, of any shape. */
+export function isUnderModules(target: string): boolean {
+  return target.startsWith(PREFIX) || target.replace(ABSOLUTE_FORM, '').startsWith(PREFIX);
 }
 
 /** An absolute-form target never matches, but is authenticated first, as any other of the shape. */
@@ -59,6 +73,7 @@ function parseForeignForm(target: string): ParsedTarget {
 }
 
 function decodeSegments(localPath: string): string[] | null {
+  if (localPath === ROOT) return [];
   if (!UNREWRITTEN_PATH.test(localPath)) return null;
   const segments = localPath.slice(1).split('/');
   for (let index = 0; index < segments.length; index += 1) {

@@ -1,22 +1,47 @@
 import type { Log } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
+import { createOverloadError } from '../../operations/forward/overload.js';
 import { ProviderError } from '../../operations/forward/provider-error.js';
 import type { Reply } from '../../operations/reply.js';
 import { ClientClosed } from '../../operations/request.js';
+import { RejectedCall } from '../../provider/rejected-call.js';
+import { isUnderModules } from '../request/target.js';
 import type { RequestContext } from '../request-context.js';
 import { createProblemReply } from './problem.js';
 
-/** Converts any error of a step to a Problem; `null` when the client has closed the connection. */
-export function createErrorReply(error: unknown, request: RequestContext, log: Log): Reply | null {
+/** Distinguishes the Problem from a provider's own error, which raw mode passes on. */
+const ORIGIN = ['modgate-origin', 'host'];
+const NO_HEADERS: readonly string[] = [];
+
+/**
+ * Converts any error of a step to a Problem; `null` when the client has closed the connection.
+ * @param challenges what a 401 lists
+ */
+export function createErrorReply(
+  error: unknown,
+  request: RequestContext,
+  log: Log,
+  challenges: readonly string[],
+): Reply | null {
   if (error instanceof ClientClosed) {
     request.req.destroy();
     return null;
   }
-  if (error instanceof ProviderError) request.trace.failure = error.failure;
-  const isExpected = error instanceof HostError;
+  if (error instanceof ProviderError) {
+    request.trace.failure = error.failure;
+    request.trace.failureDetail = error.failureDetail;
+  }
+  const known = error instanceof RejectedCall ? createOverloadError(error) : error;
+  const isExpected = known instanceof HostError;
   if (!isExpected) log.error({ err: error, request_id: request.requestId }, 'request failed');
-  const problem = isExpected ? error : createInternalError(error);
-  return createProblemReply(problem, request, request.headers.get('accept'));
+  const problem = isExpected ? known : createInternalError(error);
+  request.trace.reason = problem.reason;
+  const headers = isUnderModules(request.req.url ?? '') ? ORIGIN : NO_HEADERS;
+  return createProblemReply(problem, request, {
+    accept: request.headers.get('accept'),
+    challenges,
+    headers,
+  });
 }
 
 /** Reveals nothing of the error: the log has it, under the id of the request. */

@@ -15,6 +15,7 @@ export interface Problem {
   readonly next_actions?: readonly string[];
 }
 
+const CHALLENGE_HEADER = 'www-authenticate';
 const PROBLEM_TYPE = 'application/problem+json';
 
 function createProblem(error: HostError, ids: RequestIds): Problem {
@@ -31,21 +32,33 @@ function createProblem(error: HostError, ids: RequestIds): Problem {
   };
 }
 
-/** @param accept the client's `accept` header */
+interface ProblemReplyOptions {
+  /** The client's `accept` header. */
+  readonly accept?: string | undefined;
+  /** What a 401 lists, unless the error has its own. */
+  readonly challenges?: readonly string[];
+  /** Headers beyond those of every Problem: names and values in turn. */
+  readonly headers?: readonly string[];
+}
+
 export function createProblemReply(
   error: HostError,
   ids: RequestIds,
-  accept: string | undefined,
+  { accept, challenges = [], headers: more = [] }: ProblemReplyOptions = {},
 ): Reply {
   const headers = Object.entries(error.headers).flat();
-  if (error.status === 401) headers.push('www-authenticate', 'Bearer');
+  // A surface that signs people in has a challenge of its own.
+  if (error.status === 401 && error.headers[CHALLENGE_HEADER] === undefined) {
+    for (const challenge of challenges) headers.push(CHALLENGE_HEADER, challenge);
+  }
+  headers.push(...more);
   const text = JSON.stringify(createProblem(error, ids));
   const contentType = asksForProblemType(accept) ? PROBLEM_TYPE : JSON_TYPE;
   return Reply.error(error.status, text, contentType, headers);
 }
 
 /** Only a client that names the type gets it; the default is application/json. */
-export function asksForProblemType(accept: string | undefined): boolean {
+function asksForProblemType(accept: string | undefined): boolean {
   if (accept === undefined || accept === '*/*') return false;
   return accept.split(',').some((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());

@@ -1,13 +1,21 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Log } from '../../contract/index.js';
 import { BatchQueue } from '../../lib/batch-queue.js';
 import type { Reply } from '../../operations/reply.js';
+import type { HeldMemory } from '../../provider/held-memory.js';
 import type { RequestIds } from '../request/ids.js';
 import { writeReply } from './write-reply.js';
 
+/** The request that a reply is for. */
+interface RepliedRequest extends RequestIds {
+  /** Learns that the client reads the reply slowly. */
+  readonly held?: Pick<HeldMemory, 'beginSending'>;
+}
+
 interface QueuedReply {
   readonly response: ServerResponse;
-  readonly ids: RequestIds;
+  readonly request: RepliedRequest;
   /** Runs before the reply is written; `null` if the client has closed the connection. */
   readonly finish: () => Reply | null;
 }
@@ -32,22 +40,25 @@ export class ReplyQueue {
     this.#options = options;
   }
 
-  add(response: ServerResponse, ids: RequestIds, finish: () => Reply | null): void {
-    const queued = { response, ids, finish };
+  add(response: ServerResponse, request: RepliedRequest, finish: () => Reply | null): void {
+    const queued = { response, request, finish };
     // A client that is still sending gets its response at once: the next bytes may end the connection.
     if (response.req.complete) this.#queue.add(queued);
     else this.#write(queued);
   }
 
-  #write({ response, ids, finish }: QueuedReply): void {
+  #write({ response, request, finish }: QueuedReply): void {
     const { lifecycle, sendTimeoutMs, log } = this.#options;
     try {
       const reply = finish();
       if (reply === null) return;
-      writeReply(response, reply, ids, lifecycle.isClosing);
-      setSendTimeout(response, sendTimeoutMs);
+      writeReply(response, reply, request, lifecycle.isClosing);
+      if (response.socket === null || response.writableLength === 0) return;
+      // Small responses fit into the buffers of the system.
+      request.held?.beginSending();
+      setSendTimeout(response, response.socket, sendTimeoutMs);
     } catch (error) {
-      log.error({ err: error, request_id: ids.requestId }, 'response could not be written');
+      log.error({ err: error, request_id: request.requestId }, 'response could not be written');
       response.destroy();
     }
   }
@@ -55,11 +66,9 @@ export class ReplyQueue {
 
 /**
  * Closes the connection if the client reads nothing of the response for `timeoutMs`, since the rest of it is held
- * in memory. Small responses fit into the buffers of the system and need no timeout.
+ * in memory.
  */
-function setSendTimeout(response: ServerResponse, timeoutMs: number): void {
-  const { socket } = response;
-  if (socket === null || response.writableLength === 0) return;
+function setSendTimeout(response: ServerResponse, socket: Socket, timeoutMs: number): void {
   // Node destroys a socket that times out and has no listener for it.
   socket.setTimeout(timeoutMs);
   // Before Node sets the idle timeout, which it does in the same event.

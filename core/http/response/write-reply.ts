@@ -2,7 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { Reply } from '../../operations/reply.js';
 import type { RequestIds } from '../request/ids.js';
 
-const COMMON_HEADERS = ['x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
+const NO_STORE = 'no-store';
+/** They have no body, and so no length (RFC 9110, 8.6). */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 /** Up to here copying the pieces of a body is cheaper than writing them one by one. Bytes. */
 const JOINED_BYTES = 16_384;
 
@@ -11,12 +13,15 @@ const JOINED_BYTES = 16_384;
  * @param isLast whether the connection is closed after the response
  */
 export function listHeaders(
-  { contentType, headers, length }: Reply,
+  { status, contentType, cacheControl, headers, length }: Reply,
   { requestId, correlationId }: RequestIds,
   isLast: boolean,
 ): string[] {
-  const head = ['x-request-id', requestId, 'x-correlation-id', correlationId, ...COMMON_HEADERS];
-  head.push('content-type', contentType, 'content-length', String(length), ...headers);
+  const head = ['x-request-id', requestId, 'x-correlation-id', correlationId];
+  head.push('x-content-type-options', 'nosniff', 'cache-control', cacheControl ?? NO_STORE);
+  if (contentType !== null) head.push('content-type', contentType);
+  if (!BODILESS.has(status)) head.push('content-length', String(length));
+  head.push(...headers);
   if (isLast && !headers.includes('connection')) head.push('connection', 'close');
   return head;
 }

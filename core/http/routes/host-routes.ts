@@ -1,20 +1,30 @@
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
+import type { Actor } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import { isLoopbackHostHeader } from '../../lib/loopback.js';
 import { authorize } from '../../operations/authorization.js';
 import type { Explain } from '../../operations/explain/explain.js';
+import type { ExplainCalls } from '../../operations/explain/explain-calls.js';
+import { assertSignedBody } from '../../operations/forward/signed-body.js';
 import { Reply } from '../../operations/reply.js';
+import type { ListAudit } from '../../operations/status/list-audit.js';
 import type { ListCalls } from '../../operations/status/list-calls.js';
 import type { ListManifests } from '../../operations/status/list-manifests.js';
 import type { ListModules } from '../../operations/status/list-modules.js';
 import type { ListPlugins } from '../../operations/status/list-plugins.js';
+import type { ReadDescriptor } from '../../operations/status/read-descriptor.js';
 import type { ReadMetrics } from '../../operations/status/read-metrics.js';
+import type { ReadOpenApi } from '../../operations/status/read-openapi.js';
 import { type Authentication, authenticate } from '../authenticate-request.js';
 import type { HostContext, HostState, RequestContext } from '../request-context.js';
 import { isProblemCode, renderProblemPage } from '../response/problem-page.js';
+import { readAuditQuery } from './audit-query.js';
 import { readCallQuery } from './calls-query.js';
 import { readExplainInput } from './explain-query.js';
+import { readOpenApiQuery } from './openapi-query.js';
+import { createQueryError, moduleParameter, readQuery } from './query.js';
+import { createUnknownPath } from './unknown-path.js';
 
 export interface HostRoutesOptions {
   readonly authentication: Authentication;
@@ -22,8 +32,12 @@ export interface HostRoutesOptions {
   readonly listManifests: ListManifests;
   readonly listPlugins: ListPlugins;
   readonly explain: Explain;
+  readonly explainCalls: ExplainCalls;
   readonly listCalls: ListCalls;
+  readonly listAudit: ListAudit;
+  readonly readDescriptor: ReadDescriptor;
   readonly readMetrics: ReadMetrics;
+  readonly readOpenApi: ReadOpenApi;
   /** The keys with which providers verify `modgate-identity`. */
   readonly identityKeys: () => unknown;
   /** Whether `GET /metrics` needs no credentials: on a host that listens on loopback only. */
@@ -45,23 +59,50 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
     handle: (request: RequestContext, ctx: HostContext) => Promise<Reply>,
   ) => {
     router.get(path, async (ctx) => {
-      await authenticate(ctx.state.request, options.authentication);
+      await authenticateHostCall(ctx.state.request, options.authentication);
       ctx.state.reply = await handle(ctx.state.request, ctx);
     });
   };
   get('/modules', (request) => options.listModules.execute(null, request));
   get('/manifests', (request) => options.listManifests.execute(null, request));
   get('/plugins', (request) => options.listPlugins.execute(null, request));
-  get('/explain', (request, ctx) => options.explain.execute(readExplainInput(ctx), request));
+  get('/explain', (request, ctx) => {
+    const input = readExplainInput(ctx);
+    return 'requestId' in input
+      ? options.explainCalls.execute(input, request)
+      : options.explain.execute(input, request);
+  });
   get('/calls', (request, ctx) => options.listCalls.execute(readCallQuery(ctx), request));
+  get('/openapi.json', (request, ctx) =>
+    options.readOpenApi.execute(readOpenApiQuery(ctx), request),
+  );
+  get('/audit', (request, ctx) => options.listAudit.execute(readAuditQuery(ctx), request));
+  get('/descriptors', (request, ctx) => {
+    const { module } = readQuery(ctx, { module: moduleParameter });
+    if (module === null) throw createQueryError('module', 'missing', ['module']);
+    return options.readDescriptor.execute(module, request);
+  });
   router.get('/metrics', async ({ state }) => {
     const { request } = state;
     // A page that rebinds its name to loopback must not read them.
-    const isPublic = options.hasPublicMetrics && isLoopbackHostHeader(request.headers.get('host'));
-    const actor = isPublic ? null : await authenticate(request, options.authentication);
+    const isPublic =
+      options.hasPublicMetrics &&
+      request.inProcess === null &&
+      isLoopbackHostHeader(request.headers.get('host'));
+    const actor = isPublic ? null : await authenticateHostCall(request, options.authentication);
     state.reply = await options.readMetrics.execute(actor);
   });
   return [router.routes() as unknown as Middleware<HostState>, rejectUnrouted];
+}
+
+/** These routes take no body, so the credentials must not cover one. */
+async function authenticateHostCall(
+  request: RequestContext,
+  authentication: Authentication,
+): Promise<Actor> {
+  const actor = await authenticate(request, authentication);
+  assertSignedBody(request, null);
+  return actor;
 }
 
 function addPublicRoutes(router: Router<HostState>, options: HostRoutesOptions): void {
@@ -95,12 +136,6 @@ const rejectUnrouted: Middleware<HostState> = (ctx) => {
     nextActions: [`use ${allowed.join(' or ')}`],
   });
 };
-
-function createUnknownPath(): HostError {
-  return new HostError('not_found', 'the host has no such path', {
-    nextActions: ['modules are called at /modules/{module}/http/{path}'],
-  });
-}
 
 function createPublicReply(value: unknown): Reply {
   return Reply.json(authorize(null, { kind: 'public' }), value);

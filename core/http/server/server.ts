@@ -1,14 +1,14 @@
 import http, { type RequestListener, type Server } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, isIPv6, type Socket } from 'node:net';
-import type { HostConfig } from '../../config/settings.js';
+import type { HostConfig } from '../../config/host-config.js';
 import type { TlsPair } from '../tls/key-pair.js';
 import type { ReloadedPair } from '../tls/open-tls.js';
 import { closeWithdrawnClients } from '../tls/withdrawn-ca.js';
 import { answerConnect, answerParserError, type RejectionObserver } from './parser-errors.js';
 import { serializeRequests } from './pipelining.js';
 
-export type ServerLimits = Pick<
+type ServerLimits = Pick<
   HostConfig,
   | 'headTimeoutMs'
   | 'requestTimeoutMs'
@@ -17,7 +17,7 @@ export type ServerLimits = Pick<
   | 'maxRequestsPerConnection'
 >;
 
-export interface ConnectionCounts {
+interface ConnectionCounts {
   readonly open: number;
   /** Connections closed because the limit was reached. */
   readonly dropped: number;
@@ -25,7 +25,7 @@ export interface ConnectionCounts {
   readonly failedHandshakes: number;
 }
 
-export interface HostServer {
+interface HostServer {
   readonly counts: ConnectionCounts;
   /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
   listen(host: string, port: number): Promise<{ readonly url: string }>;
@@ -42,7 +42,7 @@ export interface HostServer {
 
 // How late a timeout may be noticed. With Node's default of 30 s the 10 s for a head would be 40 s.
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;
-const MAX_HEAD_BYTES = 16 * 1024;
+export const MAX_HEAD_BYTES = 16 * 1024;
 
 /** Creates a server whose errors are always Problems, also where Node would respond itself. */
 export function createServer(

@@ -8,7 +8,7 @@ import {
 } from './certificate-file.js';
 
 /** `'none'`: no certificate, or one without an actor. `'rejected'`: an invalid one. */
-export type CertificateResult = Actor | 'none' | 'rejected';
+type CertificateResult = Actor | 'none' | 'rejected';
 
 interface ClientCertificate {
   /** `null` when no trusted authority issued it. */

@@ -1,4 +1,4 @@
-import type { HostConfig } from '../../config/settings.js';
+import type { HostConfig } from '../../config/host-config.js';
 import type { Log } from '../../contract/index.js';
 import { assertValidFile } from '../../document/parse-file.js';
 import { ConfigError } from '../../errors.js';
@@ -13,7 +13,7 @@ import { listTlsFiles, parseTlsPair, type TlsFiles, type TlsPair } from './key-p
 
 export type ReloadedPair = ReloadedFile<TlsPair>;
 
-export interface OpenTls {
+interface OpenTls {
   /** `null`: plain HTTP. */
   readonly pair: ReloadedPair | null;
   /** `null`: client certificates are not used. */

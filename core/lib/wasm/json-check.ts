@@ -60,6 +60,13 @@ v128.store(TABS, i8x16.splat(TAB));
 /** Offset of the text in memory. */
 export const TEXT: usize = 7 * STEP;
 
+/** Of the text that was JSON last: how deep arrays and objects are nested. */
+export let depthOfLast: usize = 0;
+/** Of the text that was JSON last: the members of all objects. */
+export let membersOfLast: usize = 0;
+/** Where the last text that is not JSON went wrong: the address of the first byte that cannot be there. */
+export let invalidAt: usize = 0;
+
 /**
  * Whether the `length` bytes at `TEXT`, known to be UTF-8, are JSON (RFC 8259), exactly as `JSON.parse`
  * decides. The caller provides memory for twice the length and `2 * STEP` bytes: the text is followed by a
@@ -70,6 +77,8 @@ export function isJson(length: usize): bool {
   v128.store(end, i8x16.splat(0));
   const brackets = end + STEP;
   let depth: usize = 0;
+  let deepest: usize = 0;
+  let members: usize = 0;
   // The innermost open bracket.
   let bracket: u8 = 0;
   let isName = false;
@@ -81,15 +90,17 @@ export function isJson(length: usize): bool {
       if (at === NOT_JSON) return false;
       if (isName) {
         at = skipSpace(at);
-        if (load<u8>(at) !== COLON) return false;
+        if (load<u8>(at) !== COLON) return isInvalidAt(at);
         at = skipSpace(at + 1);
         isName = false;
+        members += 1;
         continue;
       }
     } else if (isName) {
-      return false;
+      return isInvalidAt(at);
     } else if (first === OPEN_OBJECT || first === OPEN_ARRAY) {
       at = skipSpace(at + 1);
+      if (depth === deepest) deepest += 1;
       if (load<u8>(at) !== first + TO_CLOSING) {
         store<u8>(brackets + depth, bracket);
         depth += 1;
@@ -105,19 +116,33 @@ export function isJson(length: usize): bool {
     // A value has ended; the arrays and objects around it may end here too.
     while (true) {
       at = skipSpace(at);
-      if (depth === 0) return at === end;
+      if (depth === 0) {
+        depthOfLast = deepest;
+        membersOfLast = members;
+        return at === end || isInvalidAt(at);
+      }
       const next = load<u8>(at);
-      at += 1;
       if (next === COMMA) {
-        at = skipSpace(at);
+        at = skipSpace(at + 1);
         isName = bracket === OPEN_OBJECT;
         break;
       }
-      if (next !== bracket + TO_CLOSING) return false;
+      if (next !== bracket + TO_CLOSING) return isInvalidAt(at);
+      at += 1;
       depth -= 1;
       bracket = load<u8>(brackets + depth);
     }
   }
+}
+
+function isInvalidAt(at: usize): bool {
+  invalidAt = at;
+  return false;
+}
+
+function rejectAt(at: usize): usize {
+  invalidAt = at;
+  return NOT_JSON;
 }
 
 /** Usually there is none. */
@@ -156,7 +181,7 @@ function skipString(from: usize): usize {
       continue;
     }
     at += ctz(others);
-    if (load<u8>(at) !== BACKSLASH) return NOT_JSON;
+    if (load<u8>(at) !== BACKSLASH) return rejectAt(at);
     at = skipEscape(at + 1);
     if (at === NOT_JSON) return NOT_JSON;
   }
@@ -165,9 +190,9 @@ function skipString(from: usize): usize {
 /** After a backslash. */
 function skipEscape(from: usize): usize {
   const byte = load<u8>(from);
-  if (byte !== LOWER_U) return isEscape(byte) ? from + 1 : NOT_JSON;
+  if (byte !== LOWER_U) return isEscape(byte) ? from + 1 : rejectAt(from);
   for (let at = from + 1; at <= from + HEX_DIGITS; at += 1) {
-    if (!isHex(load<u8>(at))) return NOT_JSON;
+    if (!isHex(load<u8>(at))) return rejectAt(at);
   }
   return from + 1 + HEX_DIGITS;
 }
@@ -191,14 +216,28 @@ function skipNumberOrLiteral(from: usize, first: u8): usize {
   if (isDigit(first) || first === MINUS) return skipNumber(from, first);
   const word = load<u32>(from);
   if (word === TRUE || word === NULL) return from + 4;
-  return word === FALS && load<u8>(from + 4) === LOWER_E ? from + 5 : NOT_JSON;
+  if (word === FALS) return load<u8>(from + 4) === LOWER_E ? from + 5 : rejectAt(from + 4);
+  return rejectAt(from + countEqualBytes(word, expectWord(first)));
+}
+
+/** The literal that begins like this; 0 for none. */
+function expectWord(first: u8): u32 {
+  if (first === LOWER_T) return TRUE;
+  if (first === LOWER_N) return NULL;
+  return first === LOWER_F ? FALS : 0;
+}
+
+/** From the first byte on; the words differ. */
+function countEqualBytes(word: u32, expected: u32): usize {
+  return expected === 0 ? 0 : ctz(word ^ expected) >> 3;
 }
 
 function skipNumber(from: usize, first: u8): usize {
   const start = first === MINUS ? from + 1 : from;
   let at = skipDigits(start);
   // JSON does not allow a leading zero.
-  if (at === NOT_JSON || (load<u8>(start) === ZERO && at > start + 1)) return NOT_JSON;
+  if (at === NOT_JSON) return NOT_JSON;
+  if (load<u8>(start) === ZERO && at > start + 1) return rejectAt(start + 1);
   if (load<u8>(at) === POINT) {
     at = skipDigits(at + 1);
     if (at === NOT_JSON) return NOT_JSON;
@@ -212,5 +251,5 @@ function skipNumber(from: usize, first: u8): usize {
 function skipDigits(from: usize): usize {
   let at = from;
   while (isDigit(load<u8>(at))) at += 1;
-  return at === from ? NOT_JSON : at;
+  return at === from ? rejectAt(from) : at;
 }

@@ -9,6 +9,7 @@ import { StoreUnavailable } from '../../store/store.js';
 import type { RecentCallBuffer } from './recent-calls.js';
 import type { StoredCalls } from './stored-calls.js';
 
+const ANY_CALL = { module: null, status: null, since: null, requestId: null, cursor: null };
 /** More calls than the buffer can hold. */
 const ALL = Number.MAX_SAFE_INTEGER;
 /** Cursors of calls in memory contain it, cursors of stored calls do not. */
@@ -35,6 +36,10 @@ export class CallHistory implements CallRecords {
 
   async list(query: CallQuery): Promise<CallPage | null> {
     if (query.cursor?.includes(RECENT_CURSOR_PREFIX)) return this.#recent.list(query);
+    return query.requestId === null ? this.#listStored(query) : this.#findRequest(query);
+  }
+
+  async #listStored(query: CallQuery): Promise<CallPage | null> {
     try {
       const page = await this.#stored.list(query);
       return page && { ...page, calls: this.#addBodies(page.calls) };
@@ -45,8 +50,19 @@ export class CallHistory implements CallRecords {
     }
   }
 
+  /** Another process may not have stored its last calls yet: they are read from memory as well. */
+  async #findRequest(query: CallQuery): Promise<CallPage | null> {
+    const stored = await this.#listStored(query);
+    const recent = await this.#recent.list(query);
+    if (stored === null || recent === null) return null;
+    const found = new Map(recent.calls.map((call) => [nameCall(call), call]));
+    for (const call of stored.calls) found.set(nameCall(call), call);
+    const calls = [...found.values()].sort((one, other) => other.at - one.at);
+    return { calls: calls.slice(0, query.limit), next: stored.next };
+  }
+
   #addBodies(calls: readonly CallRecord[]): readonly CallRecord[] {
-    const all = { module: null, status: null, since: null, limit: ALL, cursor: null };
+    const all = { ...ANY_CALL, limit: ALL };
     const captured = new Map<string, CapturedBodies>();
     for (const call of this.#buffer.list(all)?.calls ?? []) {
       if (call.captured !== null) captured.set(nameCall(call), call.captured);

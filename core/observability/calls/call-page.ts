@@ -4,7 +4,7 @@ const RUN = /^([0-9a-f]{8})-(\d{1,15})$/;
 const SEPARATOR = '.';
 
 /** The position of the next page in each process: `3f9a01bc-120.77e01d2a-98`. */
-export function formatCallCursor(ends: ReadonlyMap<string, number>): string {
+function formatCallCursor(ends: ReadonlyMap<string, number>): string {
   return [...ends].map(([run, end]) => `${run}-${end}`).join(SEPARATOR);
 }
 

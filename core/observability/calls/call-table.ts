@@ -36,7 +36,9 @@ export class CallTable {
   readonly #routes: TabledCall['route'][];
   readonly #endpoints: TabledCall['endpoint'][];
   readonly #failures: TabledCall['failure'][];
+  readonly #failureDetails: TabledCall['failureDetail'][];
   readonly #actors: TabledCall['actor'][];
+  readonly #surfaces: TabledCall['surface'][];
 
   constructor(capacity: number) {
     this.#at = new Float64Array(capacity);
@@ -53,7 +55,9 @@ export class CallTable {
     this.#routes = new Array(capacity).fill(null);
     this.#endpoints = new Array(capacity).fill(null);
     this.#failures = new Array(capacity).fill(null);
+    this.#failureDetails = new Array(capacity).fill(null);
     this.#actors = new Array(capacity).fill(null);
+    this.#surfaces = new Array(capacity).fill(null);
   }
 
   /** @param at milliseconds since 1970 */
@@ -74,7 +78,9 @@ export class CallTable {
     this.#routes[place] = trace.route;
     this.#endpoints[place] = trace.endpoint;
     this.#failures[place] = trace.failure;
+    this.#failureDetails[place] = trace.failureDetail;
     this.#actors[place] = describeActor(completed.actor);
+    this.#surfaces[place] = trace.surface;
   }
 
   at(place: number): number {
@@ -89,6 +95,12 @@ export class CallTable {
     return this.#status[place] as number;
   }
 
+  hasRequestId(place: number, requestId: string): boolean {
+    if (this.#requestIdLength[place] !== requestId.length) return false;
+    const start = place * IDS_LENGTH;
+    return this.#ids.toString('latin1', start, start + requestId.length) === requestId;
+  }
+
   /** Only valid for a place that has been written. */
   read(place: number): TabledCall {
     const providerMs = this.#providerMs[place] as number;
@@ -100,11 +112,13 @@ export class CallTable {
       route: this.#routes[place] as string | null,
       status: this.status(place),
       failure: this.#failures[place] as string | null,
+      failureDetail: this.#failureDetails[place] as string | null,
       actor: this.#actors[place] as string | null,
       durationMs: roundMs(this.#durationMs[place] as number),
       providerMs: roundMsOrNull(Number.isNaN(providerMs) ? null : providerMs),
       attempts: this.#attempts[place] as number,
       endpoint: this.#endpoints[place] as string | null,
+      surface: this.#surfaces[place] as string | null,
     };
   }
 

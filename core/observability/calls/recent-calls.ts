@@ -51,7 +51,7 @@ export class RecentCallBuffer {
 
   /** The part of a page from this process. */
   read(
-    { module, status, since, limit, cursor }: CallQuery,
+    { module, status, since, requestId, limit, cursor }: CallQuery,
     until = Number.POSITIVE_INFINITY,
   ): CallPart {
     const end = cursor === null ? this.#end : this.#findEnd(cursor);
@@ -62,6 +62,7 @@ export class RecentCallBuffer {
       const place = number % this.#capacity;
       if (module !== null && this.#calls.module(place) !== module) continue;
       if (status !== null && this.#calls.status(place) !== status) continue;
+      if (requestId !== null && !this.#calls.hasRequestId(place, requestId)) continue;
       const at = this.#calls.at(place);
       // Continues: the clock may have been set back in between.
       if ((since !== null && at < since) || at > until) continue;

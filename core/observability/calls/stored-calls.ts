@@ -11,7 +11,7 @@ import {
   roundMsOrNull,
 } from '../completed-request.js';
 
-export interface StoredCallsOptions {
+interface StoredCallsOptions {
   readonly store: Pick<Store, 'appendCalls' | 'readCalls' | 'pruneCalls'>;
   /** The oldest calls beyond this are removed. */
   readonly maxCalls: number;
@@ -25,6 +25,8 @@ const WRITE_INTERVAL_MS = 500;
 const MAX_BATCH = 100;
 /** While the store is unavailable; further calls are dropped. */
 const MAX_WAITING = 20_000;
+/** Reads at the same time; they wait for a write of all calls before them. */
+const MAX_READS = 256;
 const PRUNE_INTERVAL_MS = 60_000;
 /** Stored calls are counted again after this share of the maximum was added, and at least 100. */
 const PRUNE_SHARE = 0.1;
@@ -49,6 +51,8 @@ export class StoredCalls {
   /** Calls that were written since the last count; unknown at first. */
   #uncounted = Number.POSITIVE_INFINITY;
   #lost = 0;
+  /** Reads that wait for a write or for the store. */
+  #reads = 0;
   #warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: StoredCallsOptions) {
@@ -74,13 +78,23 @@ export class StoredCalls {
    */
   async list(query: CallQuery): Promise<CallPage | null> {
     if (query.cursor !== null && !CURSOR.test(query.cursor)) return null;
-    await this.#write();
-    const { module, status, since, limit, cursor: beforeId } = query;
-    const filter = { module, status, since, beforeId, limit: limit + 1 };
-    const found = await this.#options.store.readCalls(filter);
+    const { limit, cursor: beforeId, ...wanted } = query;
+    const found = await this.#read({ ...wanted, beforeId, limit: limit + 1 });
     const calls = found.slice(0, limit);
     const next = found.length > limit ? (calls.at(-1)?.id ?? null) : null;
     return { calls: calls.map(createRecord), next };
+  }
+
+  /** @throws StoreUnavailable, also when too many reads wait. */
+  async #read(filter: Parameters<Store['readCalls']>[0]): Promise<StoredCall[]> {
+    if (this.#reads >= MAX_READS) throw new StoreUnavailable('busy');
+    this.#reads += 1;
+    try {
+      await this.#write();
+      return [...(await this.#options.store.readCalls(filter))];
+    } finally {
+      this.#reads -= 1;
+    }
   }
 
   /** Writes waiting calls, for at most two seconds. Never throws. */
@@ -173,11 +187,13 @@ function createStoredCall(completed: CompletedRequest, run: string, number: numb
     route: trace.route,
     status: completed.status,
     failure: trace.failure,
+    failure_detail: trace.failureDetail,
     actor: describeActor(completed.actor),
     duration_ms: roundMs(completed.durationMs),
     provider_ms: roundMsOrNull(trace.providerMs),
     attempts: trace.attempts,
     endpoint: trace.endpoint,
+    surface: trace.surface,
   };
 }
 
@@ -192,11 +208,13 @@ function createRecord(stored: StoredCall): CallRecord {
     route: stored.route,
     status: stored.status,
     failure: stored.failure,
+    failureDetail: stored.failure_detail,
     actor: stored.actor,
     durationMs: stored.duration_ms,
     providerMs: stored.provider_ms,
     attempts: stored.attempts,
     endpoint: stored.endpoint,
+    surface: stored.surface,
     captured: null,
   };
 }

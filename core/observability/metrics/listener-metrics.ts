@@ -1,6 +1,6 @@
 import type { CollectedMetric, Sample } from './collected-metric.js';
 
-export interface ObservedListener {
+interface ObservedListener {
   readonly connections: {
     readonly open: number;
     readonly dropped: number;

@@ -8,13 +8,13 @@ import { type DeclaredRoutes, RequestCounts } from './request-counts.js';
 import { describeRequestMetrics } from './request-metrics.js';
 
 /** `Registry.contentType`, known before prom-client is loaded. */
-export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
  * The registry of these metrics and of prom-client's defaults, which are measured from now on. prom-client is
  * loaded on first use: it takes a tenth of a start.
  */
-export async function openRegistry(metrics: readonly CollectedMetric[]): Promise<Registry> {
+async function openRegistry(metrics: readonly CollectedMetric[]): Promise<Registry> {
   const { collectDefaultMetrics, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   for (const { name, help, type, aggregator, read } of metrics) {

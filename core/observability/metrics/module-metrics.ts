@@ -70,7 +70,7 @@ export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
     ),
     gauge(
       'modgate_in_flight',
-      'Calls of a module in flight.',
+      'Calls of a module in flight, until their response has left.',
       'sum',
       readClients((module, client) => [{ labels: { module }, value: client.counts().inFlight }]),
     ),
@@ -79,6 +79,12 @@ export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
       'Calls of a module in the queue.',
       'sum',
       readClients((module, client) => [{ labels: { module }, value: client.counts().queued }]),
+    ),
+    gauge(
+      'modgate_sending',
+      'Responses of a module that clients have not read completely.',
+      'sum',
+      readClients((module, client) => [{ labels: { module }, value: client.counts().sending }]),
     ),
     {
       name: 'modgate_rate_limited_total',

@@ -21,16 +21,23 @@ const NAMED_METHODS: ReadonlySet<string> = new Set([
   'OPTIONS',
 ]);
 
+/** Far more than a host has. The counts of the module that was called first are removed. */
+const MAX_MODULES = 20_000;
+
 export class RouteCounts {
+  /** Calls that violated a schema, by direction. */
+  readonly violations = { input: 0, output: 0 };
   /** By method, then by status. */
   readonly byMethod = new Map<string, Map<number, number>>();
   readonly host = new DurationHistogram(HOST_BOUNDS_SECONDS);
   readonly provider = new DurationHistogram(PROVIDER_BOUNDS_SECONDS);
 
-  count({ method, status, durationMs, trace: { providerMs } }: CompletedRequest): void {
+  count({ method, status, durationMs, trace }: CompletedRequest): void {
+    const { providerMs } = trace;
     const label = NAMED_METHODS.has(method) ? method : 'other';
     const byStatus = getOrCreate(this.byMethod, label, createByStatus);
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+    for (const { direction } of trace.schemaViolations ?? []) this.violations[direction] += 1;
     this.host.observe(Math.max(0, durationMs - (providerMs ?? 0)));
     if (providerMs !== null) this.provider.observe(providerMs);
   }
@@ -51,14 +58,23 @@ export class ModuleCounts {
 }
 
 /**
- * Counts forwarded requests by module; `''` where no module has the name. A request costs some map lookups;
+ * Counts forwarded requests by module; `''` where no module has the name, and for actors of a kind that may not
+ * call, whether there is a module or not. A request costs some map lookups;
  * labels are created at the scrape.
  */
 export class RequestCounts {
   readonly #byModule = new Map<string, ModuleCounts>();
 
   count(completed: CompletedRequest): void {
-    getOrCreate(this.#byModule, completed.trace.module ?? '', createModuleCounts).count(completed);
+    const { module, reason } = completed.trace;
+    const name = reason === 'callers' ? '' : (module ?? '');
+    getOrCreate(this.#byModule, name, createModuleCounts).count(completed);
+    if (this.#byModule.size > MAX_MODULES) this.#removeFirst();
+  }
+
+  #removeFirst(): void {
+    const [first] = this.#byModule.keys();
+    if (first !== undefined) this.#byModule.delete(first);
   }
 
   modules(): Iterable<[string, ModuleCounts]> {

@@ -29,6 +29,13 @@ export function describeRequestMetrics(counts: RequestCounts): CollectedMetric[]
       'provider',
     ),
     {
+      name: 'modgate_schema_violations_total',
+      help: 'Forwarded requests and responses that violated a schema of their route.',
+      type: 'counter',
+      aggregator: 'sum',
+      read: () => readRoutes(counts, readViolations),
+    },
+    {
       name: 'modgate_failures_total',
       help: 'Failed forwarded requests by failure.',
       type: 'counter',
@@ -70,6 +77,12 @@ function readStatuses({ module = '', route = '' }: Labels, { byMethod }: RouteCo
       labels: { module, method, route, status: String(status) },
       value,
     })),
+  );
+}
+
+function readViolations({ module = '', route = '' }: Labels, counts: RouteCounts): Sample[] {
+  return Object.entries(counts.violations).flatMap(([direction, value]) =>
+    value === 0 ? [] : [{ labels: { module, route, direction }, value }],
   );
 }
 

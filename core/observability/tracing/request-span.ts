@@ -11,6 +11,7 @@ import {
   trace as traceApi,
 } from '@opentelemetry/api';
 import { isProviderFailure, type ProviderOperation } from '../../contract/index.js';
+import { describeFailure } from '../../lib/failure-detail.js';
 import { isValidTracestate, parseTraceparent } from '../../lib/trace-context.js';
 import type { RequestSpan, RequestTracing, TracedRequest } from '../../operations/request.js';
 import type { AttemptResult } from '../../provider/provider-call.js';
@@ -123,6 +124,8 @@ function describeRequest(span: Span, request: TracedRequest, status: number): vo
     ...(route !== null && { 'http.route': route }),
     ...(trace.module !== null && { 'modgate.module': trace.module }),
     ...(failure !== null && { 'error.type': failure }),
+    ...(trace.failure !== null && { 'modgate.failure': trace.failure }),
+    ...(trace.failureDetail !== null && { 'modgate.failure_detail': trace.failureDetail }),
   });
   if (status >= MIN_SERVER_ERROR) span.setStatus({ code: SpanStatusCode.ERROR });
 }
@@ -139,6 +142,7 @@ function describeAttempt(
     ...(trace.attempts > 1 && { 'http.request.resend_count': trace.attempts - 1 }),
     ...(outcome !== undefined && { 'http.response.status_code': outcome.status }),
     ...(failure !== null && { 'error.type': failure }),
+    ...(outcome === undefined && { 'modgate.failure_detail': describeFailure(error) }),
   });
   if (failure !== null) span.setStatus({ code: SpanStatusCode.ERROR });
 }

@@ -1,8 +1,7 @@
 import type { ActionInputField, AdminAction, FieldType } from '../../contract/index.js';
 import { isPrintableKey, MAX_DIAGNOSTICS } from '../../document/diagnostic.js';
-import { findRepeated } from '../../document/structs.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
-import { listMembers } from '../../lib/json-scan.js';
+import { findRepeatedMember } from '../../lib/json-scan.js';
 
 // RFC 3339 5.6 and 5.7 with leap seconds. isTimestamp checks that the day exists.
 const TIMESTAMP =
@@ -33,17 +32,22 @@ export function completeInput({ input_schema }: AdminAction, input: unknown): un
 }
 
 /**
- * Validates an input against the action's schema. Without a schema every input is valid.
+ * Validates an input against the action's schema, which accepts any input if it is absent.
  * @param json the bytes of the input. The provider gets them, and may read the first of two equal names
- * @throws HostError 400 that names each field that is missing, undeclared, repeated or of the wrong type.
+ * @throws HostError 400 that names each field that is missing, undeclared or of the wrong type, or a member
+ * that is repeated, at any depth.
  */
 export function validateInput({ input_schema }: AdminAction, input: unknown, json: Buffer): void {
-  if (input_schema === undefined) return;
-  const errors = findErrors(input_schema.fields, input);
-  if (errors.length === 0) errors.push(...findRepeatedMember(json));
-  if (errors.length === 0) return;
-  throw new HostError('validation_failed', 'the input does not fit the schema of the action', {
-    errors,
+  const errors = input_schema === undefined ? [] : findErrors(input_schema.fields, input);
+  if (errors.length > 0) {
+    const detail = 'the input does not fit the schema of the action';
+    throw new HostError('validation_failed', detail, { errors });
+  }
+  const repeated = findRepeatedMember(json);
+  if (repeated === null) return;
+  const name = repeated.map((key) => (isPrintableKey(String(key)) ? key : '?')).join('.');
+  throw new HostError('validation_failed', 'the input has two members of one name', {
+    errors: [createInputError(name, 'repeated')],
   });
 }
 
@@ -61,13 +65,6 @@ function findErrors(fields: readonly ActionInputField[], input: unknown): ErrorD
       ),
     ...fields.flatMap((field) => validateField(field, input)),
   ];
-}
-
-/** @param json an object whose members are all declared */
-function findRepeatedMember(json: Buffer): ErrorDetail[] {
-  const names = listMembers(json).map(([name]) => name);
-  const repeated = findRepeated(names);
-  return repeated === null ? [] : [createInputError(names[repeated] as string, 'repeated')];
 }
 
 function validateField(field: ActionInputField, input: object): ErrorDetail[] {

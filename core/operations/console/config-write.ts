@@ -64,7 +64,7 @@ function createValueError(field: ConfigField, expected: string): HostError {
  * What a JSON value must be to be stored without loss; `null` if it is. JSON allows lone surrogates, which have no
  * canonical form, and numbers beyond the range of a double, which would become `null`.
  */
-export function findUnrepresentable(value: unknown): string | null {
+function findUnrepresentable(value: unknown): string | null {
   if (typeof value === 'string')
     return value.isWellFormed() ? null : 'text without lone surrogates';
   if (typeof value === 'number')

@@ -4,6 +4,7 @@ import { inject, injectable } from '../../injection.js';
 import type { Generation, GenerationSource, LiveModule } from '../../modules/live-module.js';
 import { authorize, authorizePermission } from '../authorization.js';
 import { readHopByHopNames } from '../forward/headers-to-provider.js';
+import { assertSignedBody } from '../forward/signed-body.js';
 import { GENERATIONS } from '../injection-tokens.js';
 import { enforceRateLimit } from '../rate-limit.js';
 import { type Handler, Reply } from '../reply.js';
@@ -18,8 +19,9 @@ import {
 import type { BridgePayload } from './bridge-payload.js';
 import { type BridgeRequest, parseBridgeRequest } from './bridge-request.js';
 import { findByModuleId } from './find-by-module-id.js';
+import { SHIPPED_UI, type ShippedUi } from './shipped-ui.js';
 
-export interface BridgeInput {
+interface BridgeInput {
   /** From the path: the configured name or a `module_id`. */
   readonly module: string;
   /** From the path. */
@@ -36,15 +38,18 @@ export class ConsoleBridge implements Handler<BridgeInput> {
   readonly #generations: GenerationSource;
   readonly #records: ModuleRecords;
   readonly #operations: BridgeOperations;
+  readonly #shippedUi: ShippedUi;
 
   constructor(
     @inject(GENERATIONS) generations: GenerationSource,
     @inject(MODULE_RECORDS) records: ModuleRecords,
     @inject(BRIDGE_OPERATIONS) operations: BridgeOperations,
+    @inject(SHIPPED_UI) shippedUi: ShippedUi,
   ) {
     this.#generations = generations;
     this.#records = records;
     this.#operations = operations;
+    this.#shippedUi = shippedUi;
   }
 
   async execute(input: BridgeInput, request: CallerRequest): Promise<Reply> {
@@ -53,6 +58,7 @@ export class ConsoleBridge implements Handler<BridgeInput> {
     const bridgeRequest = parseBridgeRequest(body);
     request.trace.bytesIn = body.length;
     assertPermissionsMatch(bridgeRequest, input.permission);
+    assertSignedBody(request, body);
     authorizePermission(request.actor, bridgeRequest.permission);
     const generation = this.#generations.current;
     const module = this.#findModule(generation, input.module);
@@ -62,6 +68,7 @@ export class ConsoleBridge implements Handler<BridgeInput> {
       kind: 'grant',
       module,
       request: bridgeRequest,
+      shippedUi: this.#shippedUi.shippedUiDigests,
     });
     enforceRateLimit(module, request.actor);
     module.client.hold();

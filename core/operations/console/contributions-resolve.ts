@@ -1,4 +1,5 @@
 import type { ConsoleContribution } from '../../contract/index.js';
+import { HostError } from '../../errors.js';
 import { injectable } from '../../injection.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
 import { holdsPermission } from '../authorization.js';
@@ -6,10 +7,15 @@ import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-ope
 import type { ContributionsResolvePayload } from './bridge-payload.js';
 import { findByModuleId } from './find-by-module-id.js';
 
+/**
+ * Every binding of every contribution may repeat the whole context: 1 MB would become 200 MB. As much as the
+ * response of a provider has by default. Bytes.
+ */
+const MAX_BOUND_BYTES = 4_194_304;
 const ARRAY_INDEX = /^(?:0|[1-9]\d{0,8})$/;
 
 /** Reads `selected_user.roles.0.id` from JSON data; `undefined` if it does not exist. Own members only. */
-export function readDottedPath(value: unknown, path: string): unknown {
+function readDottedPath(value: unknown, path: string): unknown {
   let current = value;
   for (const part of path.split('.')) {
     if (typeof current !== 'object' || current === null) return undefined;
@@ -30,6 +36,7 @@ export class ContributionsResolve implements BridgeOperation<ContributionsResolv
   async execute(payload: ContributionsResolvePayload, call: BridgeCall): Promise<Buffer> {
     const { generation, request } = call;
     const versions = listSlotVersions(generation, payload.target);
+    const context = new BoundContext(payload.context);
     const modules = [...generation.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     const data = modules.flatMap((module) =>
       (module.manifest.console_contributions ?? [])
@@ -38,7 +45,7 @@ export class ContributionsResolve implements BridgeOperation<ContributionsResolv
         .filter(({ required_capabilities = [] }) =>
           required_capabilities.every((one) => holdsPermission(request.actor, one)),
         )
-        .flatMap((one) => describeContribution(one, module, generation, payload.context)),
+        .flatMap((one) => describeContribution(one, module, generation, context)),
     );
     return toJsonBytes({ data });
   }
@@ -60,7 +67,7 @@ function describeContribution(
   contribution: ConsoleContribution,
   contributor: LiveModule,
   generation: Generation,
-  context: unknown,
+  context: BoundContext,
 ): object[] {
   const { action, target, label, icon = null, required_capabilities = [] } = contribution;
   const owner = findActionModule(action.module, contributor, generation);
@@ -90,11 +97,45 @@ function findActionModule(
   return generation.get(named) ?? findByModuleId(generation, named);
 }
 
+/** The context of a client, and how much of it is in the response. */
+class BoundContext {
+  readonly #context: unknown;
+  #boundBytes = 0;
+
+  constructor(context: unknown) {
+    this.#context = context;
+  }
+
+  /**
+   * `undefined` if it does not exist.
+   * @throws HostError 400 when the values of all bindings are too large.
+   */
+  read(path: string): unknown {
+    const found = readDottedPath(this.#context, path);
+    if (typeof found === 'object' || typeof found === 'string') {
+      this.#boundBytes += Buffer.byteLength(JSON.stringify(found));
+      if (this.#boundBytes > MAX_BOUND_BYTES) throw createContextError();
+    }
+    return found;
+  }
+}
+
+function createContextError(): HostError {
+  const reason = `its values would take more than ${MAX_BOUND_BYTES} bytes of the response`;
+  return new HostError('validation_failed', 'the response would be too long', {
+    errors: [{ field: 'payload.context', reason }],
+    nextActions: ['send only the values that the contributions use'],
+  });
+}
+
 /** Paths that the context does not have are left out; `null` is a value. */
-function bindInput({ action }: ConsoleContribution, context: unknown): Record<string, unknown> {
+function bindInput(
+  { action }: ConsoleContribution,
+  context: BoundContext,
+): Record<string, unknown> {
   const input = Object.create(null) as Record<string, unknown>;
   for (const { input: name, value } of action.input_bindings ?? []) {
-    const found = readDottedPath(context, value.path);
+    const found = context.read(value.path);
     if (found !== undefined) input[name] = found;
   }
   return input;

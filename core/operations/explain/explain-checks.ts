@@ -4,12 +4,13 @@ import { HostError } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
 import type { RouteMatch } from '../../lib/route-table.js';
 import type { LiveRoute } from '../../modules/live-module.js';
-import { authorizeCapability, authorizeModuleCaller } from '../authorization.js';
+import { authorizeCapability, authorizeModuleCaller, DEFAULT_CALLERS } from '../authorization.js';
 import {
   type ExplainedModule,
   type ExplainedPath,
   type ExplainedRecord,
   type ExplainedRequest,
+  findRecord,
   HANDLED_BY_BRIDGE,
   isBridgePath,
 } from './explained-request.js';
@@ -33,6 +34,7 @@ export function listChecks(
   if (isBridgePath(path)) return listBridgeChecks(request);
   return [
     checkActor(request.actor),
+    checkCallers(request, records),
     checkPath(path),
     checkModule(path, records, record),
     checkRoute(request, record?.live ?? null, match),
@@ -62,8 +64,28 @@ function createUnauthorizedCheck(): ExplainedCheck {
 
 function checkActor(actor: Actor | null): ExplainedCheck {
   if (actor === null) return createUnauthorizedCheck();
-  const passed = `${nameActor(actor)} may call modules`;
-  return attempt('actor', passed, () => authorizeModuleCaller(actor));
+  return create('actor', 'pass', nameActor(actor));
+}
+
+/** Names the option, which the Problem does not: an explanation is for operators. */
+function checkCallers(
+  { actor, path }: ExplainedRequest,
+  records: readonly ExplainedRecord[],
+): ExplainedCheck {
+  if (actor === null) return create('callers', 'unknown', 'there is no actor');
+  const name = path.kind === 'host' ? null : path.module;
+  const record = name === null ? null : findRecord(records, name);
+  const callers = record?.live?.descriptor.callers ?? DEFAULT_CALLERS;
+  const subject = record?.live ? `module '${name}'` : 'a module that is not live';
+  const check = attempt('callers', `${subject} is open to ${nameActor(actor)}`, () =>
+    authorizeModuleCaller(actor, callers),
+  );
+  if (check.outcome === 'pass') return check;
+  return {
+    ...check,
+    detail: `${subject} is open to ${callers.join(' and ')}, not to a ${actor.kind}`,
+    next_actions: record?.live ? [`add ${actor.kind} to callers in ${record.file}`] : [],
+  };
 }
 
 function checkPath(path: ExplainedPath): ExplainedCheck {

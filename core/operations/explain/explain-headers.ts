@@ -2,6 +2,7 @@ import type { Actor, Method } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { IDENTITY_HEADER } from '../../identity/identity-keys.js';
 import { readMember } from '../../lib/read-member.js';
+import type { LiveRoute } from '../../modules/live-module.js';
 import { createProviderHeaders } from '../forward/headers-to-provider.js';
 import { type CallerRequest, createRequestTrace } from '../request.js';
 import type { ExplainedHeader } from './explanation.js';
@@ -13,23 +14,22 @@ const MADE_PER_CALL = '\u0000host';
 /** Added to each attempt. */
 const PER_ATTEMPT = ['traceparent', 'modgate-call-id', 'modgate-deadline-ms'] as const;
 
-const BODILESS: ReadonlySet<Method> = new Set<Method>(['GET', 'DELETE']);
-
 /**
  * The headers that the provider gets if the client sends every possible header: names, and the values that are
  * neither secret nor made per call.
  */
 export function explainHeaders(
   descriptor: Descriptor,
-  method: Method,
+  route: LiveRoute,
   actor: Actor | null,
 ): ExplainedHeader[] {
   const headers = createProviderHeaders({
-    request: createFullRequest(method, actor),
+    request: createFullRequest(route.method, actor),
     hopByHop: new Set(),
     forwardHeaders: descriptor.forwardHeaders,
     isClientTrace: true,
-    hasBody: !BODILESS.has(method),
+    hasBody: route.body !== 'none',
+    isConditional: descriptor.responses.mode === 'raw',
   });
   return [
     ...Object.entries(headers).map(([name, value]) => describeHeader(name, value)),
@@ -48,6 +48,7 @@ function createFullRequest(method: Method, actor: Actor | null): CallerRequest {
     actor: actor ?? { kind: 'service', id: MADE_PER_CALL, scopes: new Set() },
     requestId: MADE_PER_CALL,
     correlationId: MADE_PER_CALL,
+    bodySha256: null,
     headers: { get: () => FROM_CLIENT, count: () => 1 },
     readBody: async () => Buffer.alloc(0),
     signal: new AbortController().signal,

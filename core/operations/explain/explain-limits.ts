@@ -31,8 +31,27 @@ const LIMITS: readonly LimitRule[] = [
   { path: ['breaker', 'window_ms'], read: ({ breaker }) => breaker.windowMs },
   { path: ['breaker', 'open_ms'], read: ({ breaker }) => breaker.openMs },
   { path: ['breaker', 'max_open_ms'], read: ({ breaker }) => breaker.maxOpenMs },
-  { path: ['provider_errors'], read: ({ providerErrors }) => providerErrors },
 ];
+
+const PROVIDER_ERRORS: LimitRule = {
+  path: ['provider_errors'],
+  read: ({ providerErrors }) => providerErrors,
+};
+
+/** Listed where they differ from their defaults. */
+const RESPONSES: readonly LimitRule[] = [
+  { path: ['responses', 'mode'], read: ({ responses }) => responses.mode },
+  {
+    path: ['responses', 'expose_headers'],
+    read: ({ responses }) => responses.exposeHeaders.join(' ') || 'none',
+  },
+];
+
+/** In raw mode `provider_errors` has no effect. */
+function listRules({ responses: { mode, exposeHeaders } }: Descriptor): readonly LimitRule[] {
+  const isPlain = mode === 'envelope' && exposeHeaders.length === 0;
+  return [...LIMITS, ...(mode === 'raw' ? [] : [PROVIDER_ERRORS]), ...(isPlain ? [] : RESPONSES)];
+}
 
 /** States that serve an earlier version of the file, whose line numbers are unknown. */
 const OUTDATED_STATES: ReadonlySet<string> = new Set(['stale', 'rolled_back']);
@@ -46,7 +65,7 @@ export async function explainLimits(
   const { live, file, state } = record;
   if (live === null) return [];
   const document = OUTDATED_STATES.has(state) ? null : await documents.read(file);
-  const limits = LIMITS.map(({ path, read }): ExplainedLimit => {
+  const limits = listRules(live.descriptor).map(({ path, read }): ExplainedLimit => {
     const source = findSource(file, document, path) ?? (document === null ? null : 'default');
     return { name: path.join('.'), value: read(live.descriptor), source };
   });

@@ -1,14 +1,15 @@
-import type { Method } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import { listChecks } from './explain-checks.js';
 import { explainHeaders } from './explain-headers.js';
 import { explainLimits } from './explain-limits.js';
+import { basePathOf, readBasePath } from './explain-targets.js';
 import {
   type ExplainContext,
   type ExplainedPath,
   type ExplainedRecord,
   type ExplainedRequest,
+  findRecord,
   HANDLED_BY_BRIDGE,
   isBridgePath,
 } from './explained-request.js';
@@ -21,6 +22,8 @@ import type {
 import { findRoutes, listMethods } from './find-routes.js';
 
 const OK = 200;
+const FORWARDED_RAW =
+  'forwarded, if the body is valid; raw mode passes on the status and the body of the provider';
 
 /** Explains what the host would do with a request, step by step. */
 export async function explainRequest(
@@ -28,25 +31,26 @@ export async function explainRequest(
   context: ExplainContext,
 ): Promise<Explanation> {
   const { method, target, path, actor } = request;
-  const record = findRecord(path, context.records);
+  const record = path.kind === 'module' ? findRecord(context.records, path.module) : null;
   const module = record?.live ?? null;
   const [match, ...losers] = findRoutes(module, method, path);
+  const basePath = match && module ? readBasePath(module.descriptor.provider.config) : '';
   const endpoints = match && record ? listEndpoints(record, match.value) : [];
   const checks = listChecks(request, context.records, record, match ?? null, endpoints);
   return {
     method,
     target,
-    verdict: evaluate(path, checks),
+    verdict: evaluate(path, checks, module?.descriptor.responses.mode === 'raw'),
     actor: actor && { kind: actor.kind, id: actor.id, scopes: [...actor.scopes].sort() },
-    path: describePath(path),
+    path: describePath(path, basePath),
     checks,
     module: record && describeRecord(record),
     route: match ? { ...describeRoute(match.value), path_params: match.params } : null,
     losers: losers.map(({ value }) => describeRoute(value)),
     methods: listMethods(module, path),
-    body: match && module ? explainBody(match.value.method, module.descriptor) : null,
-    headers: match && module ? explainHeaders(module.descriptor, match.value.method, actor) : [],
-    endpoints,
+    body: match && module ? explainBody(match.value, module.descriptor) : null,
+    headers: match && module ? explainHeaders(module.descriptor, match.value, actor) : [],
+    endpoints: addTargets(endpoints, path, basePath),
     limits: record ? await explainLimits(record, match?.value ?? null, context.documents) : [],
   };
 }
@@ -63,27 +67,38 @@ function listEndpoints(
   });
 }
 
-/** Of several descriptors with one name, the live one. */
-function findRecord(
+function evaluate(
   path: ExplainedPath,
-  records: readonly ExplainedRecord[],
-): ExplainedRecord | null {
-  if (path.kind !== 'module') return null;
-  const named = records.filter(({ name, live }) => (live?.name ?? name) === path.module);
-  return named.find(({ live }) => live !== null) ?? named[0] ?? null;
-}
-
-function evaluate(path: ExplainedPath, checks: readonly ExplainedCheck[]): Explanation['verdict'] {
+  checks: readonly ExplainedCheck[],
+  isRaw: boolean,
+): Explanation['verdict'] {
   if (path.kind === 'host') {
     return { status: null, detail: 'the path belongs to no module' };
   }
   const failed = checks.find(({ outcome }) => outcome === 'fail');
   if (failed !== undefined) return { status: failed.status, detail: failed.detail };
   if (isBridgePath(path)) return { status: null, detail: HANDLED_BY_BRIDGE };
+  if (isRaw) return { status: OK, detail: FORWARDED_RAW };
   return { status: OK, detail: 'forwarded, if the body is valid and the provider responds' };
 }
 
-function describePath(path: ExplainedPath): Explanation['path'] {
+/** Where the base paths of endpoints differ, the target depends on the endpoint. */
+function addTargets(
+  endpoints: readonly ExplainedEndpoint[],
+  path: ExplainedPath,
+  basePath: string,
+): readonly ExplainedEndpoint[] {
+  if (path.kind !== 'module') return endpoints;
+  const hasOther = endpoints.some(({ endpoint }) => basePathOf(endpoint) !== basePath);
+  if (basePath === '' && !hasOther) return endpoints;
+  return endpoints.map((one) => ({
+    ...one,
+    target: basePathOf(one.endpoint) + path.forwardTarget,
+  }));
+}
+
+/** @param basePath of the endpoints, below which the provider gets the target */
+function describePath(path: ExplainedPath, basePath: string): Explanation['path'] {
   const fault = path.kind === 'unmatched' ? path.fault : null;
   if (path.kind !== 'module') {
     return { kind: path.kind, module: null, provider_path: null, forward_target: null, fault };
@@ -92,7 +107,7 @@ function describePath(path: ExplainedPath): Explanation['path'] {
     kind: isBridgePath(path) ? 'bridge' : 'module',
     module: path.module,
     provider_path: path.providerPath,
-    forward_target: path.forwardTarget,
+    forward_target: basePath + path.forwardTarget,
     fault,
   };
 }
@@ -115,8 +130,11 @@ function describeRoute({ method, declaredPath, capability }: LiveRoute): Explain
   return { method, declared_path: declaredPath, capability };
 }
 
-export function explainBody(method: Method, { limits }: Descriptor): Explanation['body'] {
+function explainBody(
+  { method, body }: Pick<LiveRoute, 'method' | 'body'>,
+  { limits }: Descriptor,
+): Explanation['body'] {
   if (method === 'GET') return { policy: 'ignored', max_bytes: null };
-  if (method === 'DELETE') return { policy: 'empty', max_bytes: 0 };
-  return { policy: 'json', max_bytes: limits.requestBytes };
+  if (body === 'none') return { policy: 'empty', max_bytes: 0 };
+  return { policy: body === 'optional' ? 'optional' : 'json', max_bytes: limits.requestBytes };
 }

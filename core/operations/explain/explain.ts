@@ -1,9 +1,6 @@
-import { authenticateWith } from '../../auth/authenticate.js';
-import type { Authenticator } from '../../contract/index.js';
 import { inject, injectable } from '../../injection.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import { authorize } from '../authorization.js';
-import { AUTHENTICATORS } from '../injection-tokens.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import {
@@ -20,6 +17,7 @@ import {
   MODULE_DOCUMENTS,
   type ModuleDocuments,
 } from './explained-request.js';
+import { TOKEN_OWNERS, type TokenOwners } from './token-owners.js';
 
 export interface ExplainInput {
   readonly method: string;
@@ -35,18 +33,18 @@ export interface ExplainInput {
 export class Explain implements Handler<ExplainInput> {
   readonly #records: ModuleRecords;
   readonly #overview: ModuleOverview;
-  readonly #authenticators: readonly Authenticator[];
+  readonly #tokenOwners: TokenOwners;
   readonly #documents: ModuleDocuments;
 
   constructor(
     @inject(MODULE_RECORDS) records: ModuleRecords,
     @inject(MODULE_OVERVIEW) overview: ModuleOverview,
-    @inject(AUTHENTICATORS) authenticators: readonly Authenticator[],
+    @inject(TOKEN_OWNERS) tokenOwners: TokenOwners,
     @inject(MODULE_DOCUMENTS) documents: ModuleDocuments,
   ) {
     this.#records = records;
     this.#overview = overview;
-    this.#authenticators = authenticators;
+    this.#tokenOwners = tokenOwners;
     this.#documents = documents;
   }
 
@@ -56,7 +54,7 @@ export class Explain implements Handler<ExplainInput> {
     const actor =
       explainAs === null
         ? request.actor
-        : await authenticateWith(this.#authenticators, { scheme: 'bearer', token: explainAs });
+        : await this.#tokenOwners.find(explainAs, request, explained);
     const { modules } = await this.#overview.read();
     const entries = new Map(modules.map((entry) => [entry.file, entry]));
     const records = this.#records

@@ -20,7 +20,12 @@ export function isBridgePath(path: ExplainedPath): boolean {
 /** A parsed target. */
 export type ExplainedPath =
   | ({ readonly kind: 'module' } & ModuleTarget)
-  | { readonly kind: 'unmatched'; readonly fault: TargetProblem }
+  | {
+      readonly kind: 'unmatched';
+      /** `null` if the path has no valid name of a module. */
+      readonly module: string | null;
+      readonly fault: TargetProblem;
+    }
   | { readonly kind: 'host' };
 
 export interface ExplainedRequest {
@@ -47,6 +52,15 @@ export interface ExplainedRecord
 export interface ModuleDocuments {
   /** @param file relative to the modules folder. `null` if it cannot be read. */
   read(file: string): Promise<Pick<StructuredText, 'value' | 'locate'> | null>;
+}
+
+/** Of several descriptors with one name, the live one. */
+export function findRecord(
+  records: readonly ExplainedRecord[],
+  module: string,
+): ExplainedRecord | null {
+  const named = records.filter(({ name, live }) => (live?.name ?? name) === module);
+  return named.find(({ live }) => live !== null) ?? named[0] ?? null;
 }
 
 export interface ExplainContext {

@@ -10,8 +10,9 @@ export interface TargetProblem {
 }
 
 /** In the order in which the host checks them. */
-export const CHECK_NAMES = [
+const CHECK_NAMES = [
   'actor',
+  'callers',
   'path',
   'module',
   'route',
@@ -56,6 +57,8 @@ export interface ExplainedLimit {
 export interface ExplainedEndpoint {
   readonly endpoint: string;
   readonly state: string;
+  /** The target that it gets, if endpoints have a base path. */
+  readonly target?: string;
 }
 
 /** The response of `GET /explain`, in wire names. */
@@ -74,7 +77,10 @@ export interface Explanation {
     readonly module: string | null;
     /** Canonical: `/` and the decoded segments. */
     readonly provider_path: string | null;
-    /** The target that the provider gets, byte for byte. */
+    /**
+     * The target that the provider gets, byte for byte, with the base path of its endpoint; that of the first
+     * one if they differ.
+     */
     readonly forward_target: string | null;
     readonly fault: TargetProblem | null;
   };
@@ -97,7 +103,7 @@ export interface Explanation {
   /** Methods with a route for this path. */
   readonly methods: readonly string[];
   readonly body: {
-    readonly policy: 'ignored' | 'empty' | 'json';
+    readonly policy: 'ignored' | 'empty' | 'optional' | 'json';
     /** Bytes. */
     readonly max_bytes: number | null;
   } | null;

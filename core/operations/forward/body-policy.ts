@@ -1,21 +1,22 @@
-import type { Method } from '../../contract/index.js';
+import type { BodyRule, Method } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import { isJsonMediaType } from '../../lib/json-bytes.js';
-import { explainInvalidJson } from '../../lib/json-check.js';
+import { findInvalidJson } from '../../lib/json-check.js';
 import type { CallerRequest } from '../request.js';
 
 /**
- * Reads the body, checks it, and returns its bytes unchanged; `null` for GET and DELETE. The body is parsed to
- * check it, never to rewrite it.
+ * Reads the body, checks it, and returns its bytes unchanged; `null` for a call without one. The body is parsed
+ * to check it, never to rewrite it. That of a GET is ignored.
  * @throws HostError 400 that names the invalid part.
  */
 export async function readCheckedBody(
-  method: Method,
+  { method, body: rule }: { readonly method: Method; readonly body: BodyRule },
   request: CallerRequest,
   maxBytes: number,
 ): Promise<Buffer | null> {
   if (method === 'GET') return null;
-  if (method === 'DELETE') return assertNoBody(request);
+  if (rule === 'none') return assertNoBody(method, request);
+  if (rule === 'optional' && !announcesBody(request.headers)) return null;
   assertBodyHeaders(request.headers);
   const body = await request.readBody(maxBytes);
   assertJson(body);
@@ -31,12 +32,21 @@ export function assertBodyHeaders(headers: CallerRequest['headers']): void {
   assertJsonType(headers);
 }
 
-async function assertNoBody(request: CallerRequest): Promise<null> {
+/** A length of 0 with a type announces an empty JSON body, which the policy rejects. */
+function announcesBody(headers: CallerRequest['headers']): boolean {
+  if (headers.get('transfer-encoding') !== undefined) return true;
+  const length = headers.get('content-length');
+  if (length === undefined) return false;
+  return Number(length) !== 0 || headers.get('content-type') !== undefined;
+}
+
+async function assertNoBody(method: Method, request: CallerRequest): Promise<null> {
+  const reason = method === 'DELETE' ? 'DELETE takes no body' : 'the route takes no body';
   const body = await request.readBody(0).catch((error: unknown) => {
-    if (error instanceof HostError) throw createBodyError('body', 'DELETE takes no body');
+    if (error instanceof HostError) throw createBodyError('body', reason);
     throw error;
   });
-  if (body.length > 0) throw createBodyError('body', 'DELETE takes no body');
+  if (body.length > 0) throw createBodyError('body', reason);
   return null;
 }
 
@@ -61,8 +71,8 @@ function assertJsonType(headers: CallerRequest['headers']): void {
 /** @throws HostError 400 for a body that is empty, not UTF-8 or not JSON. */
 export function assertJson(body: Buffer): void {
   if (body.length === 0) throw createBodyError('body', 'empty; expected a JSON value');
-  const reason = explainInvalidJson([body], body.length);
-  if (reason !== null) throw createBodyError('body', reason);
+  const invalid = findInvalidJson([body], body.length);
+  if (invalid !== null) throw createBodyError('body', invalid.reason);
 }
 
 function createBodyError(field: string, reason: string): HostError {

@@ -7,8 +7,9 @@ import {
   type TraceContext,
 } from '../../lib/trace-context.js';
 import type { LiveModule } from '../../modules/live-module.js';
-import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
-import type { AttemptResult, ProviderCall } from '../../provider/provider-call.js';
+import type { HeldMemory } from '../../provider/held-memory.js';
+import { ProviderStatus } from '../../provider/outcome.js';
+import type { AttemptResult, ParseResponse, ProviderCall } from '../../provider/provider-call.js';
 import { Authorization } from '../authorization.js';
 import type { CallBodies, CallerRequest, RequestTrace } from '../request.js';
 import { createProviderHeaders } from './headers-to-provider.js';
@@ -31,7 +32,7 @@ export interface ProviderRequest<T, O extends ProviderOperation = ProviderOperat
   readonly headers?: Readonly<Record<string, string>>;
   /** The details of the call in a 502. */
   readonly describeError: (module: LiveModule, operation: O) => ErrorDetail[];
-  readonly parseResponse: (outcome: CheckedOutcome) => T;
+  readonly parseResponse: ParseResponse<T>;
 }
 
 /**
@@ -64,6 +65,7 @@ class ForwardedCall implements ProviderCall {
   readonly signal: ProviderCall['signal'];
   readonly isRepeatable: boolean;
   readonly hashKey: string | null;
+  declare readonly held?: HeldMemory;
   readonly trace: RequestTrace;
   readonly #traceContext: TraceContext;
 
@@ -83,6 +85,7 @@ class ForwardedCall implements ProviderCall {
       forwardHeaders: module.descriptor.forwardHeaders,
       isClientTrace: clientTrace !== null,
       hasBody: given.hasClientBody,
+      isConditional: isConditional(module, operation),
     });
     if (given.headers !== undefined) Object.assign(this.headers, given.headers);
     this.timeoutMs = given.timeoutMs;
@@ -92,6 +95,7 @@ class ForwardedCall implements ProviderCall {
       (retryPolicy === 'with_key' && Boolean(this.headers['idempotency-key']));
     const { hashHeader } = module.client;
     this.hashKey = hashHeader === null ? null : (request.headers.get(hashHeader) ?? null);
+    if (request.held !== undefined) this.held = request.held;
     this.trace = trace;
     trace.traceId = trace.span?.traceId ?? this.#traceContext.traceId;
     trace.bodies = createBodies(module, operation);
@@ -106,6 +110,11 @@ class ForwardedCall implements ProviderCall {
     span?.endAttempt(result);
     if (bodies !== null) bodies.response = result.outcome?.body ?? null;
   }
+}
+
+/** Only raw mode can pass on a 304. */
+function isConditional({ descriptor }: LiveModule, { kind }: ProviderOperation): boolean {
+  return descriptor.responses.mode === 'raw' && kind === 'http_route';
 }
 
 /** Bodies are kept only if the descriptor enables it. */

@@ -8,19 +8,10 @@ const END = Buffer.from('}');
  * came, so that numbers and escapes stay the same.
  */
 export function createEnvelope(
-  module: string,
   { providerPath }: { readonly providerPath: string },
-  { value: route, params }: RouteMatch<LiveRoute>,
+  { value: { envelopeHead }, params }: RouteMatch<LiveRoute>,
   data: readonly Uint8Array[],
 ): readonly Uint8Array[] {
-  const head = JSON.stringify({
-    status: 'forwarded',
-    module_name: module,
-    method: route.method,
-    declared_path: route.declaredPath,
-    capability: route.capability,
-    provider_path: providerPath,
-    path_params: params,
-  });
-  return [Buffer.from(`${head.slice(0, -1)},"data":`), ...data, END];
+  const called = `"provider_path":${JSON.stringify(providerPath)},"path_params":${JSON.stringify(params)}`;
+  return [Buffer.from(`${envelopeHead},${called},"data":`), ...data, END];
 }

@@ -6,6 +6,9 @@ import type { CallerRequest } from '../request.js';
 /** Forwarded if the client sent them. */
 const PASSED_ON = ['accept-language', 'idempotency-key', 'if-match', 'prefer'] as const;
 
+/** Forwarded in raw mode, where the caller gets the provider's 304 and 412. */
+const CONDITIONAL = ['if-none-match', 'if-modified-since', 'if-unmodified-since'] as const;
+
 /** Headers that describe the message: declaring them hop-by-hop would remove them on the way. */
 const NEVER_HOP_BY_HOP = ['content-type', 'content-length', 'host'] as const;
 
@@ -30,7 +33,7 @@ export function readHopByHopNames({ headers }: CallerRequest): ReadonlySet<strin
   return names;
 }
 
-export interface ProviderHeaderInput {
+interface ProviderHeaderInput {
   readonly request: CallerRequest;
   readonly hopByHop: ReadonlySet<string>;
   /** From the descriptor, lower case. */
@@ -38,6 +41,8 @@ export interface ProviderHeaderInput {
   /** Whether the client sent a valid `traceparent`: otherwise its `tracestate` is void. */
   readonly isClientTrace: boolean;
   readonly hasBody: boolean;
+  /** Whether the provider gets all conditions of the client, not only `if-match`. */
+  readonly isConditional: boolean;
 }
 
 /** An allow-list: the provider gets these, and what the provider client and the adapter add. */
@@ -56,6 +61,7 @@ export function createProviderHeaders(input: ProviderHeaderInput): Record<string
   };
   if (input.hasBody) pass('content-type');
   for (const name of PASSED_ON) pass(name);
+  if (input.isConditional) for (const name of CONDITIONAL) pass(name);
   for (const name of input.forwardHeaders) pass(name);
   if (input.isClientTrace && isValidTracestate(request.headers.get('tracestate') ?? '')) {
     pass('tracestate');

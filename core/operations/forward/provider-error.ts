@@ -2,10 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import type { FailureCode, ProviderFailure } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
+import { describeFailure } from '../../lib/failure-detail.js';
 import { parseJson } from '../../lib/json-bytes.js';
 import { type CheckedOutcome, isPassedOn, type ProviderStatus } from '../../provider/outcome.js';
 import { RejectedCall } from '../../provider/rejected-call.js';
 import { ClientClosed } from '../request.js';
+import { SchemaMismatch } from './enforce-schemas.js';
 import { isJsonResponse } from './provider-response.js';
 
 const DETAIL_MEMBERS = ['detail', 'message', 'error', 'title'] as const;
@@ -17,7 +19,7 @@ const RETRY_AFTER =
   /^(?:\d{1,10}|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
 
 /** The provider's own error message, without control characters and shortened; `null` if it has none. */
-export function readProviderDetail({ headers, pieces }: CheckedOutcome): string | null {
+function readProviderDetail({ headers, pieces }: CheckedOutcome): string | null {
   if (!isJsonResponse(headers)) return null;
   const body = Buffer.concat(pieces);
   if (!isUtf8(body)) return null;
@@ -33,7 +35,7 @@ export function readProviderDetail({ headers, pieces }: CheckedOutcome): string 
 }
 
 /** `null` if it is absent or malformed. */
-export function readRetryAfter({ headers }: CheckedOutcome): string | null {
+function readRetryAfter({ headers }: CheckedOutcome): string | null {
   const value = headers['retry-after'];
   return value !== undefined && RETRY_AFTER.test(value) ? value : null;
 }
@@ -45,15 +47,21 @@ function truncate(text: string): string {
 }
 
 /** `status`: the provider responded with a status that cannot be forwarded. */
-export type ReportedFailure = Exclude<FailureCode, 'cancelled'> | 'status';
+type ReportedFailure = Exclude<FailureCode, 'cancelled'> | 'status';
 
 /** A 502, or a status that is passed through, with the failure that it reports. */
 export class ProviderError extends HostError {
   readonly failure: ReportedFailure;
+  /** What went wrong, for operators; never sent to the client. */
+  readonly failureDetail: string;
 
-  constructor(failure: ReportedFailure, ...args: ConstructorParameters<typeof HostError>) {
+  constructor(
+    { failure, detail }: { readonly failure: ReportedFailure; readonly detail: string },
+    ...args: ConstructorParameters<typeof HostError>
+  ) {
     super(...args);
     this.failure = failure;
+    this.failureDetail = detail;
   }
 }
 
@@ -85,7 +93,9 @@ export function createFailureError(
   const errors = addEvidence(call, failure, status);
   const isRejected = error instanceof RejectedCall;
   if (isRejected) errors.push(error.evidence);
-  return new ProviderError(failure, 'external_dependency_failure', DETAILS[failure], {
+  if (error instanceof SchemaMismatch) errors.push(...error.details);
+  const reason = { failure, detail: describeFailure(error) };
+  return new ProviderError(reason, 'external_dependency_failure', DETAILS[failure], {
     errors,
     nextActions: NEXT_ACTIONS[failure],
     cause: error,
@@ -101,15 +111,16 @@ export function createStatusError(
 ): HostError {
   const { outcome } = response;
   const errors = addEvidence(call, 'status', outcome.status);
+  const reason = { failure: 'status', detail: `status ${outcome.status}` } as const;
   if (!isPassedOn(response, descriptor)) {
-    return new ProviderError('status', 'external_dependency_failure', DETAILS.status, {
+    return new ProviderError(reason, 'external_dependency_failure', DETAILS.status, {
       errors,
       nextActions: NEXT_ACTIONS.status,
     });
   }
   const retryAfter = readRetryAfter(outcome);
   const detail = readProviderDetail(outcome) ?? `the provider responded with ${outcome.status}`;
-  return new ProviderError('status', 'provider_error', detail, {
+  return new ProviderError(reason, 'provider_error', detail, {
     status: outcome.status,
     errors,
     ...(retryAfter !== null && { headers: { 'retry-after': retryAfter } }),

@@ -1,6 +1,6 @@
 import { type Outcome, ProviderFailure } from '../../contract/index.js';
 import { isJsonMediaType } from '../../lib/json-bytes.js';
-import { explainInvalidJson } from '../../lib/json-check.js';
+import { findInvalidJson, type InvalidJson } from '../../lib/json-check.js';
 import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
 
 const NULL: readonly Uint8Array[] = [Buffer.from('null')];
@@ -12,16 +12,40 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * @throws ProviderStatus for any other status.
  */
 export function readResponseData(outcome: CheckedOutcome): readonly Uint8Array[] {
-  const { status, headers, pieces, length } = outcome;
-  const protocol = (what: string) =>
-    new ProviderFailure('protocol', `the response of the provider is ${what}`, { status });
-  if (REDIRECTS.has(status)) throw protocol('a redirect, which is never followed');
+  const { status, pieces, length } = outcome;
+  if (REDIRECTS.has(status)) throw createRedirectFailure(outcome);
   if (status < 200 || status > 299) throw new ProviderStatus(outcome);
   if (length === 0) return NULL;
-  if (!isJsonResponse(headers)) throw protocol('neither JSON nor in plain encoding');
-  const reason = explainInvalidJson(pieces, length);
-  if (reason !== null) throw protocol(reason);
+  assertJsonBody(outcome);
   return pieces;
+}
+
+export function createRedirectFailure(outcome: CheckedOutcome): ProviderFailure {
+  const detail = `status ${outcome.status}`;
+  return createProtocolFailure(outcome, 'a redirect, which is never followed', detail);
+}
+
+/** @throws ProviderFailure `protocol` for a body that is not JSON. */
+export function assertJsonBody(outcome: CheckedOutcome): void {
+  const { headers, pieces, length } = outcome;
+  const foreign = explainForeignBody(headers);
+  if (foreign !== null) {
+    throw createProtocolFailure(outcome, 'neither JSON nor in plain encoding', foreign);
+  }
+  const invalid = findInvalidJson(pieces, length);
+  if (invalid !== null) {
+    throw createProtocolFailure(outcome, invalid.reason, describeInvalid(invalid));
+  }
+}
+
+/** @param detail for operators */
+export function createProtocolFailure(
+  { status }: CheckedOutcome,
+  what: string,
+  detail: string,
+): ProviderFailure {
+  const message = `the response of the provider is ${what}`;
+  return new ProviderFailure('protocol', message, { status, detail });
 }
 
 /**
@@ -34,11 +58,20 @@ export function readResponseBytes(outcome: CheckedOutcome): Buffer {
 
 /** Whether the headers announce JSON without an encoding: the host never decompresses. */
 export function isJsonResponse(headers: Outcome['headers']): boolean {
+  return explainForeignBody(headers) === null;
+}
+
+/** The header that announces something else; `null` for JSON. */
+function explainForeignBody(headers: Outcome['headers']): string | null {
   const encoding = headers['content-encoding'];
   const contentType = headers['content-type'];
-  return (
-    (encoding === undefined || encoding.toLowerCase() === 'identity') &&
-    contentType !== undefined &&
-    isJsonMediaType(contentType)
-  );
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    return `content-encoding ${encoding}`;
+  }
+  if (contentType === undefined) return 'content-type missing';
+  return isJsonMediaType(contentType) ? null : `content-type ${contentType}`;
+}
+
+function describeInvalid({ reason, at }: InvalidJson): string {
+  return `invalid ${reason === 'not valid JSON' ? 'JSON' : 'UTF-8'} at byte ${at}`;
 }

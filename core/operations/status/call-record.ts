@@ -18,9 +18,13 @@ export interface CallRecord {
   /** The template; `null` if none matched. */
   readonly route: string | null;
   readonly failure: string | null;
+  /** What went wrong with the provider: `ECONNREFUSED 127.0.0.1:4100`. */
+  readonly failureDetail: string | null;
   readonly providerMs: number | null;
   readonly attempts: number;
   readonly endpoint: string | null;
+  /** Through which surface it came; `null` over HTTP. */
+  readonly surface: string | null;
   /** `null` unless the descriptor sets `records.capture_bytes`. */
   readonly captured: CapturedBodies | null;
 }
@@ -36,6 +40,8 @@ export interface CallQuery {
   readonly status: number | null;
   /** Milliseconds since 1970; calls that ended then or later. */
   readonly since: number | null;
+  /** Only calls with this request id. */
+  readonly requestId: string | null;
   /** 1 to 1000. */
   readonly limit: number;
   /** The `next` of the previous page. */

@@ -46,7 +46,7 @@ function createUnknownCursor(): HostError {
 }
 
 /** The call in wire names, with bodies only if they were captured. */
-function describeCall(call: CallRecord) {
+export function describeCall(call: CallRecord) {
   return {
     at: new Date(call.at).toISOString(),
     request_id: call.requestId,
@@ -57,11 +57,13 @@ function describeCall(call: CallRecord) {
     route: call.route,
     status: call.status,
     failure: call.failure,
+    failure_detail: call.failureDetail,
     actor: call.actor,
     duration_ms: call.durationMs,
     provider_ms: call.providerMs,
     attempts: call.attempts,
     endpoint: call.endpoint,
+    ...(call.surface !== null && { surface: call.surface }),
     ...(call.captured !== null && {
       request_body: call.captured.request,
       response_body: call.captured.response,

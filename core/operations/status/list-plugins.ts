@@ -3,21 +3,27 @@ import type { PluginStatus } from '../../plugin-loader/plugin-status.js';
 import { authorize } from '../authorization.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
+import { SURFACES, type SurfaceStatuses } from './surface-status.js';
 
 export const PLUGINS = createToken<PluginStatuses>('plugins');
 
-export interface PluginStatuses {
+interface PluginStatuses {
   /** In the order in which they were found: of two with one kind, the first is used. */
   list(): readonly PluginStatus[];
 }
 
-/** `GET /plugins`: the state of each plugin. */
+/** `GET /plugins`: the state of each plugin, and of each surface. */
 @injectable()
 export class ListPlugins implements Handler<null> {
   readonly #plugins: PluginStatuses;
+  readonly #surfaces: SurfaceStatuses;
 
-  constructor(@inject(PLUGINS) plugins: PluginStatuses) {
+  constructor(
+    @inject(PLUGINS) plugins: PluginStatuses,
+    @inject(SURFACES) surfaces: SurfaceStatuses,
+  ) {
     this.#plugins = plugins;
+    this.#surfaces = surfaces;
   }
 
   async execute(_input: null, request: CallerRequest): Promise<Reply> {
@@ -25,6 +31,7 @@ export class ListPlugins implements Handler<null> {
       kind: 'scope',
       scope: 'modgate.plugins.read',
     });
-    return Reply.json(authorization, { plugins: this.#plugins.list() });
+    const body = { plugins: this.#plugins.list(), surfaces: this.#surfaces.list() };
+    return Reply.json(authorization, body);
   }
 }

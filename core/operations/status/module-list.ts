@@ -1,3 +1,4 @@
+import type { ResponseMode, Responses } from '../../descriptor/descriptor.js';
 import { createToken } from '../../injection.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import type { EndpointStatus } from '../../provider/endpoint.js';
@@ -8,7 +9,7 @@ export interface ModuleRecords {
   readonly ignored: readonly IgnoredEntry[];
 }
 
-export interface IgnoredEntry {
+interface IgnoredEntry {
   readonly file: string;
   readonly reason: string;
 }
@@ -64,7 +65,20 @@ export function describeModuleRecord(record: ModuleRecord) {
       queued: counts?.queued ?? 0,
     },
     endpoints: record.live?.client.endpoints().map(describeEndpoint) ?? [],
+    ...describeResponses(record.live?.descriptor.responses),
   };
+}
+
+interface ResponsesEntry {
+  readonly mode: ResponseMode;
+  readonly expose_headers: readonly string[];
+}
+
+/** Absent for the envelope without headers of the provider. */
+function describeResponses(responses: Responses | undefined): { responses?: ResponsesEntry } {
+  const { mode, exposeHeaders } = responses ?? { mode: 'envelope', exposeHeaders: [] };
+  if (mode === 'envelope' && exposeHeaders.length === 0) return {};
+  return { responses: { mode, expose_headers: exposeHeaders } };
 }
 
 function describeEndpoint(status: EndpointStatus) {

@@ -36,6 +36,17 @@ const REJECTED_JSON: readonly Row[] = [
   { name: 'comma', title: 'a trailing comma', body: '[1,]' },
   { name: 'comment', title: 'a comment', body: '{/*a*/}' },
   { name: 'control', title: 'a raw control character in a string', body: '"a\u0000b"' },
+  { name: 'escape', title: 'an unknown escape', body: '"\\x41"' },
+  { name: 'escape-cut', title: 'an escape that ends early', body: '"\\u00"' },
+  { name: 'line-break', title: 'a raw line break in a string', body: '"a\nb"' },
+  { name: 'plus', title: 'a number with a plus', body: '[+1]' },
+  { name: 'point', title: 'a number that ends with a point', body: '[1.]' },
+  { name: 'undefined', title: 'undefined', body: 'undefined' },
+  { name: 'comma-leading', title: 'a leading comma', body: '[,1]' },
+  { name: 'colon', title: 'a key without a value', body: '{"a"}' },
+  { name: 'separator', title: 'a record separator before the value', body: '\u001e{}' },
+  { name: 'form-feed', title: 'a form feed as white space', body: '\f{}' },
+  { name: 'nul-end', title: 'a NUL after the value', body: '{}\u0000' },
   { name: 'unclosed', title: 'an unclosed object', body: '{"a":1' },
   { name: 'unclosed-deep', title: '100,000 unclosed arrays', body: '['.repeat(DEPTH) },
 ];
@@ -67,12 +78,18 @@ const REJECTED_ENCODINGS: readonly (readonly [name: string, value: string])[] = 
   ['case', 'GZIP'],
   ['list', 'identity, gzip'],
   ['empty', ''],
+  ['zstd', 'zstd'],
+  ['old-gzip', 'x-gzip'],
+  ['comma', ','],
 ];
 
 const REJECTED_TYPES: readonly (readonly [name: string, headers: readonly RawHeader[]])[] = [
   ['form', [['content-type', 'application/x-www-form-urlencoded']]],
   ['text', [['content-type', 'text/plain']]],
   ['multipart', [['content-type', 'multipart/form-data; boundary=a']]],
+  ['script', [['content-type', 'application/javascript']]],
+  ['suffix', [['content-type', 'application/json+xml']]],
+  ['parameter', [['content-type', 'text/plain; application/json']]],
   ['empty', [['content-type', '']]],
   ['comma', [['content-type', 'text/plain, application/json']]],
   [

@@ -1,5 +1,5 @@
 import type { AttackCase } from '../attack-case.js';
-import { expectForwarded, expectRejected } from '../expectations.js';
+import { expectForwarded, expectRejected, sendOnce } from '../expectations.js';
 import type { RawHeader } from '../raw-http.js';
 import { type CraftedRequest, craftRequest } from '../request-bytes.js';
 import { type OwnToken, requireOwn, type Scene } from '../scene.js';
@@ -63,6 +63,21 @@ const BAD_CREDENTIALS: readonly (readonly [
     'a header with an underscore',
     (token) => [['x_authorization', `Bearer ${token}`]],
   ],
+  ['tab', 'a tab after the scheme', (token) => [['authorization', `Bearer\t${token}`]]],
+  [
+    'nbsp',
+    'a no-break space after the scheme',
+    (token) => [['authorization', `Bearer\xa0${token}`]],
+  ],
+  ['digest', 'the scheme Digest', (token) => [['authorization', `Digest username="${token}"`]]],
+  [
+    'api-key',
+    'a token in headers of API keys',
+    (token) => [
+      ['x-api-key', token],
+      ['x-auth-token', token],
+    ],
+  ],
   ['proxy', 'the credentials of a proxy', (token) => [['proxy-authorization', `Bearer ${token}`]]],
   [
     'cookie',
@@ -79,6 +94,9 @@ const BAD_CREDENTIALS: readonly (readonly [
   ],
   ['actor', 'the actor header of the host', () => [['modgate-actor', 'system:root']]],
 ];
+
+/** Far more than the host allows at once. */
+const GUESSES = 100;
 
 export const GUARD_CASES: readonly AttackCase[] = [
   ...METHODS.map(callAnonymously),
@@ -142,6 +160,38 @@ export const GUARD_CASES: readonly AttackCase[] = [
       ),
   },
   {
+    ...describe('explain-guess', 'tokens guessed through GET /explain are limited'),
+    needs: 'own',
+    attack: async (scene) => {
+      for (let guess = 0; guess < GUESSES; guess += 1) {
+        const bytes = craftExplanation(scene, requireOwn(scene).tokens.explainer, `guess-${guess}`);
+        const response = await sendOnce(scene, bytes);
+        if (typeof response === 'string') return response;
+        if (response.status === 429) return null;
+        if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+      }
+      return `the host explained ${GUESSES} tokens`;
+    },
+  },
+  {
+    ...describe('explain-scope', 'a caller without the scope cannot learn the owner of a token'),
+    needs: 'own',
+    attack: (scene) => {
+      const { owner, stranger } = requireOwn(scene).tokens;
+      return expectRejected(scene, craftExplanation(scene, stranger, owner), { statuses: [403] });
+    },
+  },
+  {
+    ...describe('rtsp', 'RTSP in the request line is no way around authentication'),
+    needs: 'nothing',
+    attack: (scene) =>
+      expectRejected(
+        scene,
+        Buffer.from(`GET ${scene.base}${scene.route} RTSP/1.0\r\nHost: ${scene.authority}\r\n\r\n`),
+        { statuses: [400, 401] },
+      ),
+  },
+  {
     ...describe('bridge-anonymous', 'the console bridge without credentials'),
     needs: 'nothing',
     attack: (scene) =>
@@ -183,6 +233,11 @@ function readAnonymously(target: string): AttackCase {
     needs: 'nothing',
     attack: (scene) => rejectAnonymous(scene, { target }),
   };
+}
+
+function craftExplanation(scene: Scene, token: string, explained: string): Buffer {
+  const headers = [['modgate-explain-as', explained]] as const;
+  return craftRequest(scene, { token, target: '/explain?method=GET&target=%2F', headers });
 }
 
 function rejectAnonymous(scene: Scene, request: CraftedRequest) {

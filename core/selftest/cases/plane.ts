@@ -5,8 +5,6 @@ import { readRecordedHeader } from '../recording-provider.js';
 import { craftRequest } from '../request-bytes.js';
 import { requireOwn, type Scene } from '../scene.js';
 
-const OTHER_DIGEST = `sha256:${'0'.repeat(64)}`;
-
 const BAD_HOSTS: readonly (readonly [name: string, title: string, lines: readonly string[]])[] = [
   ['none', 'no host', []],
   ['two', 'two hosts', ['Host: 127.0.0.1', 'Host: elsewhere.test']],
@@ -19,6 +17,12 @@ const BAD_HOSTS: readonly (readonly [name: string, title: string, lines: readonl
   ['markup', 'a host with markup', ['Host: <script>']],
   ['query', 'a host with a query', ['Host: 127.0.0.1?x']],
   ['nul', 'a host with a backslash', ['Host: 127.0.0.1\\elsewhere.test']],
+  ['user-last', 'a host as the name of a user', ['Host: 127.0.0.1@elsewhere.test']],
+  ['case', 'two hosts in different case', ['Host: 127.0.0.1', 'hOST: elsewhere.test']],
+  ['url', 'a host that is a URL', ['Host: http://127.0.0.1']],
+  ['bracket', 'an address without a closing bracket', ['Host: [::1']],
+  ['zone', 'an address with a zone', ['Host: [fe80::1%25eth0]']],
+  ['port-long', 'a port of six digits', ['Host: 127.0.0.1:999999']],
 ];
 
 const WRITES = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -58,6 +62,16 @@ export const PLANE_CASES: readonly AttackCase[] = [
             ? null
             : `the provider received the host ${host}`;
         },
+      ),
+  },
+  {
+    ...describe('host', 'metrics', 'metrics for a page that rebinds its name to loopback'),
+    needs: 'own',
+    attack: (scene) =>
+      expectRejected(
+        scene,
+        craftRequest({ ...scene, authority: 'evil.test' }, { token: null, target: '/metrics' }),
+        { statuses: [401] },
       ),
   },
   {
@@ -154,34 +168,6 @@ export const PLANE_CASES: readonly AttackCase[] = [
       return isSafe ? expectNoSecrets(scene, response) : 'the response may be sniffed or cached';
     },
   },
-  rejectBridge('release', 'a release that is not granted', { release: OTHER_DIGEST }),
-  rejectBridge('ui', 'a UI artifact that is not granted', { ui: OTHER_DIGEST }),
-  rejectBridge('module', 'the grant of one module used on another', { module: 'shop' }),
-  rejectBridge('permission', 'a permission that is not granted', { permission: 'desk.other' }),
-  rejectBridge('permission-case', 'a permission in another case', { permission: 'DESK.CONFIG' }),
-  rejectBridge('path', 'different permissions in the body and the path', {
-    bodyPermission: 'desk.other',
-  }),
-  rejectBridge('digest-case', 'a digest in upper case', { ui: `sha256:${'A'.repeat(64)}` }),
-  rejectBridge('digest-proto', 'the digest __proto__', { ui: '__proto__' }),
-  rejectBridge('unknown-field', 'an unknown member', { more: { admin: true } }),
-  rejectBridge('operation', 'the operation __proto__', { operation: '__proto__' }),
-  {
-    ...describe('cross-module', 'deep', 'a bridge request nested 5,000 levels deep'),
-    needs: 'own',
-    attack: (scene) => {
-      const context = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
-      return expectRejected(
-        scene,
-        craftBridge(scene, {
-          rawPayload: `{"operation":"contributions_resolve","target":"a","context":${context}}`,
-        }),
-        {
-          statuses: [400],
-        },
-      );
-    },
-  },
 ];
 
 function expectBystanderUncalled(scene: Scene) {
@@ -199,46 +185,6 @@ function rejectMethod(
     needs: 'token',
     attack: (scene) => expectRejected(scene, craftRequest(scene, { method }), { statuses }),
   };
-}
-
-interface BridgeChange {
-  readonly module?: string;
-  readonly permission?: string;
-  readonly bodyPermission?: string;
-  readonly release?: string;
-  readonly ui?: string;
-  readonly operation?: string;
-  readonly more?: object;
-  readonly rawPayload?: string;
-}
-
-function rejectBridge(name: string, title: string, change: BridgeChange): AttackCase {
-  return {
-    ...describe('cross-module', name, title),
-    needs: 'own',
-    attack: (scene) => expectRejected(scene, craftBridge(scene, change), { statuses: [400, 403] }),
-  };
-}
-
-/** Creates a call of the bridge that is granted, except for the changes. */
-function craftBridge(scene: Scene, change: BridgeChange): Buffer {
-  const { console, tokens } = requireOwn(scene);
-  const permission = change.permission ?? 'desk.config';
-  const payload =
-    change.rawPayload ?? JSON.stringify({ operation: change.operation ?? 'config_values' });
-  const body = JSON.stringify({
-    moduleReleaseDigest: change.release ?? console.release,
-    uiArtifactDigest: change.ui ?? console.ui,
-    permission: change.bodyPermission ?? permission,
-    payload: 0,
-    ...change.more,
-  }).replace('"payload":0', `"payload":${payload}`);
-  return craftRequest(scene, {
-    method: 'POST',
-    target: `/modules/${change.module ?? 'desk'}/http/console-bridge/${permission}`,
-    token: tokens.admin,
-    body,
-  });
 }
 
 function describe(attackClass: AttackClass, name: string, title: string) {

@@ -1,6 +1,7 @@
 import type { AttackCase, AttackClass, Verdict } from '../attack-case.js';
 import { expectNoSecrets, expectRejected, parseObject, sendOnce } from '../expectations.js';
 import { headerValues } from '../raw-http.js';
+import { REJECTED_RESPONSES, STRIPPED_RESPONSES } from '../raw-responses.js';
 import { craftRequest } from '../request-bytes.js';
 import { requireOwn, type Scene } from '../scene.js';
 
@@ -12,7 +13,8 @@ interface Row {
 }
 
 /** Responses of a provider that must become a 502, by the path of their script. */
-const REJECTED_RESPONSES: readonly Row[] = [
+const REJECTED: readonly Row[] = [
+  ...REJECTED_RESPONSES.map(({ name, title }) => ({ class: 'response' as const, name, title })),
   ...[301, 302, 303, 307, 308].map((status) => ({
     class: 'ssrf' as const,
     name: `redirect-${status}`,
@@ -56,7 +58,14 @@ const TLS: readonly (readonly [name: string, title: string])[] = [
 ];
 
 export const PROVIDER_CASES: readonly AttackCase[] = [
-  ...REJECTED_RESPONSES.map(rejectResponse),
+  ...REJECTED.map(rejectResponse),
+  ...STRIPPED_RESPONSES.map(
+    ({ name, title }): AttackCase => ({
+      ...describe({ class: 'response', name, title }),
+      needs: 'own',
+      attack: (scene) => expectStripped(scene, name),
+    }),
+  ),
   ...TLS.map(
     ([name, title]): AttackCase => ({
       ...describe({ class: 'tls', name, title, evidence: 'reply-from CVE-2026-107318' }),
@@ -160,6 +169,29 @@ function rejectResponse(row: Row): AttackCase {
       return expectNoSecrets(scene, response);
     },
   };
+}
+
+/** Headers of a response that has only what the host itself adds. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  ...['content-type', 'content-length', 'x-request-id', 'x-correlation-id', 'cache-control'],
+  ...['x-content-type-options', 'date', 'connection', 'keep-alive'],
+]);
+
+/** Added by the host, since it has the setting `cors`. */
+const OWN_VARY = 'origin';
+
+/** Expects the value of the response in the envelope of the host, and nothing else of it. */
+async function expectStripped(scene: Scene, kind: string): Promise<Verdict> {
+  const response = await callProvider(scene, kind);
+  if (typeof response === 'string') return response;
+  if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+  const other = response.headers.find(([name, value]) => {
+    const isOwnVary = name === 'vary' && value === OWN_VARY;
+    return !OWN_HEADERS.has(name.toLowerCase()) && !isOwnVary;
+  });
+  if (other !== undefined) return `the client received ${other[0]}`;
+  const data = JSON.stringify(parseObject(response.body)?.['data']);
+  return data === '{"ok":true}' ? null : 'the client received another value';
 }
 
 function callProvider(scene: Scene, kind: string) {

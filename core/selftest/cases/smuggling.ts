@@ -7,6 +7,18 @@ import { EVIDENCE, REJECTED_FRAMINGS, type RejectedFraming } from './rejected-fr
 
 const JSON_TYPE = 'Content-Type: application/json';
 
+/** The first bytes of clients that speak something else. */
+const OTHER_PROTOCOLS: readonly (readonly [name: string, title: string, bytes: string])[] = [
+  ['preface-2', 'the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['tls-hello', 'a TLS hello on a clear port', '\x16\x03\x01\0\xa5\x01\0\0\xa1\x03\x03'],
+  ['ssh', 'a greeting of SSH', 'SSH-2.0-OpenSSH_9.6\r\n'],
+  ['smtp', 'a greeting of SMTP', 'EHLO evil.test\r\n'],
+  ['redis', 'a command of Redis', '*1\r\n$8\r\nFLUSHALL\r\n'],
+  ['proxy-1', 'the PROXY protocol', 'PROXY TCP4 10.0.0.1 10.0.0.2 1 2\r\nGET / HTTP/1.1\r\n\r\n'],
+  ['proxy-2', 'the binary PROXY protocol', '\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c'],
+  ['version-none', 'a request without a version', 'GET /livez\r\n\r\n'],
+];
+
 export const SMUGGLING_CASES: readonly AttackCase[] = [
   ...REJECTED_FRAMINGS.map((framing) => ({
     ...describe(framing.name, framing.title),
@@ -17,24 +29,12 @@ export const SMUGGLING_CASES: readonly AttackCase[] = [
         closes: true,
       }),
   })),
-  {
-    ...describe('preface-2', 'the preface of HTTP/2'),
-    needs: 'nothing',
-    attack: (scene) =>
-      expectRejected(scene, Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), {
-        statuses: [400, 505],
-        closes: true,
-      }),
-  },
-  {
-    ...describe('tls-hello', 'a TLS hello on a clear port'),
-    needs: 'nothing',
-    attack: (scene) =>
-      expectRejected(scene, Buffer.from('16030100a5010000a10303', 'hex'), {
-        statuses: [400],
-        closes: true,
-      }),
-  },
+  ...OTHER_PROTOCOLS.map(([name, title, bytes]) => ({
+    ...describe(name, title),
+    needs: 'nothing' as const,
+    attack: (scene: Scene) =>
+      expectRejected(scene, Buffer.from(bytes, 'latin1'), { statuses: [400, 505], closes: true }),
+  })),
   {
     ...describe('leading-space', 'a space before the first header'),
     needs: 'token',

@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import { ACTOR_KINDS, type Actor, type Credentials } from '../../contract/index.js';
+import { ACTOR_KINDS, type Actor } from '../../contract/index.js';
 import type { AuthenticatorHarness } from '../authenticator-harness.js';
+import type { GivenCredentials } from '../authenticator-subject.js';
 import type { Clause } from '../clause.js';
+import { completeCredentials, listCarriers, readsOf } from '../given-credentials.js';
 import { countHandles } from '../wait.js';
 
 const NAME = /^[a-z][a-z0-9-]*$/;
 /** The syntax of actor ids in the host. */
 const ACTOR_ID = /^[A-Za-z0-9._@-]{1,128}$/;
 const SCOPE = /^[!-+\--~]+$/;
+
+/** A field name in lower case (RFC 9110, section 5.6.2). */
+const HEADER = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;
+const CHALLENGE = /^[A-Za-z][A-Za-z0-9._-]{0,63}(?: [ -~]{1,255})?$/;
+const MAX_READS = 16;
+const MAX_CHALLENGES = 8;
 
 const CONCURRENT_CALLS = 20;
 const INSPECT_DEPTH = 8;
@@ -48,13 +56,35 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
     },
   },
   {
+    id: 'authenticator.headers',
+    title: 'names the headers of its credentials, and its challenges',
+    run: async ({ running: { authenticator, good } }) => {
+      const reads = readsOf(authenticator);
+      const { challenges = ['Bearer'] } = authenticator;
+      assert.ok(reads.length > 0 && reads.length <= MAX_READS, `1 to ${MAX_READS} headers`);
+      for (const name of reads) assert.match(name, HEADER, `a header must match ${HEADER}`);
+      const isBounded = challenges.length > 0 && challenges.length <= MAX_CHALLENGES;
+      assert.ok(isBounded, `1 to ${MAX_CHALLENGES} challenges`);
+      for (const one of challenges) assert.match(one, CHALLENGE, `it must match ${CHALLENGE}`);
+      for (const { credentials } of good) {
+        const { headers } = completeCredentials(credentials);
+        const isCalled = reads.some((name) => headers.has(name));
+        assert.ok(isCalled, 'valid credentials must have a header that the authenticator reads');
+      }
+    },
+  },
+  {
     id: 'authenticator.good',
     title: 'returns the actor of valid credentials with exactly its scopes, each time',
     run: async (harness) => {
-      for (const { credentials, actor } of [...harness.running.good, ...harness.running.good]) {
+      for (const { credentials, actor, bodySha256 } of [
+        ...harness.running.good,
+        ...harness.running.good,
+      ]) {
         const found = await harness.authenticate('valid credentials', credentials);
         assert.ok(found !== null, 'valid credentials must return an actor');
-        assert.deepEqual(describe(found), { ...actor, scopes: actor.scopes.toSorted() });
+        assert.deepEqual(describe(found.actor), { ...actor, scopes: actor.scopes.toSorted() });
+        assert.equal(found.bodySha256, bodySha256, 'bodySha256 must be the expected one');
       }
     },
   },
@@ -63,12 +93,13 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
     title: 'returns actors with a valid kind, id and scopes',
     run: async (harness) => {
       for (const { credentials } of harness.running.good) {
-        const actor = await harness.authenticate('valid credentials', credentials);
-        assert.ok(actor !== null, 'valid credentials must return an actor');
-        assert.ok(ACTOR_KINDS.includes(actor.kind), `kind must be one of ${ACTOR_KINDS}`);
-        assert.match(actor.id, ACTOR_ID, `id must match ${ACTOR_ID}`);
-        assert.ok(actor.scopes instanceof Set, 'scopes must be a Set');
-        for (const scope of actor.scopes) {
+        const found = await harness.authenticate('valid credentials', credentials);
+        assert.ok(found !== null, 'valid credentials must return an actor');
+        const { kind, id, scopes } = found.actor;
+        assert.ok(ACTOR_KINDS.includes(kind), `kind must be one of ${ACTOR_KINDS}`);
+        assert.match(id, ACTOR_ID, `id must match ${ACTOR_ID}`);
+        assert.ok(scopes instanceof Set, 'scopes must be a Set');
+        for (const scope of scopes) {
           assert.match(scope, SCOPE, 'a scope must be visible ASCII without a comma');
         }
       }
@@ -81,8 +112,8 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
       running.bad.length === 0 ? 'the subject has no invalid credentials' : null,
     run: async (harness) => {
       for (const [index, credentials] of harness.running.bad.entries()) {
-        const actor = await harness.authenticate(`invalid credentials ${index}`, credentials);
-        assert.equal(actor, null, `invalid credentials ${index} must return null`);
+        const found = await harness.authenticate(`invalid credentials ${index}`, credentials);
+        assert.equal(found, null, `invalid credentials ${index} must return null`);
       }
     },
   },
@@ -91,9 +122,11 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
     title: 'returns null, and does not throw, for malformed tokens',
     run: async (harness) => {
       const [{ credentials }] = harness.running.good;
-      for (const [index, token] of GARBAGE.entries()) {
-        const actor = await harness.authenticate(`garbage ${index}`, { ...credentials, token });
-        assert.equal(actor, null, `garbage ${index} must return null`);
+      for (const { name, replace } of listCarriers(credentials, harness.running.authenticator)) {
+        for (const [index, text] of GARBAGE.entries()) {
+          const found = await harness.authenticate(`garbage ${index} in ${name}`, replace(text));
+          assert.equal(found, null, `garbage ${index} in ${name} must return null`);
+        }
       }
     },
   },
@@ -102,16 +135,17 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
     title: 'does not accept a token that is nearly the same',
     run: async (harness) => {
       for (const { credentials, actor } of harness.running.good) {
-        const { token } = credentials;
-        const near = [token.slice(0, -2), token.slice(1), `${token}x`, `x${token}`, `${token} `];
-        for (const [index, changed] of near.entries()) {
-          const found = await harness.authenticate(`near miss ${index}`, {
-            ...credentials,
-            token: changed,
-          });
-          if (found === null) continue;
-          const expected = { ...actor, scopes: actor.scopes.toSorted() };
-          assert.notDeepEqual(describe(found), expected, `near miss ${index} must not be accepted`);
+        for (const { name, value, replace } of listCarriers(
+          credentials,
+          harness.running.authenticator,
+        )) {
+          for (const [index, changed] of listNearMisses(name, value).entries()) {
+            const found = await harness.authenticate(`near miss ${index}`, replace(changed));
+            if (found === null) continue;
+            const expected = { ...actor, scopes: actor.scopes.toSorted() };
+            const message = `near miss ${index} in ${name} must not be accepted`;
+            assert.notDeepEqual(describe(found.actor), expected, message);
+          }
         }
       }
     },
@@ -119,16 +153,43 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
   {
     id: 'authenticator.scheme',
     title: 'returns null for its tokens under another scheme',
+    skip: ({ running }) =>
+      running.good.every(({ credentials }) => (credentials.scheme ?? '') === '')
+        ? 'the credentials have no scheme'
+        : null,
     run: async (harness) => {
       const own = new Set(harness.running.good.map(({ credentials }) => credentials.scheme));
       for (const { credentials } of harness.running.good) {
+        if ((credentials.scheme ?? '') === '') continue;
         for (const scheme of ['', 'basic', 'bearer', 'digest', 'negotiate']) {
           if (own.has(scheme)) continue;
-          const actor = await harness.authenticate(`scheme '${scheme}'`, {
+          const found = await harness.authenticate(`scheme '${scheme}'`, {
             ...credentials,
             scheme,
           });
-          assert.equal(actor, null, `a token with the scheme '${scheme}' must not be accepted`);
+          assert.equal(found, null, `a token with the scheme '${scheme}' must not be accepted`);
+        }
+      }
+    },
+  },
+  {
+    id: 'authenticator.signed',
+    title: 'binds credentials with the digest of a body to the method and the target',
+    skip: ({ running }) =>
+      running.good.every(({ bodySha256 }) => bodySha256 === undefined)
+        ? 'the credentials cover no body'
+        : null,
+    run: async (harness) => {
+      for (const { credentials, bodySha256 } of harness.running.good) {
+        if (bodySha256 === undefined) continue;
+        const { method, target } = completeCredentials(credentials);
+        const other = { method: method === 'DELETE' ? 'PUT' : 'DELETE', target: `${target}x` };
+        for (const change of [{ method: other.method }, { target: other.target }]) {
+          const found = await harness.authenticate('another request', {
+            ...credentials,
+            ...change,
+          });
+          assert.equal(found, null, `another ${Object.keys(change)} must return null`);
         }
       }
     },
@@ -138,17 +199,19 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
     title: `keeps ${CONCURRENT_CALLS} concurrent calls apart`,
     run: async (harness) => {
       const [{ credentials: first }] = harness.running.good;
-      const bad = { ...first, token: `${first.token.slice(0, 1)}-no-such-token` };
+      const [carrier] = listCarriers(first, harness.running.authenticator);
+      assert.ok(carrier, 'valid credentials must have a header that the authenticator reads');
+      const bad = carrier.replace(`${carrier.value.slice(0, 1)}-no-such-token`);
       const calls = Array.from({ length: CONCURRENT_CALLS }, (_, index) => {
         const good = harness.running.good[index % (harness.running.good.length + 1)];
-        const credentials: Credentials = good?.credentials ?? bad;
+        const credentials: GivenCredentials = good?.credentials ?? bad;
         return { credentials, id: good?.actor.id ?? null };
       });
-      const actors = await Promise.all(
+      const found = await Promise.all(
         calls.map(({ credentials }) => harness.authenticate('credentials', credentials)),
       );
       assert.deepEqual(
-        actors.map((actor) => actor?.id ?? null),
+        found.map((one) => one?.actor.id ?? null),
         calls.map(({ id }) => id),
       );
     },
@@ -161,7 +224,12 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
       const presented = [...good.map(({ credentials }) => credentials), ...bad];
       for (const credentials of presented) await harness.authenticate('credentials', credentials);
       const text = inspect(authenticator, { depth: INSPECT_DEPTH, maxStringLength: null });
-      for (const { token } of presented) assert.ok(!text.includes(token), 'a token is revealed');
+      for (const credentials of presented) {
+        for (const { name, value } of listCarriers(credentials, authenticator)) {
+          if (value === '') continue;
+          assert.ok(!text.includes(value), `the ${name} is revealed`);
+        }
+      }
     },
   },
   {
@@ -179,6 +247,12 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
     },
   },
 ];
+
+/** HTTP removes the space around the value of a header, so only a token can end with one. */
+function listNearMisses(name: string, value: string): string[] {
+  const near = [value.slice(0, -2), value.slice(1), `${value}x`, `x${value}`];
+  return name === 'token' ? [...near, `${value} `] : near;
+}
 
 function describe({ kind, id, scopes }: Actor): object {
   return { kind, id, scopes: [...scopes].toSorted() };

@@ -17,12 +17,30 @@ describe('parseTarget', () => {
     });
   });
 
+  it('parses the root with and without a slash', () => {
+    for (const [target, forwardTarget] of [
+      ['/modules/crm/http', '/'],
+      ['/modules/crm/http/', '/'],
+      ['/modules/crm/http?x=1', '/?x=1'],
+      ['/modules/crm/http/?x=1', '/?x=1'],
+    ]) {
+      expect(parseTarget(target ?? ''), target).to.deep.equal({
+        kind: 'module',
+        module: 'crm',
+        forwardTarget,
+        segments: [],
+        providerPath: '/',
+      });
+    }
+    expect(parseTarget('/modules/crm/http//').kind).to.equal('unmatched');
+    expect(parseTarget('/modules/crm/httpx').kind).to.equal('host');
+  });
+
   it('leaves targets of another shape to the host', () => {
     for (const target of [
       '/',
       '/modules',
       '/modules/crm',
-      '/modules/crm/http',
       '/MODULES/a/http/b',
       '*',
       '/%6dodules/a/http/b',
@@ -72,7 +90,7 @@ describe('parseTarget', () => {
         const [sentPath] = verdict.forwardTarget.split('?');
         expect(url.pathname).to.equal(`/base${sentPath}`);
         expect(verdict.segments).to.deep.equal(
-          sentPath?.slice(1).split('/').map(decodeURIComponent),
+          sentPath === '/' ? [] : sentPath?.slice(1).split('/').map(decodeURIComponent),
         );
         expect(verdict.segments.some((segment) => FORBIDDEN_IN_SEGMENT.test(segment))).to.equal(
           false,

@@ -170,6 +170,7 @@ describe('host routes', () => {
     it('shows the files that are not descriptors, with a reason', async () => {
       const { ignored } = (await list()) as { ignored: { file: string; reason: string }[] };
       expect(ignored.map(({ file }) => file)).to.include.members(['old.yaml.bak', '.hidden.yaml']);
+      expect(ignored.map(({ file }) => file)).to.not.include('.status');
       for (const { reason } of ignored) expect(reason).to.be.a('string').and.not.equal('');
     });
 

@@ -148,3 +148,72 @@ describe('client that pipelines without pause', () => {
     expect(received).to.equal(SENT);
   });
 });
+
+describe('clients that pipeline at the same time', () => {
+  const MAX_WAITING = 50;
+  const REQUEST = 'GET / HTTP/1.1\r\n\r\n';
+  const held: ServerResponse[] = [];
+  const clients: RawConnection[] = [];
+  let server: Server;
+
+  before(async () => {
+    server = http.createServer({ requireHostHeader: false });
+    const hold = (_request: unknown, response: ServerResponse) => held.push(response);
+    server.on('request', serializeRequests(hold, Number.POSITIVE_INFINITY, MAX_WAITING));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+
+  afterEach(() => {
+    for (const client of clients.splice(0)) client.destroy();
+    held.length = 0;
+  });
+
+  after(() => server.close());
+
+  const send = async (count: number) => {
+    const client = await RawConnection.open((server.address() as AddressInfo).port);
+    clients.push(client);
+    client.write(REQUEST.repeat(count));
+    return client;
+  };
+
+  it('share a limit of waiting requests, beyond which a connection is closed', async () => {
+    const first = await send(MAX_WAITING + 1);
+    await waitUntil('its first request', () => held.length === 1);
+    const second = await send(2);
+    await second.closed();
+    expect(first.isClosed).to.equal(false);
+    // One request is not waiting.
+    const third = await send(1);
+    await waitUntil('its request', () => held.length === 2);
+    held[1]?.end();
+    expect((await third.readFinal()).status).to.equal(200);
+  });
+
+  it('get their share back when connections end', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const client = await send(MAX_WAITING + 1);
+      await waitUntil('its first request', () => held.length === 1);
+      client.destroy();
+      await waitUntil('the end of the connection', () => held[0]?.closed === true);
+      held.length = 0;
+    }
+    const client = await send(3);
+    for (const count of [1, 2, 3]) {
+      await waitUntil('a request', () => held.length === count);
+      held[count - 1]?.end();
+      expect((await client.readFinal()).status).to.equal(200);
+    }
+  });
+
+  it('are closed within one segment', async () => {
+    const client = await send(MAX_WAITING * 20);
+    await client.closed();
+    expect(client.unread).to.equal('');
+    const next = await send(1);
+    await waitUntil('a request', () => held.length > 0);
+    held.at(-1)?.end();
+    expect((await next.readFinal()).status).to.equal(200);
+  });
+});

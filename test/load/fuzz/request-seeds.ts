@@ -159,6 +159,7 @@ function describeOwn(token: string): OwnScene {
   return {
     provider,
     bystander: provider,
+    introspection: provider,
     issuer: createTokenIssuer(),
     tokens: new Proxy({} as OwnScene['tokens'], { get: () => token }),
     secrets: [],

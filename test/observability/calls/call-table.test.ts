@@ -25,6 +25,8 @@ const trace: fc.Arbitrary<RequestTrace> = fc
     attempts: fc.nat(65_535),
     endpoint: orNull(fc.webUrl()),
     failure: fc.constantFrom(null, 'timeout', 'status'),
+    failureDetail: orNull(fc.string()),
+    surface: fc.constantFrom(null, 'console'),
   })
   .map((facts) => ({ ...createRequestTrace(), ...facts }));
 const ended: fc.Arbitrary<CompletedRequest> = fc.record({
@@ -52,14 +54,17 @@ describe('call table', () => {
         const last = new Map(calls.map((call) => [call.place, call]));
         for (const [place, call] of last) {
           const { requestId, correlationId, method, status, durationMs } = call.ended;
-          const { module, route, traceId, providerMs, attempts, endpoint, failure } =
-            call.ended.trace;
+          const { module, route, traceId, providerMs, attempts, endpoint } = call.ended.trace;
+          const { failure, failureDetail, surface } = call.ended.trace;
           const by = call.ended.actor;
           expect(table.read(place)).to.deep.equal({
             ...{ at: call.at, requestId, correlationId, traceId, module, method, route, status },
-            ...{ durationMs, providerMs, attempts, endpoint, failure },
+            ...{ durationMs, providerMs, attempts, endpoint, failure, failureDetail, surface },
             actor: by === null ? null : `${by.kind}:${by.id}`,
           });
+          expect(table.hasRequestId(place, requestId)).to.equal(true);
+          expect(table.hasRequestId(place, `${requestId}x`)).to.equal(false);
+          expect(table.hasRequestId(place, requestId.slice(1))).to.equal(false);
           expect(table.at(place)).to.equal(call.at);
           expect(table.module(place)).to.equal(module);
           expect(table.status(place)).to.equal(status);

@@ -25,6 +25,7 @@ const FIELDS = [
   'route',
   'status',
   'failure',
+  'failure_detail',
   'actor',
   'duration_ms',
   'provider_ms',
@@ -85,6 +86,7 @@ describe('GET /calls', () => {
     expect(failed).to.include({
       status: 502,
       failure: 'status',
+      failure_detail: 'status 503',
       attempts: 1,
       route: '/items/{id}',
     });

@@ -3,7 +3,7 @@ import { RecentCallBuffer } from '../../../core/observability/calls/recent-calls
 import type { CompletedRequest } from '../../../core/observability/completed-request.js';
 import { createRequestTrace } from '../../../core/operations/request.js';
 
-const ALL = { module: null, status: null, since: null, limit: 1000, cursor: null };
+const ALL = { module: null, status: null, since: null, requestId: null, limit: 1000, cursor: null };
 
 function end(id: number, body: string | null = null): CompletedRequest {
   const trace = createRequestTrace();

@@ -7,7 +7,14 @@ import { waitUntil } from '../../support/http/wait-until.js';
 import { createEnded } from '../../support/observability/completed.js';
 
 const MS_PER_HOUR = 3_600_000;
-const QUERY = { module: null, status: null, since: null, limit: 1000, cursor: null };
+const QUERY = {
+  module: null,
+  status: null,
+  since: null,
+  requestId: null,
+  limit: 1000,
+  cursor: null,
+};
 
 /** A store that can be unavailable or reject calls. */
 function createStore() {
@@ -40,6 +47,15 @@ describe('stored calls', () => {
 
   afterEach(async () => {
     for (const archive of archives.splice(0)) await archive.close();
+  });
+
+  it('are read by at most 256 requests at a time', async () => {
+    const archive = open(createStore());
+    const reads = Array.from({ length: 256 }, () => archive.list(QUERY));
+    const rejection = await archive.list(QUERY).catch((error: unknown) => error);
+    expect(rejection).to.be.instanceOf(StoreUnavailable).and.include({ code: 'busy' });
+    await Promise.all(reads);
+    expect((await archive.list(QUERY))?.calls).to.deep.equal([]);
   });
 
   it('are written in the background, in batches, in order', async () => {

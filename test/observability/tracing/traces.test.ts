@@ -135,6 +135,8 @@ for (const { protocol, type } of ENCODINGS) {
       expect(server.attributes).to.include({
         'http.response.status_code': 502,
         'error.type': 'unavailable',
+        'modgate.failure': 'unavailable',
+        'modgate.failure_detail': 'ECONNREFUSED 127.0.0.1:1',
       });
       expect(server.statusCode).to.equal(ERROR);
       expect(
@@ -142,7 +144,11 @@ for (const { protocol, type } of ENCODINGS) {
       ).to.deep.equal([undefined, 1, 2]);
       for (const client of clients) {
         expect(client.parentSpanId).to.equal(server.spanId);
-        expect(client.attributes).to.include({ 'error.type': 'unavailable', 'server.port': 1 });
+        expect(client.attributes).to.include({
+          'error.type': 'unavailable',
+          'server.port': 1,
+          'modgate.failure_detail': 'ECONNREFUSED 127.0.0.1:1',
+        });
         expect(client.attributes).to.not.have.property('http.response.status_code');
         expect(client.statusCode).to.equal(ERROR);
       }
@@ -188,7 +194,10 @@ for (const { protocol, type } of ENCODINGS) {
       provider.answer({ body: 'hunter4' });
       await callItem(host, [traceparent(none)]);
       const { server, clients } = await waitForTrace(receiver, none, 2);
-      expect(server.attributes['error.type']).to.equal('protocol');
+      expect(server.attributes).to.include({
+        'error.type': 'protocol',
+        'modgate.failure_detail': 'invalid JSON at byte 0',
+      });
       expect(clients[0]?.attributes['http.response.status_code']).to.equal(200);
     });
 

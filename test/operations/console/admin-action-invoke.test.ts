@@ -170,16 +170,29 @@ describe('console bridge: admin_action_invoke', () => {
     });
   }
 
-  it('ignores repeated names below the first level and without a schema', async () => {
-    const head = '{"operation":"admin_action_invoke"';
-    for (const [action, input] of [
-      ['sync', '{"name":"all","extra":{"a":1,"a":2}}'],
-      ['ping', '{"a":1,"a":2}'],
-    ]) {
-      const payload = `${head},"action":"${action}","input":${input}}`;
-      expect((await sendPayload(payload)).status).to.equal(200);
-      expect(setup.provider.requests.at(-1)?.body.toString()).to.equal(input);
-    }
+  const REPEATED: readonly (readonly [action: string, input: string, field: string])[] = [
+    ['sync', '{"name":"all","extra":{"a":1,"a":2}}', 'extra.a'],
+    ['sync', '{"name":"all","extra":[{},[1,{"b":{},"c":0,"b":[]}]]}', 'extra.1.1.b'],
+    ['ping', '{"a":1,"a":2}', 'a'],
+    ['ping', '[{"a":1,"\\u0061":{}}]', '0.a'],
+    ['ping', '{"":{"":1,"":2}}', '?.?'],
+  ];
+  for (const [action, input, field] of REPEATED) {
+    it(`rejects the repeated member ${field} of an input`, async () => {
+      const head = '{"operation":"admin_action_invoke"';
+      const { response } = await sendPayload(`${head},"action":"${action}","input":${input}}`);
+      expect(expectProblem(response, 400).errors).to.deep.equal([
+        { field: `payload.input.${field}`, reason: 'repeated' },
+      ]);
+      expect(setup.provider.requests).to.have.length(0);
+    });
+  }
+
+  it('forwards equal names in different objects, and values that look like names', async () => {
+    const input = '{"a":{"a":"a"},"b":[{"a":1},{"a":2},"{\\"a\\":1,\\"a\\":2}"],"c":"a"}';
+    const payload = `{"operation":"admin_action_invoke","action":"ping","input":${input}}`;
+    expect((await sendPayload(payload)).status).to.equal(200);
+    expect(setup.provider.only().body.toString()).to.equal(input);
   });
 
   for (const input of [null, [], 'all', 5, true]) {

@@ -9,6 +9,7 @@ import {
   serviceToken,
 } from '../../support/bridge/bridge.js';
 import { readBridgeCorpus } from '../../support/bridge/corpus.js';
+import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
 import { useHost } from '../../support/http/use-host.js';
 
 interface BindingVectors {
@@ -126,6 +127,13 @@ const FILES = {
       bind('constructor', 'evil'),
     ]),
   ]),
+  'repeated.json': contributor(
+    'repeated',
+    'repeated',
+    Array.from({ length: 20 }, (_, index) =>
+      contribute('repeated', 'repeated', `${index}`, {}, [bind('a', 'user'), bind('b', 'user')]),
+    ),
+  ),
   'refused.json': {
     ...contributor('refused', 'refused', [contribute('refused', 'ordered', 'refused')]),
     surplus: 1,
@@ -243,6 +251,21 @@ describe('console bridge: contributions_resolve', () => {
     ]) {
       const [only] = await resolve('bound', members);
       expect(only?.input).to.deep.equal({});
+    }
+  });
+
+  it('rejects a context that would make the response too long', async () => {
+    // 40 bindings: 4 MiB of the response are 104,857 bytes for each.
+    const read = (size: number) => resolve('repeated', { context: { user: 'a'.repeat(size) } });
+    expect(await read(104_000)).to.have.length(20);
+    const payload = { operation: 'contributions_resolve', target: 'repeated' };
+    for (const user of ['a'.repeat(105_000), ['a'.repeat(1_000_000)]]) {
+      const { response } = await askBridge(setup.host, {
+        module: 'b-module',
+        permission: USE,
+        payload: { ...payload, context: { user } },
+      });
+      expect(reasonOf(expectProblem(response, 400), 'payload.context')).to.match(/4194304 bytes/);
     }
   });
 

@@ -49,6 +49,17 @@ describe('paths of forwarded routes', () => {
     });
   }
 
+  it('names the segment of a path that can match no route, whether or not the module exists', async () => {
+    const reason = 'segment 2 contains an encoded slash or backslash';
+    for (const module of ['wide', 'nowhere']) {
+      const target = `/modules/${module}/http/a/b%2Fc`;
+      const { errors } = expectProblem(await call(setup.host, { target }), 404);
+      expect(errors).to.deep.equal([{ field: 'path', reason }]);
+    }
+    const target = '/modules/nowhere/http/a';
+    expect(expectProblem(await call(setup.host, { target }), 404).errors).to.deep.equal([]);
+  });
+
   it('answers 404 to a bad path by any method', async () => {
     const given = { target: `${PREFIX}/a/%2e%2e/b`, headers: [JSON_TYPE] };
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {

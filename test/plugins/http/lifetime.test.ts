@@ -77,8 +77,8 @@ describe('http adapter: lifetime and endpoints', () => {
       endpoints: [one.url, { url: `${two.url}/api/`, weight: 3 }],
     });
     expect(provider.endpoints?.()).to.deep.equal([
-      { id: one.url, weight: 1 },
-      { id: `${two.url}/api`, weight: 3 },
+      { id: one.url, url: one.url, weight: 1 },
+      { id: `${two.url}/api`, url: `${two.url}/api`, weight: 3 },
     ]);
     await provider.invoke(createInvocation());
     await provider.invoke(createInvocation({}, { endpoint: `${two.url}/api` }));
@@ -126,7 +126,9 @@ describe('http adapter: lifetime and endpoints', () => {
       { socket: './crm.sock' },
       { paths: { './crm.sock': socketPath } },
     );
-    expect(provider.endpoints?.()).to.deep.equal([{ id: 'unix:./crm.sock', weight: 1 }]);
+    expect(provider.endpoints?.()).to.deep.equal([
+      { id: 'unix:./crm.sock', url: 'http://localhost', weight: 1 },
+    ]);
     await provider.check(new AbortController().signal);
     expect((await provider.invoke(createInvocation({ target: '/a?b' }))).status).to.equal(200);
     expect(upstream.requests[0]?.target).to.equal('/a?b');

@@ -37,7 +37,7 @@ export function configDescriptor(
   });
 }
 
-export interface FieldStatus {
+interface FieldStatus {
   readonly service: string;
   readonly key: string;
   readonly desired_value: unknown;

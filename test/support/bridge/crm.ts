@@ -66,7 +66,7 @@ export const CRM: Manifest = createManifest('crm', {
   },
 });
 
-export const CRM_GRANTS = [READ, SYNC, CONFIG, UNDECLARED];
+const CRM_GRANTS = [READ, SYNC, CONFIG, UNDECLARED];
 
 export function crmDescriptor(providerUrl: string, members: Record<string, unknown> = {}): object {
   const provider = httpProvider(providerUrl);

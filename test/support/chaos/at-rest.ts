@@ -43,7 +43,7 @@ export async function expectRecovery(host: Listening, module: string): Promise<v
   await expectNothingInFlight(host, module);
 }
 
-export async function expectNothingInFlight(host: Listening, module: string): Promise<void> {
+async function expectNothingInFlight(host: Listening, module: string): Promise<void> {
   await waitUntil('nothing in flight', async () => {
     const { counts, endpoints } = await readModule(host, module);
     const ofEndpoints = endpoints.reduce((sum, one) => sum + one.in_flight, 0);

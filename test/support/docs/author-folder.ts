@@ -13,7 +13,7 @@ const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETU
 const INSTALL_FLAGS = '--prefer-offline --no-audit --no-fund';
 const MAX_OUTPUT_BYTES = 16 * 1_048_576;
 
-export interface ShellResult {
+interface ShellResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** A command of a page and the output that the page promises. */
-export interface DocumentedCommand {
+interface DocumentedCommand {
   readonly command: string;
   readonly output: string;
 }

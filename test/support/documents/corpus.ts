@@ -17,7 +17,7 @@ export interface BadDocument extends GoodDocument {
   readonly findings: readonly ExpectedFinding[];
 }
 
-export interface ExpectedFinding {
+interface ExpectedFinding {
   readonly rule: string;
   readonly line: number;
   readonly column: number;

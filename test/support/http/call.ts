@@ -4,6 +4,7 @@ import {
   type RawResponse,
   sendRequest,
 } from '../../../core/selftest/raw-http.js';
+import { expectDescribed } from '../openapi/conformance.js';
 
 export interface Call {
   readonly method?: string;
@@ -15,20 +16,28 @@ export interface Call {
   readonly body?: Uint8Array;
   readonly framing?: 'length' | 'chunked' | 'none';
   readonly deadlineMs?: number;
+  /** The provider violates its schema on purpose. */
+  readonly isUndescribed?: boolean;
 }
 
 /** A token that passes every check of actor and capability. */
 export const ROOT = 'dev-system:root';
+/** With it, every response has to be one that the host's OpenAPI document describes. */
+const CHECKS_DESCRIPTION = process.env['MODGATE_TEST_DESCRIBED'] === '1';
+
 export const JSON_TYPE: RawHeader = ['content-type', 'application/json'];
 
 /** Sends the call unchanged, except that it adds missing `host`, `authorization` and `connection` headers. */
-export function call(host: { readonly port: number }, given: Call): Promise<RawResponse> {
-  const { as = ROOT, headers = [], deadlineMs, ...rest } = given;
+export async function call(host: { readonly port: number }, given: Call): Promise<RawResponse> {
+  const { as = ROOT, headers = [], deadlineMs, isUndescribed = false, ...rest } = given;
   const sent: RawHeader[] = [];
   if (!has(headers, 'host')) sent.push(['host', `127.0.0.1:${host.port}`]);
   if (as !== null) sent.push(['authorization', `Bearer ${as}`]);
   if (!has(headers, 'connection')) sent.push(['connection', 'close']);
-  return sendRequest(host.port, { ...rest, headers: [...sent, ...headers] }, deadlineMs);
+  const request = { ...rest, headers: [...sent, ...headers] };
+  const response = await sendRequest(host.port, request, deadlineMs);
+  if (CHECKS_DESCRIPTION && !isUndescribed) await expectDescribed(host.port, request, response);
+  return response;
 }
 
 export function parseJson(response: RawResponse): Record<string, unknown> {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
 import { type HostOptions, type RunningHost, startHost } from '../start-host.js';
 
-export interface Setup {
+interface Setup {
   /** @throws before the hooks have run. */
   readonly host: RunningHost;
   readonly provider: EchoProvider;

@@ -1,11 +1,11 @@
 /** One line of the exposition format. */
-export interface ExposedSample {
+interface ExposedSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-export type MetricType = 'counter' | 'gauge' | 'histogram' | 'summary';
+type MetricType = 'counter' | 'gauge' | 'histogram' | 'summary';
 
 export interface Exposition {
   readonly text: string;

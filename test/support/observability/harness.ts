@@ -87,11 +87,13 @@ function createCall(number: number): StoredCall {
     route: '/items/{id}',
     status: 200,
     failure: null,
+    failure_detail: null,
     actor: 'service:crm',
     duration_ms: 1.5,
     provider_ms: 1.234,
     attempts: 1,
     endpoint: 'http://127.0.0.1:4100',
+    surface: null,
   };
 }
 

@@ -19,7 +19,7 @@ export interface ReceivedSpan {
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-export interface ReceivedExport {
+interface ReceivedExport {
   /** `POST /v1/traces application/json` */
   readonly line: string;
   readonly headers: IncomingHttpHeaders;
@@ -28,7 +28,7 @@ export interface ReceivedExport {
 }
 
 /** Responds with success, with an error, or never. */
-export type ReceiverMode = 'accepts' | 'fails' | 'hangs';
+type ReceiverMode = 'accepts' | 'fails' | 'hangs';
 
 export interface OtlpReceiver {
   readonly url: string;

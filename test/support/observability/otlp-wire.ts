@@ -13,7 +13,7 @@ export interface KeyValue {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-export interface WireSpan {
+interface WireSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;

@@ -1,6 +1,6 @@
 import { describeListenerMetrics } from '../../../core/observability/metrics/listener-metrics.js';
 
-export interface DescribedMetric {
+interface DescribedMetric {
   readonly name: string;
   readonly type: string;
   readonly labels: readonly string[];

@@ -107,7 +107,9 @@ function createDescriptor(options: FakeModuleOptions): Descriptor {
     },
     rate: { perSecond: 0, burst: 0, actorPerSecond: 0, actorBurst: 0 },
     identity: false,
+    callers: ['service', 'system'],
     forwardHeaders: [],
+    responses: { mode: 'envelope', exposeHeaders: [] },
     providerErrors: options.providerErrors ?? 'problem',
     retry: { attempts: 2, budget: 1, ...options.retry },
     breaker: {
@@ -120,6 +122,7 @@ function createDescriptor(options: FakeModuleOptions): Descriptor {
     },
     records: { captureBytes: 0 },
     probation: null,
+    schemas: { input: 'enforce', output: 'off' },
     console: { release: null, ui: [], grants: [] },
   };
 }

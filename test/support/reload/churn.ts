@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describeVersion } from './many-reloads.js';
 import type { ReloadHost } from './reload-host.js';
 
-export interface ChurnFigures {
+interface ChurnFigures {
   /** The number of changes of each type. */
   readonly done: Readonly<Record<string, number>>;
   /** The last good version of each module that was changed. */

@@ -1,6 +1,6 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface WeakHost {
@@ -9,7 +9,7 @@ export interface WeakHost {
 }
 
 /** A head is treated as complete after this pause. */
-const PATIENCE_MS = 50;
+const PATIENCE_MS = 10;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
 /**
@@ -30,6 +30,7 @@ export function startNaiveGateway(providers: ReadonlyMap<string, string>): Promi
         received = '';
         for (const one of splitRequests(text)) {
           turn = turn.then(async () => {
+            if (socket.destroyed) return;
             const answer = await answerNaively(one, providers).catch(
               (error: Error) => `${error.stack}`,
             );
@@ -44,6 +45,37 @@ export function startNaiveGateway(providers: ReadonlyMap<string, string>): Promi
 /** A host that closes every connection. */
 export function startRudeHost(): Promise<WeakHost> {
   return listen((socket) => socket.end());
+}
+
+/** A host that answers what it rejects before the requests that it has not answered yet. */
+export function startHastyHost(): Promise<WeakHost> {
+  return listen((socket) => {
+    socket.once('data', () => {
+      for (const status of [501, 200])
+        socket.write(`HTTP/1.1 ${status} x\r\ncontent-length: 0\r\n\r\n`);
+    });
+  });
+}
+
+const TRIPPING_FAILURES = 5;
+
+/** A proxy in front of a host that answers everything with 502 after a few responses with 502. */
+export function startTrippingHost(hostPort: number): Promise<WeakHost> {
+  let failures = 0;
+  return listen((socket) => {
+    if (failures >= TRIPPING_FAILURES) {
+      socket.once('data', () =>
+        socket.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n'),
+      );
+      return;
+    }
+    const upstream = connect(hostPort, '127.0.0.1');
+    upstream.on('error', () => socket.destroy());
+    upstream.once('data', (bytes) => {
+      if (bytes.toString('latin1').startsWith('HTTP/1.1 502')) failures += 1;
+    });
+    socket.pipe(upstream).pipe(socket);
+  });
 }
 
 /** A host that rejects everything, but slowly. */

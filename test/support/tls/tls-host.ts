@@ -13,7 +13,7 @@ export interface TlsHost extends RunningModgate {
   stopAll(): Promise<void>;
 }
 
-export interface TlsAnswer {
+interface TlsAnswer {
   readonly status: number;
   readonly body: string;
 }

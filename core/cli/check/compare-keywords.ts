@@ -1,0 +1,86 @@
+import { equalJson } from '../../schema/equal-json.js';
+
+/** What the change of one keyword does to the values that a schema accepts. */
+interface KeywordDifference {
+  readonly effect: 'narrower' | 'wider';
+  readonly what: string;
+}
+
+type SchemaObject = Readonly<Record<string, unknown>>;
+
+const TYPES = ['null', 'boolean', 'object', 'array', 'number', 'integer', 'string'];
+/** Greater is narrower. */
+const LOWER_BOUNDS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
+const UPPER_BOUNDS = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
+
+export function compareTypes(before: SchemaObject, after: SchemaObject): KeywordDifference[] {
+  const [old, now] = [listTypes(before['type']), listTypes(after['type'])];
+  return [
+    ...old.filter((type) => !now.includes(type)).map(narrower('type')),
+    ...now.filter((type) => !old.includes(type)).map(wider('type')),
+  ];
+}
+
+/** A number is an integer too. */
+function listTypes(type: unknown): readonly string[] {
+  if (type === undefined) return TYPES;
+  const types = Array.isArray(type) ? (type as readonly string[]) : [String(type)];
+  return types.includes('number') ? [...new Set([...types, 'integer'])] : types;
+}
+
+/** `enum` and `const`. */
+export function compareValues(before: SchemaObject, after: SchemaObject): KeywordDifference[] {
+  const [old, now] = [listValues(before), listValues(after)];
+  if (old === null && now === null) return [];
+  if (old === null) return [{ effect: 'narrower', what: 'only listed values are accepted now' }];
+  if (now === null) return [{ effect: 'wider', what: 'other than listed values are accepted now' }];
+  const isIn = (list: readonly unknown[]) => (value: unknown) =>
+    list.some((one) => equalJson(one, value));
+  const show = (value: unknown) => JSON.stringify(value);
+  return [
+    ...old
+      .filter((value) => !isIn(now)(value))
+      .map(show)
+      .map(narrower('value')),
+    ...now
+      .filter((value) => !isIn(old)(value))
+      .map(show)
+      .map(wider('value')),
+  ];
+}
+
+function listValues(schema: SchemaObject): readonly unknown[] | null {
+  if (Array.isArray(schema['enum'])) return schema['enum'] as readonly unknown[];
+  return Object.hasOwn(schema, 'const') ? [schema['const']] : null;
+}
+
+export function compareBounds(before: SchemaObject, after: SchemaObject): KeywordDifference[] {
+  const compare =
+    (sign: 1 | -1) =>
+    (keyword: string): KeywordDifference[] => {
+      const old = readBound(before[keyword], sign);
+      const now = readBound(after[keyword], sign);
+      if (old === now) return [];
+      return [{ effect: now > old ? 'narrower' : 'wider', what: `${keyword} has changed` }];
+    };
+  return [...LOWER_BOUNDS.flatMap(compare(1)), ...UPPER_BOUNDS.flatMap(compare(-1))];
+}
+
+/** An absent bound is below all others. */
+function readBound(value: unknown, sign: 1 | -1): number {
+  return typeof value === 'number' ? sign * value : Number.NEGATIVE_INFINITY;
+}
+
+function narrower(noun: string) {
+  return (name: string): KeywordDifference => ({
+    effect: 'narrower',
+    what: `${noun} ${name} is no longer accepted`,
+  });
+}
+
+function wider(noun: string) {
+  return (name: string): KeywordDifference => ({
+    effect: 'wider',
+    what: `${noun} ${name} is accepted now`,
+  });
+}

@@ -1,0 +1,121 @@
+import type { Command } from 'commander';
+import { SETTINGS } from '../../config/settings.js';
+import { MODULE_NAME } from '../../descriptor/identifiers.js';
+import { ConfigError } from '../../errors.js';
+import { parseHostUrl } from '../client/host-options.js';
+import { reportFailure } from '../command-error.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { compareManifests, type ManifestChange } from '../import/compare-manifests.js';
+import { convertDocument, listServerPaths, wantsBearer } from '../import/convert-document.js';
+import { formatImport, type ImportReport } from '../import/format-import.js';
+import { ImportFiles } from '../import/import-files.js';
+import { parseOpenApi } from '../import/openapi-document.js';
+import { readSource } from '../import/read-source.js';
+import type { JsonObject } from '../json-value.js';
+import { addJsonOption, choiceArgument, wantsJson } from '../setting-options.js';
+
+interface ImportOptions {
+  readonly module: string;
+  readonly endpoint: string;
+  readonly out?: string;
+  readonly write?: true;
+  readonly check?: true;
+}
+
+const EXPLANATION = `
+Writes a descriptor and a manifest, and lists what a manifest cannot express.
+Run again, it prints the difference to the files and changes them only with
+--write: the manifest, and the endpoint in the descriptor. With --check it
+writes nothing and exits with 1 when clients would notice the difference.`;
+
+/** The rules of the kind http for an endpoint. */
+const ENDPOINT = /^https?:\/\/[^/?#@\\\s]+(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)*$/i;
+
+export function define(command: Command): void {
+  command
+    .addArgument(choiceArgument('<what>', 'openapi', ['openapi']))
+    .argument('<source>', 'File or URL of an OpenAPI 3.0 or 3.1 document, JSON or YAML')
+    .requiredOption('--module <name>', 'Name of the module, such as crm or acme/crm')
+    .requiredOption('--endpoint <url>', 'URL of the service, with the base path of the document')
+    .option('--out <dir>', `Target folder (default: ${SETTINGS.modules.default})`)
+    .option('--write', 'Write the difference into the files of an earlier import')
+    .option('--check', 'Exit with 1 if clients would notice the difference; write nothing')
+    .addHelpText('after', EXPLANATION);
+  addJsonOption(command, 'the files, the difference and what is not mapped');
+}
+
+/** Imports the description of a service as a module. */
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const options = readOptions(command);
+  return reportFailure(async () => {
+    const report = await importDocument(command.args[1] ?? '', options);
+    await context.print(
+      wantsJson(command) ? `${JSON.stringify(report, null, 2)}\n` : formatImport(report),
+    );
+    const { changes } = report;
+    const isNoticed = changes === null || changes.some(({ affectsClients }) => affectsClients);
+    return options.check === true && isNoticed ? EXIT.failure : EXIT.ok;
+  });
+}
+
+function readOptions(command: Command): ImportOptions & { readonly out: string } {
+  const options = command.opts<ImportOptions>();
+  const { module, endpoint, out = SETTINGS.modules.default, check, write } = options;
+  if (!MODULE_NAME.test(module)) {
+    throw new ConfigError('--module must be lower case, such as crm or acme/crm');
+  }
+  const url = parseHostUrl(endpoint, '--endpoint');
+  if (!ENDPOINT.test(url) || /%(?![0-9a-f]{2})/i.test(url)) {
+    throw new ConfigError('--endpoint has a path that a request cannot have');
+  }
+  if (out === '') throw new ConfigError('--out must be the path of a folder');
+  if (check === true && write === true) {
+    throw new ConfigError('--check cannot be used with --write');
+  }
+  return { ...options, out, endpoint: url };
+}
+
+async function importDocument(
+  source: string,
+  options: ImportOptions & { readonly out: string },
+): Promise<ImportReport> {
+  const { module, endpoint, out } = options;
+  const files = new ImportFiles(out, module);
+  const earlier = await files.readEarlier();
+  const document = parseOpenApi(await readSource(source));
+  const { manifest, unmapped } = convertDocument(document, module);
+  const { http_routes: routes, capabilities } = manifest;
+  const base = { module, routes: routes.length, capabilities, unmapped };
+  const notes = noteServers(listServerPaths(document), endpoint);
+  if (earlier === null) {
+    const descriptor = files.createDescriptor(endpoint, wantsBearer(document));
+    const written = options.check === true ? [] : await files.create(manifest, descriptor);
+    return { ...base, written, changes: null, notes };
+  }
+  const changes = compareManifests(earlier, manifest as unknown as JsonObject);
+  const isMoved = !(await files.hasEndpoint(endpoint));
+  const written: string[] = [];
+  if (options.write === true && changes.length > 0) {
+    await files.replaceManifest(manifest);
+    written.push(files.manifest);
+  }
+  if (options.write === true && isMoved) {
+    await files.replaceEndpoint(endpoint);
+    written.push(files.descriptor);
+  }
+  const all = isMoved ? [...changes, ENDPOINT_CHANGE] : changes;
+  return { ...base, written, changes: all, notes };
+}
+
+/** Clients do not see the endpoint. */
+const ENDPOINT_CHANGE: ManifestChange = {
+  change: 'changed',
+  place: 'the endpoint in the descriptor',
+  affectsClients: false,
+};
+
+function noteServers(paths: readonly string[], endpoint: string): string[] {
+  const [path] = paths;
+  if (path === undefined || paths.some((one) => endpoint.endsWith(one))) return [];
+  return [`the document has its paths below ${path}: --endpoint has another path`];
+}

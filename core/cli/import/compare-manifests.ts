@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parseRouteTemplate, templateShape } from '../../lib/route-template.js';
+import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
+
+/** A difference between the manifest in the folder and that of the document. */
+export interface ManifestChange {
+  readonly change: 'added' | 'removed' | 'changed';
+  /** A route, such as `GET /pets`, or a member of the manifest. */
+  readonly place: string;
+  /** JSON Pointer below the route; absent for the route as a whole. */
+  readonly pointer?: string;
+  /** Whether it changes more than texts for people. */
+  readonly affectsClients: boolean;
+}
+
+/** Members that clients do not depend on. */
+const TEXTS = new Set([
+  '$comment',
+  'description',
+  'examples',
+  'summary',
+  'tags',
+  'title',
+  'version',
+]);
+
+/** Keywords whose members are names that the document chose. */
+const NAMED = new Set(['properties', '$defs', 'patternProperties', 'dependentSchemas']);
+
+/** A route with more changes is listed as changed in many places. */
+const MAX_CHANGES_OF_ROUTE = 20;
+
+export function compareManifests(before: JsonObject, after: JsonObject): ManifestChange[] {
+  const { http_routes: beforeList, ...beforeRest } = before;
+  const { http_routes: afterList, ...afterRest } = after;
+  const beforeRoutes = indexRoutes(beforeList);
+  const afterRoutes = indexRoutes(afterList);
+  const changes = compareValues(beforeRest, afterRest).map(
+    ({ pointer = '', ...change }): ManifestChange => ({ ...change, place: pointer.slice(1) }),
+  );
+  for (const [shape, route] of afterRoutes) {
+    const earlier = beforeRoutes.get(shape);
+    if (earlier === undefined) changes.push(wholeRoute('added', route));
+    else changes.push(...compareRoutes(earlier, route));
+  }
+  for (const [shape, route] of beforeRoutes) {
+    if (!afterRoutes.has(shape)) changes.push(wholeRoute('removed', route));
+  }
+  return changes;
+}
+
+function wholeRoute(change: 'added' | 'removed', route: JsonObject): ManifestChange {
+  return { change, place: placeOf(route), affectsClients: true };
+}
+
+function compareRoutes(before: JsonObject, after: JsonObject): ManifestChange[] {
+  const place = placeOf(after);
+  const all = compareValues(before, after).map((change) => ({ ...change, place }));
+  if (all.length <= MAX_CHANGES_OF_ROUTE) return all;
+  const affectsClients = all.some((change) => change.affectsClients);
+  return [{ change: 'changed', place, pointer: '', affectsClients }];
+}
+
+/** By method and shape: another name of a parameter is a change of the route. */
+function indexRoutes(routes: unknown): Map<string, JsonObject> {
+  return new Map(
+    asList(routes)
+      .filter(isObject)
+      .map((route) => [shapeOf(route), route]),
+  );
+}
+
+function shapeOf(route: JsonObject): string {
+  try {
+    return `${route['method']} ${templateShape(parseRouteTemplate(String(route['path'])))}`;
+  } catch {
+    return placeOf(route);
+  }
+}
+
+function placeOf({ method, path }: JsonObject): string {
+  return `${String(method)} ${String(path)}`;
+}
+
+function compareValues(before: unknown, after: unknown): ManifestChange[] {
+  const changes: ManifestChange[] = [];
+  collect(before, after, { pointer: '', isNamed: false, isText: false }, changes);
+  return changes;
+}
+
+interface Position {
+  readonly pointer: string;
+  /** Whether the members of this value are names, not keywords. */
+  readonly isNamed: boolean;
+  readonly isText: boolean;
+}
+
+function collect(
+  before: unknown,
+  after: unknown,
+  position: Position,
+  changes: ManifestChange[],
+): void {
+  if (isDeepStrictEqual(before, after)) return;
+  if (!isObject(before) || !isObject(after)) {
+    const change = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
+    const affectsClients = !position.isText;
+    changes.push({ change, place: '', pointer: position.pointer, affectsClients });
+    return;
+  }
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    collect(readOwn(before, name), readOwn(after, name), enter(position, name), changes);
+  }
+}
+
+function enter({ pointer, isNamed, isText }: Position, name: string): Position {
+  return {
+    pointer: `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    isNamed: !isNamed && NAMED.has(name),
+    isText: isText || (!isNamed && TEXTS.has(name)),
+  };
+}
+
+function readOwn(value: JsonObject, name: string): unknown {
+  return Object.hasOwn(value, name) ? asObject(value)[name] : undefined;
+}

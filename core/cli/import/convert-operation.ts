@@ -1,0 +1,100 @@
+import { asList, asText, type JsonObject } from '../json-value.js';
+import { convertRequestBody, convertResponses } from './convert-bodies.js';
+import { convertParameters } from './convert-parameters.js';
+import { convertPath } from './convert-path.js';
+import type { DraftExample, DraftOperation, DraftRoute } from './draft-manifest.js';
+import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
+import type { OpenApiDocument } from './openapi-document.js';
+import type { UnmappedParts } from './unmapped.js';
+
+interface OperationSource {
+  readonly document: OpenApiDocument;
+  readonly method: string;
+  readonly path: string;
+  readonly item: JsonObject;
+  readonly operation: JsonObject;
+  readonly unmapped: UnmappedParts;
+}
+
+/** The body that a route of each method has if it says nothing. */
+const DEFAULT_BODY: Readonly<Record<string, 'required' | 'none'>> = {
+  POST: 'required',
+  PUT: 'required',
+  PATCH: 'required',
+};
+
+/** Converts one operation. Returns `null`, and lists the reason, where the host cannot carry its calls. */
+export function convertOperation(source: OperationSource): DraftRoute | null {
+  const { document, method, item, operation, unmapped } = source;
+  const place = `${method} ${source.path}`;
+  const context = { document, place, unmapped };
+  const path = convertPath(source.path);
+  if (typeof path === 'string') return leaveOut(source, path);
+  const body = convertRequestBody(operation, method !== 'GET', context);
+  if (typeof body === 'string') return leaveOut(source, body);
+  const response = convertResponses(operation, context);
+  if (typeof response === 'string') return leaveOut(source, response);
+  const { querySchema, hasIdempotencyKey } = convertParameters(item, operation, context);
+  for (const name of path.renamed) {
+    unmapped.add(place, `name of the parameter ${name}`, 'it gets another one in the route');
+  }
+  listOtherParts(source, place);
+  const examples = pairExamples(body.examples, response.examples).filter((example) => {
+    const isUsable = !looksLikeSchema([example.input, example.output]);
+    if (!isUsable) unmapped.add(place, `example ${example.name}`, LOOKS_LIKE_SCHEMA);
+    return isUsable;
+  });
+  const draft: DraftOperation = {
+    ...text('operation_id', operation['operationId']),
+    ...(hasIdempotencyKey && method !== 'GET' && { idempotency: 'requires_key' }),
+    ...(body.rule !== (DEFAULT_BODY[method] ?? 'none') && { body: body.rule }),
+    ...(querySchema !== null && { query_schema: querySchema }),
+    ...(body.schema !== null && { input_schema: body.schema }),
+    ...(response.schema !== null && { output_schema: response.schema }),
+    ...(examples.length > 0 && { examples }),
+  };
+  const tags = asList(operation['tags']).flatMap((tag) => asText(tag) ?? []);
+  return {
+    method,
+    path: path.template,
+    ...text('summary', operation['summary'] ?? item['summary']),
+    ...text('description', operation['description'] ?? item['description']),
+    ...(tags.length > 0 && { tags: [...new Set(tags)] }),
+    ...(operation['deprecated'] === true && { deprecated: true }),
+    ...(Object.keys(draft).length > 0 && { operation: draft }),
+  };
+}
+
+function leaveOut({ method, path, unmapped }: OperationSource, reason: string): null {
+  unmapped.addOperation(`${method} ${path}`, reason);
+  return null;
+}
+
+function text<Name extends string>(name: Name, value: unknown): { [name in Name]?: string } {
+  const known = asText(value)?.trim();
+  return known === undefined || known === ''
+    ? {}
+    : ({ [name]: known } as { [name in Name]?: string });
+}
+
+function listOtherParts({ item, operation, unmapped }: OperationSource, place: string): void {
+  if (operation['callbacks'] !== undefined) {
+    unmapped.add(place, 'callbacks', 'the host carries calls in one direction');
+  }
+  const servers = operation['servers'] ?? item['servers'];
+  if (servers !== undefined) {
+    unmapped.add(place, 'its own servers', 'all calls go to the endpoint');
+  }
+}
+
+function pairExamples(
+  inputs: ReadonlyMap<string, unknown>,
+  outputs: ReadonlyMap<string, unknown>,
+): DraftExample[] {
+  const names = new Set([...inputs.keys(), ...outputs.keys()].filter((name) => name !== ''));
+  return [...names].map((name) => ({
+    name,
+    ...(inputs.has(name) && { input: inputs.get(name) }),
+    ...(outputs.has(name) && { output: outputs.get(name) }),
+  }));
+}

@@ -1,0 +1,168 @@
+import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
+import { convertSchema } from './convert-schema.js';
+import { follow, type OpenApiDocument } from './openapi-document.js';
+import type { UnmappedParts } from './unmapped.js';
+
+interface ConvertedParameters {
+  readonly querySchema: JsonObject | null;
+  /** Whether the operation has a parameter for the header `idempotency-key`. */
+  readonly hasIdempotencyKey: boolean;
+}
+
+interface ParameterContext {
+  readonly document: OpenApiDocument;
+  /** The operation. */
+  readonly place: string;
+  readonly unmapped: UnmappedParts;
+}
+
+/** Headers that reach every provider, in every mode. */
+const FORWARDED = new Set(['accept-language', 'idempotency-key', 'if-match', 'prefer']);
+
+/** OpenAPI ignores parameters with these names. */
+const IGNORED = new Set(['accept', 'authorization', 'content-type']);
+
+/** What the host reads as another type than text. */
+const READ_TYPES: ReadonlySet<unknown> = new Set(['integer', 'number', 'boolean', 'string']);
+
+/** Converts the parameters of a path item and of its operation, which override those of the path item. */
+export function convertParameters(
+  item: JsonObject,
+  operation: JsonObject,
+  context: ParameterContext,
+): ConvertedParameters {
+  const parameters = new Map<string, JsonObject>();
+  for (const entry of [...asList(item['parameters']), ...asList(operation['parameters'])]) {
+    const parameter = follow(context.document, entry);
+    parameters.set(`${String(parameter['in'])} ${String(parameter['name'])}`, parameter);
+  }
+  const all = [...parameters.values()];
+  for (const parameter of all) listUnmapped(parameter, context);
+  const isKey = (one: JsonObject) => /^idempotency-key$/i.test(asText(one['name']) ?? '');
+  return {
+    querySchema: convertQuery(
+      all.filter((one) => one['in'] === 'query'),
+      context,
+    ),
+    hasIdempotencyKey: all.some((one) => one['in'] === 'header' && isKey(one)),
+  };
+}
+
+function listUnmapped(parameter: JsonObject, { place, unmapped }: ParameterContext): void {
+  const name = asText(parameter['name']) ?? '?';
+  switch (parameter['in']) {
+    case 'query':
+      return;
+    case 'cookie':
+      unmapped.add(place, `cookie ${name}`, 'cookies are not forwarded');
+      return;
+    case 'header':
+      if (IGNORED.has(name.toLowerCase()) || FORWARDED.has(name.toLowerCase())) return;
+      unmapped.add(
+        place,
+        `header ${name}`,
+        'the header is not forwarded: name it in forward_headers of the descriptor if it may be',
+      );
+      return;
+    case 'path': {
+      const { style = 'simple', schema } = parameter;
+      if (style !== 'simple') {
+        unmapped.add(place, `style of the path parameter ${name}`, 'the segment is one text');
+      }
+      const { type, ...rules } = asObject(schema);
+      if (type !== 'string' || hasRules(rules)) {
+        unmapped.add(
+          place,
+          'schemas of path parameters',
+          'the provider checks them: the host does not',
+        );
+      }
+      return;
+    }
+    default:
+      unmapped.add(place, `parameter ${name}`, "its 'in' is not query, path, header or cookie");
+  }
+}
+
+const WITHOUT_RULES = new Set(['description', 'example', 'examples', 'title', 'default']);
+
+function hasRules(schema: JsonObject): boolean {
+  return Object.keys(schema).some((keyword) => !WITHOUT_RULES.has(keyword));
+}
+
+function convertQuery(
+  parameters: readonly JsonObject[],
+  context: ParameterContext,
+): JsonObject | null {
+  const properties: [string, JsonObject][] = [];
+  const required: string[] = [];
+  const definitions: [string, unknown][] = [];
+  for (const parameter of parameters) {
+    const name = asText(parameter['name']);
+    if (name === undefined || name === '__proto__' || !name.isWellFormed()) {
+      context.unmapped.add(context.place, 'a query parameter', 'a manifest cannot hold its name');
+      continue;
+    }
+    const property = convertQueryParameter(name, parameter, context);
+    if (property === null) continue;
+    const { $defs: own, ...schema } = property;
+    if (isObject(own)) definitions.push(...Object.entries(own));
+    properties.push([name, withTexts(schema, parameter)]);
+    if (parameter['required'] === true) required.push(name);
+  }
+  if (properties.length === 0) return null;
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    ...(definitions.length > 0 && { $defs: Object.fromEntries(definitions) }),
+  };
+}
+
+/** `null` for a parameter that a query schema cannot express. */
+function convertQueryParameter(
+  name: string,
+  parameter: JsonObject,
+  { document, place, unmapped }: ParameterContext,
+): JsonObject | null {
+  if (isObject(parameter['content'])) {
+    const reason = 'the host checks only that it is text';
+    unmapped.add(place, `content of the query parameter ${name}`, reason);
+    return { type: 'string' };
+  }
+  // The host reads the type of the property itself, so that references are followed here.
+  const followed = follow(document, parameter['schema']);
+  const schema = parameter['schema'] === true ? {} : followed;
+  const { type } = schema;
+  const { style = 'form', explode = style === 'form' } = parameter;
+  if (type === 'object' || style === 'deepObject') {
+    const reason = 'it is sent under other names, which the host lets pass unchecked';
+    unmapped.add(place, `object in the query parameter ${name}`, reason);
+    return null;
+  }
+  if (type === 'array' && explode !== true) {
+    const reason = 'the host checks only that it is text';
+    unmapped.add(place, `list in one value of the query parameter ${name}`, reason);
+    return { type: 'string' };
+  }
+  const part = `schema of the query parameter ${name}`;
+  if (type !== 'array' && !READ_TYPES.has(type)) {
+    if (Object.keys(schema).length > 0 && type !== undefined) {
+      unmapped.add(place, part, 'a value of a query has one type');
+    } else if (['allOf', 'anyOf', 'oneOf', 'not', 'enum', 'const'].some((one) => one in schema)) {
+      unmapped.add(place, part, 'the host checks only that it is there');
+    }
+    return {};
+  }
+  const { nullable: _nullable, ...rules } = schema;
+  return convertSchema(rules, { document, place, unmapped, direction: 'input' }) ?? {};
+}
+
+function withTexts(schema: JsonObject, parameter: JsonObject): JsonObject {
+  const description = asText(parameter['description']);
+  return {
+    ...schema,
+    ...(description !== undefined && { description }),
+    ...(parameter['deprecated'] === true && { deprecated: true }),
+  };
+}

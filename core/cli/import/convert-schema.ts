@@ -1,0 +1,219 @@
+import { asObject, isObject, type JsonObject } from '../json-value.js';
+import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
+import { findByPointer, type OpenApiDocument, parsePointer } from './openapi-document.js';
+import {
+  DROPPED_DEFINITIONS,
+  KEPT_KEYWORDS,
+  SCHEMA_KEYWORDS,
+  SCHEMA_LIST_KEYWORDS,
+  SCHEMA_MAP_KEYWORDS,
+} from './schema-keywords.js';
+import type { UnmappedParts } from './unmapped.js';
+
+/** Whether the schema is that of a request or of a response: read-only members are not sent. */
+export type Direction = 'input' | 'output';
+
+interface SchemaContext {
+  readonly document: OpenApiDocument;
+  readonly direction: Direction;
+  /** The operation. */
+  readonly place: string;
+  readonly unmapped: UnmappedParts;
+}
+
+/**
+ * Converts a schema of a document to JSON Schema 2020-12. The result stands alone: what it refers to is in its
+ * own `$defs`.
+ */
+export function convertSchema(schema: unknown, context: SchemaContext): JsonObject | null {
+  const conversion = new SchemaConversion(context);
+  const converted = conversion.convert(schema);
+  const definitions = conversion.convertDefinitions();
+  // `true` says nothing, and a manifest has no place for it.
+  if (converted === true) return null;
+  const root = converted === false ? { not: {} } : converted;
+  if (Object.keys(root).length === 0) return null;
+  return definitions === null ? root : { ...root, $defs: definitions };
+}
+
+class SchemaConversion {
+  readonly #context: SchemaContext;
+  /** The names in `$defs` by reference. */
+  readonly #names = new Map<string, string>();
+  readonly #taken = new Set<string>();
+
+  constructor(context: SchemaContext) {
+    this.#context = context;
+  }
+
+  convert(schema: unknown): JsonObject | boolean {
+    if (typeof schema === 'boolean') return schema;
+    if (!isObject(schema)) return {};
+    const { $ref: reference } = schema;
+    if (typeof reference !== 'string') return allowNull(this.#convertMembers(schema), schema);
+    const target = this.#convertReference(reference);
+    // OpenAPI 3.0 ignores what stands beside a reference.
+    const siblings = this.#context.document.version === '3.0' ? {} : this.#convertMembers(schema);
+    return allowNull({ ...target, ...siblings }, schema);
+  }
+
+  /** Definitions may refer to further ones, which are added while the map is read. */
+  convertDefinitions(): JsonObject | null {
+    const definitions: [string, JsonObject | boolean][] = [];
+    for (const [reference, name] of this.#names) {
+      definitions.push([name, this.convert(findByPointer(this.#context.document, reference))]);
+    }
+    return definitions.length === 0 ? null : Object.fromEntries(definitions);
+  }
+
+  #convertReference(reference: string): JsonObject {
+    const known = this.#names.get(reference);
+    if (known !== undefined) return { $ref: `#/$defs/${known}` };
+    const keys = parsePointer(reference);
+    if (keys === null) {
+      this.#report('a reference to another document', 'any value is accepted there');
+      return {};
+    }
+    const target = findByPointer(this.#context.document, reference);
+    if (!isObject(target) && typeof target !== 'boolean') {
+      this.#report('a reference that leads nowhere', 'any value is accepted there');
+      return {};
+    }
+    const name = this.#createName(keys.at(-1) ?? '');
+    this.#names.set(reference, name);
+    return { $ref: `#/$defs/${name}` };
+  }
+
+  #report(part: string, reason: string): void {
+    this.#context.unmapped.add(this.#context.place, part, reason);
+  }
+
+  #createName(key: string): string {
+    const base = key.replaceAll(/[^A-Za-z0-9_.-]/g, '_') || 'schema';
+    let name = base;
+    for (let count = 2; this.#taken.has(name); count += 1) name = `${base}_${count}`;
+    this.#taken.add(name);
+    return name;
+  }
+
+  #convertMembers(schema: JsonObject): JsonObject {
+    const members = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
+      if (SCHEMA_MAP_KEYWORDS.has(keyword)) {
+        const schemas = Object.entries(asObject(value)).filter(([name]) => this.#isUsable(name));
+        return [[keyword, mapValues(schemas, (one) => this.convert(one))]];
+      }
+      if (SCHEMA_LIST_KEYWORDS.has(keyword)) {
+        return Array.isArray(value) ? [[keyword, value.map((one) => this.convert(one))]] : [];
+      }
+      if (SCHEMA_KEYWORDS.has(keyword)) return [[keyword, this.convert(value)]];
+      return this.#convertKeyword(keyword, value, schema);
+    });
+    return Object.fromEntries(members);
+  }
+
+  #isUsable(name: string): boolean {
+    const isUsable = name !== '__proto__' && name.isWellFormed();
+    if (!isUsable) this.#report('a property', 'a manifest cannot hold its name');
+    return isUsable;
+  }
+
+  #convertKeyword(keyword: string, value: unknown, schema: JsonObject): [string, unknown][] {
+    switch (keyword) {
+      case '$ref':
+      case 'nullable':
+        return [];
+      case 'example':
+        return schema['examples'] === undefined ? this.#convertExamples([value]) : [];
+      case 'examples':
+        return this.#convertExamples(Array.isArray(value) ? value : [value]);
+      case 'exclusiveMinimum':
+        return convertBound(keyword, value, schema['minimum']);
+      case 'exclusiveMaximum':
+        return convertBound(keyword, value, schema['maximum']);
+      case 'minimum':
+        return schema['exclusiveMinimum'] === true ? [] : [[keyword, value]];
+      case 'maximum':
+        return schema['exclusiveMaximum'] === true ? [] : [[keyword, value]];
+      case 'required':
+        return this.#convertRequired(value, schema);
+      case 'type':
+        return this.#convertType(value);
+    }
+    if (KEPT_KEYWORDS.has(keyword)) return [[keyword, value]];
+    if (!DROPPED_DEFINITIONS.has(keyword)) {
+      const part = keyword.startsWith('x-') ? 'keywords x-…' : `keyword ${keyword}`;
+      // Once for the document: the schemas of many operations share their parts.
+      this.#context.unmapped.add('the schemas', part, 'it has no meaning for the host');
+    }
+    return [];
+  }
+
+  #convertExamples(values: readonly unknown[]): [string, unknown][] {
+    const usable = values.filter((value) => !looksLikeSchema(value));
+    if (usable.length < values.length) this.#report('example in a schema', LOOKS_LIKE_SCHEMA);
+    return usable.length === 0 ? [] : [['examples', usable]];
+  }
+
+  /** A read-only member is not required of a request, a write-only one not of a response. */
+  #convertRequired(value: unknown, schema: JsonObject): [string, unknown][] {
+    // Some documents write `required: true` into a property, where it has no meaning.
+    if (!Array.isArray(value)) return [];
+    const mark = this.#context.direction === 'input' ? 'readOnly' : 'writeOnly';
+    const properties = asObject(schema['properties']);
+    const names = new Set(value.filter((name) => typeof name === 'string'));
+    const required = [...names].filter((name) => !this.#hasMark(properties[name], mark));
+    return required.length === 0 ? [] : [['required', required]];
+  }
+
+  #hasMark(property: unknown, mark: string): boolean {
+    const own = asObject(property);
+    if (own[mark] === true) return true;
+    const { $ref: reference } = own;
+    if (typeof reference !== 'string') return false;
+    return asObject(findByPointer(this.#context.document, reference))[mark] === true;
+  }
+
+  #convertType(value: unknown): [string, unknown][] {
+    const types: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (types.length > 0 && types.every((one) => TYPES.has(one))) return [['type', value]];
+    this.#report('a type that JSON Schema does not have', 'any value is accepted there');
+    return [];
+  }
+}
+
+const TYPES: ReadonlySet<unknown> = new Set([
+  'array',
+  'boolean',
+  'integer',
+  'null',
+  'number',
+  'object',
+  'string',
+]);
+
+/** In OpenAPI 3.0 the keyword is true or false, and `minimum` has the number. */
+function convertBound(keyword: string, value: unknown, bound: unknown): [string, unknown][] {
+  if (typeof value !== 'boolean') return [[keyword, value]];
+  return value && typeof bound === 'number' ? [[keyword, bound]] : [];
+}
+
+/** `nullable` also stands beside references and combinations, where it can only mean that null is valid. */
+function allowNull(converted: JsonObject, { nullable }: JsonObject): JsonObject {
+  if (nullable !== true || Object.keys(converted).length === 0) return converted;
+  const { type } = converted;
+  const isCombined = ['$ref', 'allOf', 'anyOf', 'oneOf', 'const', 'not', 'if'].some(
+    (keyword) => keyword in converted,
+  );
+  if (type === undefined || isCombined) return { anyOf: [converted, { type: 'null' }] };
+  const types = new Set([...(Array.isArray(type) ? type : [type]), 'null']);
+  const values = converted['enum'];
+  if (!Array.isArray(values)) return { ...converted, type: [...types] };
+  return { ...converted, type: [...types], enum: [...new Set([...values, null])] };
+}
+
+function mapValues(
+  entries: readonly [string, unknown][],
+  convert: (value: unknown) => JsonObject | boolean,
+): JsonObject {
+  return Object.fromEntries(entries.map(([key, value]) => [key, convert(value)]));
+}

@@ -1,0 +1,43 @@
+import type { JsonObject } from '../json-value.js';
+
+/** A manifest while it is built: what the host's rules reject is removed from it afterwards. */
+export interface DraftManifest {
+  readonly protocol: 'modgate.manifest.v1';
+  readonly module_id: string;
+  readonly version?: string;
+  readonly summary?: string;
+  capabilities: string[];
+  http_routes: DraftRoute[];
+}
+
+export interface DraftRoute {
+  method: string;
+  path: string;
+  summary?: string;
+  description?: string;
+  tags?: readonly string[];
+  deprecated?: true;
+  capability?: string;
+  operation?: DraftOperation;
+}
+
+export interface DraftOperation {
+  operation_id?: string;
+  idempotency?: 'requires_key';
+  body?: 'required' | 'optional' | 'none';
+  query_schema?: JsonObject;
+  input_schema?: JsonObject;
+  output_schema?: JsonObject;
+  examples?: DraftExample[];
+}
+
+export interface DraftExample {
+  readonly name: string;
+  readonly input?: unknown;
+  readonly output?: unknown;
+}
+
+/** The operation in lists of what is not mapped: `GET /pets`. */
+export function placeOf({ method, path }: DraftRoute): string {
+  return `${method} ${path}`;
+}

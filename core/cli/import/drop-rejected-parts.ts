@@ -1,0 +1,143 @@
+import { type Diagnostic, InvalidFile, type Path } from '../../document/diagnostic.js';
+import { parseManifest } from '../../manifest/parse-manifest.js';
+import { CommandError } from '../command-error.js';
+import {
+  type DraftManifest,
+  type DraftOperation,
+  type DraftRoute,
+  placeOf,
+} from './draft-manifest.js';
+import { stripAnnotations } from './strip-annotations.js';
+import type { UnmappedParts } from './unmapped.js';
+
+/** Each pass removes at least one part; a validation reports at most 100. */
+const MAX_PASSES = 1000;
+
+/** What these rules reject can be removed on its own: the schema then accepts more. */
+const RULES_OF_A_KEYWORD = new Set(['invalid-schema', 'untranslatable-pattern']);
+
+/** Without its texts, the schema may be short enough. */
+const RULE_OF_LENGTH = 'schema-too-large';
+
+type SchemaName = 'input_schema' | 'output_schema' | 'query_schema';
+
+const SCHEMA_NAMES: readonly string[] = ['input_schema', 'output_schema', 'query_schema'];
+
+/**
+ * Validates the manifest as the host does and removes what it rejects, until nothing is left to remove: a
+ * keyword, an example, a schema or a route. Lists each with the reason.
+ */
+export function dropRejectedParts(manifest: DraftManifest, unmapped: UnmappedParts): void {
+  for (let pass = 0; pass < MAX_PASSES; pass += 1) {
+    const rejected = findRejected(manifest);
+    if (rejected.length === 0) return;
+    const doomed = new Set<DraftRoute>();
+    for (const diagnostic of rejected) {
+      const route = findRoute(manifest, diagnostic);
+      if (doomed.has(route)) continue;
+      if (!dropPart(route, diagnostic, unmapped)) {
+        unmapped.addOperation(placeOf(route), explain(diagnostic));
+        doomed.add(route);
+      }
+    }
+    manifest.http_routes = manifest.http_routes.filter((route) => !doomed.has(route));
+  }
+  throw new Error('the imported manifest was still rejected after many passes');
+}
+
+function findRejected(manifest: DraftManifest): readonly Diagnostic[] {
+  const capabilities = [...new Set(manifest.http_routes.flatMap((one) => one.capability ?? []))];
+  try {
+    parseManifest({ ...manifest, capabilities }, { file: 'manifest', locate: () => null });
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidFile) return error.diagnostics;
+    throw error;
+  }
+}
+
+function findRoute(manifest: DraftManifest, { path, message }: Diagnostic): DraftRoute {
+  const [list, index] = path;
+  const route = list === 'http_routes' ? manifest.http_routes[Number(index)] : undefined;
+  if (route === undefined) throw new CommandError(`the document cannot be imported: ${message}`);
+  return route;
+}
+
+/** False where only the whole route can be removed. */
+function dropPart(route: DraftRoute, diagnostic: Diagnostic, unmapped: UnmappedParts): boolean {
+  const [, , member, name, ...rest] = diagnostic.path;
+  const { operation } = route;
+  if (member === 'operation' && operation !== undefined && typeof name === 'string') {
+    return dropOperationPart(operation, name, rest, diagnostic.rule, (part) =>
+      unmapped.add(placeOf(route), part, explain(diagnostic)),
+    );
+  }
+  if (typeof member !== 'string' || ['method', 'path', 'capability'].includes(member)) return false;
+  unmapped.add(placeOf(route), member, explain(diagnostic));
+  delete (route as unknown as Record<string, unknown>)[member];
+  return true;
+}
+
+function dropOperationPart(
+  operation: DraftOperation,
+  name: string,
+  rest: Path,
+  rule: string,
+  report: (part: string) => void,
+): boolean {
+  const [index] = rest;
+  if (name === 'examples' && typeof index === 'number' && operation.examples !== undefined) {
+    report(`example ${operation.examples[index]?.name ?? index}`);
+    operation.examples = operation.examples.filter((_example, at) => at !== index);
+    if (operation.examples.length === 0) delete operation.examples;
+    return true;
+  }
+  if (SCHEMA_NAMES.includes(name))
+    return dropSchemaPart(operation, name as SchemaName, rest, rule, report);
+  report(name);
+  delete operation[name as keyof DraftOperation];
+  return true;
+}
+
+function dropSchemaPart(
+  operation: DraftOperation,
+  name: SchemaName,
+  rest: Path,
+  rule: string,
+  report: (part: string) => void,
+): boolean {
+  const schema = operation[name];
+  if (schema === undefined) return false;
+  const keyword = rest.at(-1);
+  if (typeof keyword === 'string' && RULES_OF_A_KEYWORD.has(rule)) {
+    report(`${keyword} in ${name}`);
+    operation[name] = withoutMember(schema, rest) as typeof schema;
+    return true;
+  }
+  const short = rule === RULE_OF_LENGTH ? stripAnnotations(schema) : schema;
+  if (JSON.stringify(short) !== JSON.stringify(schema)) {
+    report(`texts in ${name}`);
+    operation[name] = short;
+    return true;
+  }
+  report(name);
+  delete operation[name];
+  return true;
+}
+
+function withoutMember(value: unknown, [key, ...rest]: Path): unknown {
+  if (key === undefined || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    return value.map((item, index) => (index === key ? withoutMember(item, rest) : item));
+  }
+  const entries = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
+    if (name !== key) return [[name, member]];
+    return rest.length === 0 ? [] : [[name, withoutMember(member, rest)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The message without the place of the route in the list, which means nothing to the reader. */
+function explain({ message }: Diagnostic): string {
+  return message.replace(/^'http_routes\[\d+\]\.(?:operation\.)?/, "'");
+}

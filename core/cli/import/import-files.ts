@@ -1,0 +1,131 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MAX_TEXT_LENGTH } from '../../document/parse-document.js';
+import { ConfigError } from '../../errors.js';
+import { CommandError } from '../command-error.js';
+import { isObject, type JsonObject } from '../json-value.js';
+import { assertNameAvailable } from '../new/assert-name-available.js';
+import { createStem, quote } from '../new/module-files.js';
+import { writeNewFiles } from '../new/write-new-files.js';
+import type { DraftManifest } from './draft-manifest.js';
+
+/** The files of an imported module below a folder of descriptors. */
+export class ImportFiles {
+  readonly manifest: string;
+  readonly descriptor: string;
+  readonly #folder: string;
+  readonly #stem: string;
+  readonly #module: string;
+
+  constructor(folder: string, module: string) {
+    this.#folder = folder;
+    this.#stem = createStem(module);
+    this.#module = module;
+    this.manifest = join(folder, this.#manifestPath);
+    this.descriptor = join(folder, this.#descriptorPath);
+  }
+
+  get #manifestPath(): string {
+    return `${this.#stem}/manifest.json`;
+  }
+
+  get #descriptorPath(): string {
+    return `${this.#stem}.yaml`;
+  }
+
+  /**
+   * The manifest of an earlier import; `null` for none.
+   * @throws ConfigError for a descriptor of this name that no import has written.
+   */
+  async readEarlier(): Promise<JsonObject | null> {
+    const descriptor = await readText(this.descriptor);
+    if (descriptor === null) return null;
+    const { parse } = await import('yaml');
+    const { module, manifest } = readObject(() => parse(descriptor, { logLevel: 'silent' }));
+    if (module !== this.#module || manifest !== `./${this.#manifestPath}`) {
+      throw new ConfigError(`${this.descriptor} is not from an import: nothing was written`);
+    }
+    const text = await readText(this.manifest);
+    return text === null ? {} : readObject(() => JSON.parse(text));
+  }
+
+  /** Writes both files. The descriptor comes last, so that a watching host finds the manifest. */
+  async create(manifest: DraftManifest, descriptor: string): Promise<readonly string[]> {
+    await assertNameAvailable(this.#module, this.#folder);
+    return writeNewFiles(this.#folder, [
+      { path: this.#manifestPath, text: formatManifest(manifest) },
+      { path: this.#descriptorPath, text: descriptor },
+    ]);
+  }
+
+  createDescriptor(endpoint: string, wantsToken: boolean): string {
+    const variable = `${this.#stem.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_TOKEN`;
+    const auth = `    # auth: { bearer: env:${/^\d/.test(variable) ? '_' : ''}${variable} }\n`;
+    return `apiVersion: modgate/v1
+module: ${quote(this.#module)}
+provider:
+  kind: http
+  config:
+    endpoints: [${JSON.stringify(endpoint)}]
+${wantsToken ? auth : ''}manifest: ${quote(`./${this.#manifestPath}`)}
+# A 404 of the provider reaches the client as 404, not as 502.
+provider_errors: passthrough
+`;
+  }
+
+  async replaceManifest(manifest: DraftManifest): Promise<void> {
+    await write(this.manifest, formatManifest(manifest));
+  }
+
+  /** Whether the descriptor names the endpoint. */
+  async hasEndpoint(endpoint: string): Promise<boolean> {
+    const { parseDocument } = await import('yaml');
+    const document = parseDocument((await readText(this.descriptor)) ?? '');
+    const endpoints: unknown = document.toJS()?.provider?.config?.endpoints;
+    if (!Array.isArray(endpoints)) return false;
+    return endpoints.some((entry) => (isObject(entry) ? entry['url'] : entry) === endpoint);
+  }
+
+  /** Replaces the endpoints only: operators may have changed everything else. */
+  async replaceEndpoint(endpoint: string): Promise<void> {
+    const { parseDocument } = await import('yaml');
+    const document = parseDocument((await readText(this.descriptor)) ?? '');
+    document.setIn(['provider', 'config', 'endpoints'], [endpoint]);
+    await write(this.descriptor, document.toString());
+  }
+}
+
+/** Readable, unless it would be too long for a host. */
+function formatManifest(manifest: DraftManifest): string {
+  const readable = `${JSON.stringify(manifest, null, 2)}\n`;
+  const isShort = Buffer.byteLength(readable) <= MAX_TEXT_LENGTH;
+  return isShort ? readable : `${JSON.stringify(manifest)}\n`;
+}
+
+async function readText(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw new CommandError(`${file} cannot be read`, { cause: error });
+  }
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    throw new CommandError(`${file} cannot be written`, { cause: error });
+  }
+}
+
+/** Empty for what cannot be read. */
+function readObject(parse: () => unknown): JsonObject {
+  try {
+    const value = parse();
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

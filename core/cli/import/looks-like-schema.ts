@@ -1,0 +1,12 @@
+/** Keywords that give a part of a document a meaning wherever they stand. */
+const KEYWORDS = new Set(['$anchor', '$dynamicAnchor', '$id', '$ref', '$schema']);
+
+export const LOOKS_LIKE_SCHEMA = 'tools read its members, such as $id, as keywords';
+
+/** Whether validators of OpenAPI documents would take an example for a schema. */
+export function looksLikeSchema(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, member]) => {
+    return KEYWORDS.has(name) || looksLikeSchema(member);
+  });
+}

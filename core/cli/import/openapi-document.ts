@@ -1,0 +1,76 @@
+import { CommandError } from '../command-error.js';
+import { asObject, isDeeperThan, isObject, type JsonObject } from '../json-value.js';
+
+/** Deeper than any description in use. */
+const MAX_DEPTH = 200;
+
+/** A chain of references that is longer is a circle. */
+const MAX_REFERENCES = 100;
+
+/** An OpenAPI 3.0 or 3.1 document. */
+export interface OpenApiDocument {
+  readonly version: '3.0' | '3.1';
+  readonly root: JsonObject;
+}
+
+/** @throws CommandError for anything that is not OpenAPI 3.0 or 3.1. */
+export function parseOpenApi(value: unknown): OpenApiDocument {
+  if (!isObject(value)) throw new CommandError('the document is not OpenAPI: expected a mapping');
+  if (isDeeperThan(value, MAX_DEPTH)) {
+    throw new CommandError(`the document is nested deeper than ${MAX_DEPTH} levels`);
+  }
+  return { version: readVersion(value), root: value };
+}
+
+function readVersion(root: JsonObject): OpenApiDocument['version'] {
+  const { openapi, swagger } = root;
+  const [version] = /^3\.[01](?=\.|$)/.exec(String(openapi)) ?? [];
+  if (version === '3.0' || version === '3.1') return version;
+  const named = [openapi, swagger].find(
+    (one) => typeof one === 'string' || typeof one === 'number',
+  );
+  if (named === undefined) {
+    throw new CommandError("the document is not OpenAPI: it has no member 'openapi'");
+  }
+  const name = openapi === undefined ? 'Swagger' : 'OpenAPI';
+  const shown = String(named).slice(0, 20);
+  throw new CommandError(`${name} ${shown} is not supported: use OpenAPI 3.0 or 3.1`);
+}
+
+/** What a pointer such as `#/components/schemas/Pet` refers to; `undefined` for nothing. */
+export function findByPointer({ root }: OpenApiDocument, pointer: string): unknown {
+  let current: unknown = root;
+  for (const key of parsePointer(pointer) ?? ['']) {
+    const isMember = typeof current === 'object' && current !== null && Object.hasOwn(current, key);
+    if (!isMember) return undefined;
+    current = (current as JsonObject)[key];
+  }
+  return current;
+}
+
+/** The keys of a reference into the document; `null` for a reference to another one. */
+export function parsePointer(reference: string): string[] | null {
+  if (reference === '#') return [];
+  if (!reference.startsWith('#/')) return null;
+  const keys = reference.slice(2).split('/');
+  return keys.map((key) => decodeKey(key).replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function decodeKey(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
+}
+
+/** Follows references of parameters, bodies and responses; empty where they lead nowhere. */
+export function follow(document: OpenApiDocument, value: unknown): JsonObject {
+  let current = asObject(value);
+  for (let count = 0; count < MAX_REFERENCES; count += 1) {
+    const { $ref: reference } = current;
+    if (typeof reference !== 'string') return current;
+    current = asObject(findByPointer(document, reference));
+  }
+  return {};
+}

@@ -1,0 +1,28 @@
+import { asObject, isObject, type JsonObject } from '../json-value.js';
+import {
+  ANNOTATIONS,
+  SCHEMA_KEYWORDS,
+  SCHEMA_LIST_KEYWORDS,
+  SCHEMA_MAP_KEYWORDS,
+} from './schema-keywords.js';
+
+/** The schema without its texts, defaults and examples: it accepts the same values. */
+export function stripAnnotations(schema: JsonObject): JsonObject {
+  return strip(schema) as JsonObject;
+}
+
+function strip(schema: unknown): unknown {
+  if (!isObject(schema)) return schema;
+  const members = Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.has(keyword));
+  return Object.fromEntries(
+    members.map(([keyword, value]) => [keyword, stripMember(keyword, value)]),
+  );
+}
+
+function stripMember(keyword: string, value: unknown): unknown {
+  if (SCHEMA_KEYWORDS.has(keyword)) return strip(value);
+  if (SCHEMA_LIST_KEYWORDS.has(keyword) && Array.isArray(value)) return value.map(strip);
+  if (!SCHEMA_MAP_KEYWORDS.has(keyword) && keyword !== '$defs') return value;
+  const schemas = Object.entries(asObject(value));
+  return Object.fromEntries(schemas.map(([name, schema]) => [name, strip(schema)]));
+}

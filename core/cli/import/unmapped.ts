@@ -1,0 +1,29 @@
+/** A part of the imported document that has no place in the manifest. */
+export interface UnmappedPart {
+  /** The operation, such as `GET /pets`, or another part of the document. */
+  readonly place: string;
+  readonly part: string;
+  readonly reason: string;
+}
+
+const OPERATION = 'the operation';
+
+/** Collects what an import leaves out; each part of a place is listed once. */
+export class UnmappedParts {
+  readonly #parts = new Map<string, UnmappedPart>();
+
+  add(place: string, part: string, reason: string): void {
+    this.#parts.set(JSON.stringify([place, part, reason]), { place, part, reason });
+  }
+
+  /** The operation at `place` has no route; its other parts are then not listed. */
+  addOperation(place: string, reason: string): void {
+    this.add(place, OPERATION, reason);
+  }
+
+  list(): UnmappedPart[] {
+    const all = [...this.#parts.values()];
+    const missing = new Set(all.filter(({ part }) => part === OPERATION).map(({ place }) => place));
+    return all.filter(({ place, part }) => part === OPERATION || !missing.has(place));
+  }
+}

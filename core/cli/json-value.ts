@@ -1,0 +1,31 @@
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value if it is a mapping, otherwise an empty one. */
+export function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The value if it is a text that is not empty. */
+export function asText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Whether the value is nested deeper than `limit`; safe for values of any depth. */
+export function isDeeperThan(value: unknown, limit: number): boolean {
+  const open: [value: unknown, depth: number][] = [[value, 1]];
+  for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
+    const [current, depth] = entry;
+    if (typeof current !== 'object' || current === null) continue;
+    if (depth > limit) return true;
+    for (const member of Object.values(current)) open.push([member, depth + 1]);
+  }
+  return false;
+}

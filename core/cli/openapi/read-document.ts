@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import { requireFolder } from '../../config/require-folder.js';
+import { SETTINGS, settingFlag } from '../../config/settings.js';
+import { ConfigError } from '../../errors.js';
+import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
+import { createHostClient } from '../client/host-client.js';
+import { addHostOptions, readHostAddress } from '../client/host-options.js';
+import { requestText } from '../client/host-response.js';
+import type { CommandContext } from '../command-module.js';
+import { readSettings } from '../setting-options.js';
+import { createDocumentOfFiles } from './document-of-files.js';
+
+interface DocumentOptions {
+  readonly modules?: string;
+  readonly url?: string;
+}
+
+/** The options that choose a host or files. */
+export function addDocumentOptions(command: Command): void {
+  command
+    .option('--modules <dir>', 'Read the files of this folder of descriptors')
+    .option('--plugins <dir>', SETTINGS.plugins.help);
+  addHostOptions(command);
+}
+
+/**
+ * The OpenAPI document, as JSON, of the modules that the arguments name: all without any.
+ * @throws ConfigError when both a host and files are chosen.
+ */
+export function readDocument(command: Command, context: CommandContext): Promise<string> {
+  const { modules, url } = command.opts<DocumentOptions>();
+  if (modules !== undefined && url !== undefined) {
+    throw new ConfigError(
+      '--modules and --url cannot be used together: choose files or a running host',
+    );
+  }
+  return modules === undefined ? requestDocument(command, context) : readFiles(command, context);
+}
+
+async function requestDocument(command: Command, context: CommandContext): Promise<string> {
+  const client = createHostClient(readHostAddress(command, context));
+  const query = new URLSearchParams(command.args.map((name): [string, string] => ['module', name]));
+  return requestText(client, query.size === 0 ? '/openapi.json' : `/openapi.json?${query}`);
+}
+
+async function readFiles(command: Command, context: CommandContext): Promise<string> {
+  const settings = [
+    'modules',
+    'tokenHeader',
+    'publicUrl',
+    'actorRate',
+    ...PLUGIN_SETTINGS,
+  ] as const;
+  const { config } = await readSettings(settings, command, context);
+  await requireFolder(config.modules, settingFlag('modules'));
+  const plugins = await openPlugins(config, settingFlag('plugins'));
+  const document = await createDocumentOfFiles(config.modules, command.args, {
+    descriptors: { plugins, environment: context.environment, allowsMissingSecrets: true },
+    host: {
+      publicUrl: config.publicUrl,
+      challenges: ['Bearer'],
+      credentialHeaders: config.tokenHeader === null ? [] : [config.tokenHeader],
+      limitsActors: config.actorRate > 0,
+    },
+  });
+  return document.toString();
+}

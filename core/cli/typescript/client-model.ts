@@ -1,0 +1,279 @@
+import { PROBLEMS } from '../../errors.js';
+import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
+import { toIdentifier, toTypeName, UniqueNames } from './names.js';
+
+/** What the client has for one OpenAPI document of a host. */
+export interface ClientModel {
+  /** The digest of the modules. */
+  readonly version: string;
+  readonly modules: readonly ClientModule[];
+  readonly schemas: JsonObject;
+}
+
+export interface ClientModule {
+  /** The configured name. */
+  readonly name: string;
+  /** The member of the client. */
+  readonly member: string;
+  readonly typeName: string;
+  readonly functions: readonly ClientFunction[];
+}
+
+export interface ClientFunction {
+  readonly name: string;
+  readonly typeName: string;
+  readonly method: string;
+  /** Literal parts, and the arguments between them. */
+  readonly path: readonly (string | PathArgument)[];
+  readonly pathText: string;
+  readonly query: readonly QueryArgument[];
+  /** `null` without a body. */
+  readonly body: { readonly schema: unknown; readonly isRequired: boolean } | null;
+  readonly data: unknown;
+  /** Whether the response is the provider's own, without the envelope. */
+  readonly isRaw: boolean;
+  readonly wantsKey: boolean;
+  readonly problems: readonly ProblemKind[];
+  readonly comment: readonly string[];
+}
+
+interface PathArgument {
+  readonly argument: string;
+  readonly isRest: boolean;
+  readonly schema: unknown;
+}
+
+interface QueryArgument {
+  readonly argument: string;
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly schema: unknown;
+}
+
+interface ProblemKind {
+  readonly code: string;
+  readonly status: number;
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+export function readClientModel(document: unknown): ClientModel {
+  const root = asObject(document);
+  const modules = new Map<string, Draft>();
+  const members = new UniqueNames();
+  const types = new UniqueNames();
+  for (const [path, item] of Object.entries(asObject(root['paths']))) {
+    for (const method of METHODS) {
+      const operation = asObject(item)[method];
+      if (!isObject(operation)) continue;
+      const name = asText(asList(operation['tags'])[0]) ?? 'default';
+      const module = modules.get(name) ?? createDraft(name, members, types);
+      modules.set(name, module);
+      const source = { root, path, item: asObject(item), method, operation };
+      module.functions.push(readFunction(source, module));
+    }
+  }
+  return {
+    version: asText(asObject(root['info'])['version']) ?? '',
+    modules: [...modules.values()],
+    schemas: asObject(asObject(root['components'])['schemas']),
+  };
+}
+
+interface Draft extends ClientModule {
+  readonly functions: ClientFunction[];
+  readonly names: UniqueNames;
+  readonly types: UniqueNames;
+}
+
+function createDraft(name: string, members: UniqueNames, types: UniqueNames): Draft {
+  const member = members.add(toIdentifier(name));
+  const typeName = types.add(`${toTypeName(member)}Client`);
+  return { name, member, typeName, functions: [], names: new UniqueNames(), types };
+}
+
+interface Source {
+  readonly root: JsonObject;
+  readonly path: string;
+  readonly item: JsonObject;
+  readonly method: string;
+  readonly operation: JsonObject;
+}
+
+function readFunction(source: Source, module: Draft): ClientFunction {
+  const { method, operation, path } = source;
+  const name = module.names.add(toIdentifier(readOperationName(source, module.name)));
+  const parameters = readParameters(source);
+  const body = followReference(source.root, operation['requestBody']);
+  const success = readSuccess(source);
+  return {
+    name,
+    typeName: module.types.add(`${toTypeName(module.member)}${toTypeName(name)}`),
+    method: method.toUpperCase(),
+    path: splitPath(path, parameters),
+    pathText: path,
+    query: parameters.flatMap(({ place, argument, name: wireName, isRequired, schema }) =>
+      place === 'query' ? [{ argument, name: wireName, isRequired, schema }] : [],
+    ),
+    body: isObject(operation['requestBody'])
+      ? { schema: readJsonSchema(body), isRequired: body['required'] === true }
+      : null,
+    ...success,
+    wantsKey: wantsKey(source),
+    problems: readProblems(source),
+    comment: describeFunction(source),
+  };
+}
+
+/** The part after the name of the module. */
+function readOperationName({ operation, method }: Source, module: string): string {
+  const id = asText(operation['operationId']) ?? method;
+  const prefix = `${module.replaceAll('/', '.')}.`;
+  return id.startsWith(prefix) ? id.slice(prefix.length) : id;
+}
+
+interface Parameter {
+  readonly place: 'path' | 'query';
+  /** In the document. */
+  readonly name: string;
+  readonly argument: string;
+  readonly isRequired: boolean;
+  readonly isRest: boolean;
+  readonly schema: unknown;
+}
+
+function readParameters({ root, item, operation }: Source): Parameter[] {
+  const byKey = new Map<string, JsonObject>();
+  for (const entry of [...asList(item['parameters']), ...asList(operation['parameters'])]) {
+    const parameter = followReference(root, entry);
+    byKey.set(`${String(parameter['in'])} ${String(parameter['name'])}`, parameter);
+  }
+  const used = [...byKey.values()].filter((one) => one['in'] === 'path' || one['in'] === 'query');
+  const names = used.map((one) => ({ place: one['in'], name: readName(one) }));
+  const taken = new UniqueNames(operation['requestBody'] === undefined ? [] : ['body']);
+  return used.map((one): Parameter => {
+    const place = one['in'] === 'path' ? 'path' : 'query';
+    const name = readName(one);
+    const clashes = names.some((other) => other.name === name && other.place !== place);
+    const isPrefixed = clashes || name === 'body';
+    return {
+      place,
+      name: String(one['name']),
+      argument: taken.add(toIdentifier(isPrefixed ? `${place}_${name}` : name)),
+      isRequired: place === 'path' || one['required'] === true,
+      isRest: one['x-modgate-rest'] === true,
+      schema: one['schema'] ?? true,
+    };
+  });
+}
+
+/** Paths of one shape share the names of the first route. */
+function readName(parameter: JsonObject): string {
+  return asText(parameter['x-modgate-name']) ?? String(parameter['name']);
+}
+
+function splitPath(path: string, parameters: readonly Parameter[]): (string | PathArgument)[] {
+  const parts = path.split(/\{([^{}]+)\}/);
+  return parts.flatMap((part, index): (string | PathArgument)[] => {
+    if (index % 2 === 0) return part === '' ? [] : [part];
+    const found = parameters.find(({ place, name }) => place === 'path' && name === part);
+    if (found === undefined) return [`{${part}}`];
+    const { argument, isRest, schema } = found;
+    return [{ argument, isRest, schema }];
+  });
+}
+
+function readSuccess({ root, operation }: Source): { data: unknown; isRaw: boolean } {
+  const responses = Object.entries(asObject(operation['responses']));
+  const success = responses.find(([status]) => /^2/.test(status))?.[1];
+  const schema = readJsonSchema(followReference(root, success));
+  const envelope = findEnvelope(root, schema);
+  if (envelope === null) return { data: schema, isRaw: true };
+  return { data: envelope['data'] ?? true, isRaw: false };
+}
+
+/** The properties of the envelope, which may be combined of a common part and `data`; `null` in raw mode. */
+function findEnvelope(root: JsonObject, schema: unknown): JsonObject | null {
+  const properties = collectProperties(root, schema);
+  return 'declared_path' in properties && 'provider_path' in properties ? properties : null;
+}
+
+function collectProperties(root: JsonObject, schema: unknown): JsonObject {
+  const followed = followReference(root, schema);
+  const parts = asList(followed['allOf']).flatMap((part) =>
+    Object.entries(collectProperties(root, part)),
+  );
+  return Object.fromEntries([...Object.entries(asObject(followed['properties'])), ...parts]);
+}
+
+/** Follows references within the document. */
+export function followReference(root: JsonObject, value: unknown): JsonObject {
+  let current = asObject(value);
+  for (let count = 0; count < 10; count += 1) {
+    const { $ref: reference } = current;
+    if (typeof reference !== 'string') return current;
+    const keys = reference.replace(/^#\//, '').split('/').map(unescapeKey);
+    current = asObject(keys.reduce((part: unknown, key) => asObject(part)[key], root));
+  }
+  return current;
+}
+
+export function unescapeKey(key: string): string {
+  return decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function readJsonSchema(part: JsonObject): unknown {
+  const media = Object.entries(asObject(part['content'])).find(([type]) => /json/i.test(type));
+  return asObject(media?.[1])['schema'] ?? true;
+}
+
+function wantsKey({ root, item, operation }: Source): boolean {
+  const parameters = [...asList(item['parameters']), ...asList(operation['parameters'])];
+  return parameters.some((entry) => {
+    const { in: place, name } = followReference(root, entry);
+    return place === 'header' && /^idempotency-key$/i.test(String(name));
+  });
+}
+
+/** By the statuses of the operation: the codes that its schemas name, otherwise those of the status. */
+function readProblems({ root, operation }: Source): ProblemKind[] {
+  return Object.entries(asObject(operation['responses'])).flatMap(([text, response]) => {
+    const status = Number(text);
+    if (!(status >= 400)) return [];
+    const named = listCodes(root, readJsonSchema(followReference(root, response)), 0);
+    const codes = named.length > 0 ? named : codesOfStatus(status);
+    return codes.map((code) => ({ code, status }));
+  });
+}
+
+function listCodes(root: JsonObject, schema: unknown, depth: number): string[] {
+  if (depth > 5) return [];
+  const followed = followReference(root, schema);
+  const { const: value, enum: values } = asObject(asObject(followed['properties'])['code']);
+  const own = [value, ...asList(values)].filter((code) => typeof code === 'string');
+  const parts = ['allOf', 'oneOf', 'anyOf'].flatMap((keyword) => asList(followed[keyword]));
+  const all = [...own, ...parts.flatMap((part) => listCodes(root, part, depth + 1))];
+  return [...new Set(all)];
+}
+
+function codesOfStatus(status: number): string[] {
+  const codes = Object.entries(PROBLEMS).filter(([, problem]) => problem.status === status);
+  return codes.length === 0 ? ['provider_error'] : codes.map(([code]) => code);
+}
+
+function describeFunction({ operation, path, method }: Source): string[] {
+  const { summary, description, deprecated } = operation;
+  const texts = [asText(summary), asText(description)].flatMap((text) => text ?? []);
+  const capability = readCapability(operation);
+  const line = `\`${method.toUpperCase()} ${path}\`${capability === null ? '' : `, needs \`${capability}\``}`;
+  const paragraphs = [...new Set(texts), line].flatMap((text, index) =>
+    index === 0 ? [text] : ['', text],
+  );
+  return [...paragraphs, ...(deprecated === true ? ['', '@deprecated'] : [])];
+}
+
+function readCapability({ security }: JsonObject): string | null {
+  const [requirement] = asList(security);
+  const [scopes] = Object.values(asObject(requirement));
+  return asText(asList(scopes)[0]) ?? null;
+}

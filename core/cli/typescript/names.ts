@@ -1,0 +1,44 @@
+const PART_OF_IDENTIFIER = /[\p{ID_Continue}$]/u;
+const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+
+/** `acme/crm` becomes `acmeCrm`: characters that no identifier has are dropped, the next letter is upper case. */
+export function toIdentifier(text: string): string {
+  let identifier = '';
+  let isUpper = false;
+  for (const character of text) {
+    if (PART_OF_IDENTIFIER.test(character)) {
+      identifier += isUpper ? character.toUpperCase() : character;
+      isUpper = false;
+    } else {
+      isUpper = identifier !== '';
+    }
+  }
+  return IDENTIFIER.test(identifier) ? identifier : `_${identifier}`;
+}
+
+/** An identifier that starts with an upper-case letter, for types. */
+export function toTypeName(text: string): string {
+  const [first = '', ...rest] = toIdentifier(text);
+  return first.toUpperCase() + rest.join('');
+}
+
+/** The name as the key of an object type or object. */
+export function toKey(name: string): string {
+  return IDENTIFIER.test(name) ? name : JSON.stringify(name);
+}
+
+/** Equal names get `_2`, `_3` and so on. */
+export class UniqueNames {
+  readonly #taken: Set<string>;
+
+  constructor(taken: Iterable<string> = []) {
+    this.#taken = new Set(taken);
+  }
+
+  add(name: string): string {
+    let unique = name;
+    for (let count = 2; this.#taken.has(unique); count += 1) unique = `${name}_${count}`;
+    this.#taken.add(unique);
+    return unique;
+  }
+}

@@ -1,0 +1,179 @@
+import { createAuthenticators } from './auth/authenticators.js';
+import { listChallenges, listCredentialHeaders } from './auth/credential-headers.js';
+import type { HostConfig } from './config/read-config.js';
+import type { Log } from './contract/index.js';
+import type { HostProcess } from './host-process.js';
+import type { Authentication } from './http/authenticate-request.js';
+import type { SurfaceRegistry } from './http/surfaces/surface-registry.js';
+import { openTls } from './http/tls/open-tls.js';
+import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
+import { redactNames } from './log/redact.js';
+import { ModuleRegistry } from './modules/module-registry.js';
+import { StoredCalls } from './observability/calls/stored-calls.js';
+import { describeEventLoop } from './observability/metrics/module-metrics.js';
+import { createObservability, type Observability } from './observability/observability.js';
+import { openTracing } from './observability/tracing/open-tracing.js';
+import { ActorRate } from './operations/rate-limit.js';
+import type { PluginRegistry } from './plugin-loader/plugin-registry.js';
+import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
+import { EventLoopDelay } from './provider/event-loop-delay.js';
+import { LoadShedder } from './provider/load-shedding.js';
+import { parseStoreKeys, STORE_KEY_VARIABLE } from './store/encryption-keys.js';
+import { createLazyStore, type LazyStore } from './store/lazy-store.js';
+import { parsePostgresUrl } from './store/postgres-url.js';
+import { readVersion } from './version.js';
+
+const HOUR_MS = 3_600_000;
+
+/** An opened subsystem, and how to close it. */
+export interface Part {
+  close(): void | Promise<void>;
+}
+
+type Access = Awaited<ReturnType<typeof openAccess>>;
+type Storage = Awaited<ReturnType<typeof openStorage>>;
+type Records = Awaited<ReturnType<typeof openRecords>>;
+type Modules = Awaited<ReturnType<typeof openModules>>;
+
+export interface Parts {
+  readonly plugins: PluginRegistry;
+  readonly access: Access;
+  readonly storage: Storage;
+  readonly records: Records;
+  readonly modules: Modules;
+  readonly observability: Observability;
+  readonly surfaces: SurfaceRegistry;
+}
+
+/** Authentication, and the connections that are accepted. */
+export async function openAccess(config: HostConfig, log: Log, plugins: PluginRegistry) {
+  const { chain, hasDevTokens, close } = await createAuthenticators(config, log, plugins);
+  const tls = await openTls(config, log);
+  const actorRate = ActorRate.create(config.actorRate, config.actorBurst);
+  const credentialHeaders = listCredentialHeaders(chain);
+  redactNames(credentialHeaders);
+  const { tokenHeader, publicUrl, cors } = config;
+  const authentication: Authentication = {
+    chain,
+    credentialHeaders,
+    challenges: listChallenges(chain),
+    tokenHeader,
+    pages: { publicUrl, origins: new Set(cors?.credentials ? cors.origins : []) },
+    certificates: tls.certificates,
+    actorRate,
+  };
+  return {
+    authentication,
+    hasDevTokens,
+    tlsPair: tls.pair,
+    close: async () => {
+      await tls.close();
+      await close();
+    },
+  };
+}
+
+/** The store, and the keys that sign identities. */
+export async function openStorage(config: HostConfig, log: Log) {
+  const store = createStore(config, log);
+  const identity = await IdentityKeys.open({
+    stateDir: config.state,
+    log,
+    rotation: {
+      periodMs: config.identityRotationHours * HOUR_MS,
+      aheadMs: PUBLISH_AHEAD_MS,
+      overlapMs: PUBLISH_OVERLAP_MS,
+    },
+  });
+  return {
+    store,
+    identity,
+    close: async () => {
+      await identity.close();
+      await store.close();
+    },
+  };
+}
+
+/** @throws ConfigError for a malformed URL or key, although the store is opened later. */
+function createStore(config: HostConfig, log: Log): LazyStore {
+  const keys = parseStoreKeys(process.env[STORE_KEY_VARIABLE]);
+  if (config.store !== null) parsePostgresUrl(config.store);
+  return createLazyStore(async () => {
+    const { openStore } = await import('./store/open-store.js');
+    return openStore({ url: config.store, stateDir: config.state, keys, log });
+  });
+}
+
+/** Where traces and calls are sent. */
+export async function openRecords(config: HostConfig, log: Log, { store }: Storage) {
+  const { keepCalls: maxCalls, keepCallsHours: maxHours } = config;
+  const tracing = await openTracing(process.env, readVersion(), log);
+  const archive = maxCalls === 0 ? null : new StoredCalls({ store, maxCalls, maxHours, log });
+  return {
+    tracing,
+    archive,
+    close: async () => {
+      await Promise.all([tracing?.close(), archive?.close()]);
+    },
+  };
+}
+
+/** The modules of the modules folder, opened by their plugins. */
+export async function openModules(
+  config: HostConfig,
+  log: Log,
+  own: HostProcess,
+  plugins: PluginRegistry,
+  { authentication }: Access,
+  { store, identity }: Storage,
+) {
+  const loopDelay = new EventLoopDelay();
+  const registry = new ModuleRegistry({
+    store,
+    modulesDir: config.modules,
+    stateDir: config.state,
+    statusSink: own.statusSink,
+    lastGood: own.lastGood,
+    leadership: own.leadership,
+    ...(own.sharedProbation && { sharedProbation: own.sharedProbation }),
+    ...(own.holders && { holders: own.holders }),
+    plugins,
+    environment: process.env,
+    credentialHeaders: authentication.credentialHeaders,
+    loadShedder: new LoadShedder(config, loopDelay),
+    identity,
+    log,
+  });
+  await registry.start();
+  const watcher = new PluginWatcher(plugins, log, () => registry.rescan());
+  watcher.start();
+  return {
+    registry,
+    loopDelay,
+    // Plugins first, so that a module can use a new one.
+    reload: () => void watcher.scan(true).then(() => registry.rescan()),
+    close: async () => {
+      watcher.close();
+      await registry.close();
+      loopDelay.close();
+    },
+  };
+}
+
+export function createHostObservability(
+  { authentication }: Access,
+  { archive }: Records,
+  { registry, loopDelay }: Modules,
+): Observability {
+  const host = {
+    list: () => registry.list(),
+    get reloads() {
+      return registry.reloads;
+    },
+    refusedActors: () => authentication.actorRate?.rejected ?? 0,
+  };
+  const observability = createObservability(host, archive);
+  observability.metrics.add([describeEventLoop(loopDelay)]);
+  return observability;
+}

@@ -1,0 +1,57 @@
+import type { Manifest } from './manifest.js';
+
+/** The modules of a host at one moment, over all its processes. */
+export interface HostSnapshot {
+  /** When it was taken. Milliseconds since 1970. */
+  readonly at: number;
+  /** The number of serving processes. */
+  readonly workers: number;
+  /** One for each descriptor, by name; those without a name first. */
+  readonly modules: readonly ModuleSnapshot[];
+}
+
+/** One descriptor and the version that it serves. */
+export interface ModuleSnapshot {
+  /** The name in the descriptor; `null` if the descriptor cannot be read. */
+  readonly name: string | null;
+  /** The file in the modules folder. */
+  readonly file: string;
+  /** As in `GET /modules`: `live`, `waiting`, `stale`, … */
+  readonly state: string;
+  /** When the state began. ISO 8601, UTC. */
+  readonly since: string;
+  /** Why the module is in this state; `null` where there is nothing to say. */
+  readonly reason: string | null;
+  /** What operators can do about it. */
+  readonly hint: string | null;
+  /** Calls since the version began to serve. */
+  readonly counts: ModuleCounts;
+  /** The endpoints of its provider. */
+  readonly endpoints: readonly EndpointSnapshot[];
+  /** The digest of the manifest; `null` if the module serves nothing. */
+  readonly manifestDigest: string | null;
+  /** Without the defaults of sensitive fields; `null` if the module serves nothing. */
+  readonly manifest: Manifest | null;
+}
+
+/** The calls of one module. */
+export interface ModuleCounts {
+  /** Calls that have ended. */
+  readonly calls: number;
+  /** Those that failed. */
+  readonly failed: number;
+  /** Calls that are running. */
+  readonly inFlight: number;
+  /** Calls that wait for a free place. */
+  readonly queued: number;
+}
+
+/** One endpoint of a provider. */
+export interface EndpointSnapshot {
+  /** Its address, as in `GET /modules`. */
+  readonly endpoint: string;
+  /** `up`, `down`, or the state of its circuit breaker. */
+  readonly state: string;
+  /** Its routes with a circuit breaker that is not closed. */
+  readonly routes: readonly { readonly route: string; readonly state: string }[];
+}

@@ -1,0 +1,42 @@
+/** A stored value of a surface. */
+export interface SurfaceRecord {
+  /** Matches `^[A-Za-z0-9._:-]{1,128}$`. */
+  readonly key: string;
+  /** As it was set. */
+  readonly value: unknown;
+  /** When it is removed. Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** How a record is set. */
+export interface SetRecordOptions {
+  /** Required: nothing is kept forever. Milliseconds since 1970. */
+  readonly expiresAt: number;
+  /**
+   * `absent`: only if there is none. `present`: only if there still is one, so that a value that was deleted
+   * meanwhile does not come back. Default: either.
+   */
+  readonly only?: 'absent' | 'present';
+}
+
+/**
+ * Small values of one surface in the host's store: shared by all processes, and kept over a restart. A value
+ * is JSON of at most 64 KiB, and a surface has at most 10,000 of them. Values are stored in clear.
+ *
+ * Every function throws a {@link SurfaceError} `unavailable` while the store is not available.
+ */
+export interface SurfaceRecords {
+  /** `null` where there is none, or it has expired. */
+  get(key: string): Promise<SurfaceRecord | null>;
+  /**
+   * Durable when it resolves.
+   * @returns whether it was set, see `only`.
+   * @throws TypeError for a bad key or expiry, or a value that is too large or is not JSON; SurfaceError
+   * `unavailable` for a new record beyond the limit.
+   */
+  set(key: string, value: unknown, options: SetRecordOptions): Promise<boolean>;
+  /** @returns whether there was one: of several calls at once, one gets `true`. */
+  delete(key: string): Promise<boolean>;
+  /** By key. @param prefix of the keys; default: all. */
+  list(prefix?: string): Promise<readonly SurfaceRecord[]>;
+}

@@ -1,0 +1,164 @@
+import type { Struct } from 'superstruct';
+import type { Actor } from './actor.js';
+import { CONTRACT_VERSION } from './adapter.js';
+import type { Credentials } from './authenticator.js';
+import type { HostSnapshot } from './host-snapshot.js';
+import type { Log } from './log.js';
+import type { Scope } from './scope.js';
+import type { Secret } from './secret.js';
+import type { SurfaceRecords } from './surface-records.js';
+
+const SURFACE_BRAND = Symbol.for('modgate.surface');
+
+/** What the host knows about a request to a surface. */
+export interface SurfaceCall {
+  /** The id of the request; also in the response, the log line and Problems. */
+  readonly requestId: string;
+  /** The id that joins the requests of one operation. */
+  readonly correlationId: string;
+  /** Path and query as on the request line; the URL of the request may be encoded further. */
+  readonly target: string;
+  /** Aborted when the client closes the connection, or the host ends the response. */
+  readonly signal: AbortSignal;
+  /**
+   * The caller, frozen; `null` without credentials. Always `null` for a surface with
+   * `authentication: 'own'`.
+   */
+  readonly actor: Actor | null;
+  /**
+   * The origin under which browsers reach the host, such as `https://gateway.example`: of `--public-url`,
+   * otherwise of the host's own TLS or loopback address. `null` where it is unknown: set no cookie then.
+   */
+  readonly origin: string | null;
+  /**
+   * Whether a page of the same origin made the request: `sec-fetch-site: same-origin`, or an `origin` header
+   * equal to `origin`. A surface with cookies must require it of every request that changes something.
+   */
+  readonly isSameOrigin: boolean;
+}
+
+/** An opened surface. */
+export interface Surface {
+  /**
+   * Handles a request below the prefix of the surface. Called many at the same time, with untrusted input.
+   * The body of the request has arrived completely, at most 1 MiB.
+   *
+   * The response must come within 30 s, or the client gets a 503. Its body may be a stream that pauses for
+   * at most 30 s: an event stream sends a comment every 15 s. A body is canceled when the client closes the
+   * connection. A {@link SurfaceError} becomes its Problem, any other error a 500.
+   *
+   * The host adds the ids, `x-content-type-options: nosniff` and, unless the response has one,
+   * `cache-control: no-store`.
+   */
+  fetch(request: Request, call: SurfaceCall): Promise<Response>;
+}
+
+/** A request to the host's own HTTP interface. */
+export interface HostRequest {
+  /** Default `GET`. */
+  readonly method?: string;
+  /** Raw path and query, as on a request line: `/modules/crm/http/contacts?limit=2`. */
+  readonly target: string;
+  /** Without credentials, `host`, and what belongs to the framing; those throw. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Text is sent as UTF-8. Default: no body. */
+  readonly body?: Uint8Array | string | null | undefined;
+  /** Ends the request, as a client does that closes its connection. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How a surface acts. There is no other way to call a module. */
+export interface HostApi {
+  /** The version of modgate. */
+  readonly version: string;
+  /**
+   * Calls the host's own HTTP interface without a socket. The target is checked as over HTTP, and every
+   * check, limit, record and metric is the same; log lines and call records name the surface. Surfaces
+   * cannot be reached.
+   * @param actor one that the host made: of a `SurfaceCall` or of `authenticate`
+   * @returns any status; the body may be a stream.
+   * @throws TypeError for any other actor, and for a header that a surface must not set. The reason of
+   * `signal` when it is aborted.
+   */
+  request(actor: Actor, request: HostRequest): Promise<Response>;
+  /** The modules of the whole host, with their counts, for the surface itself: not decided for an actor. */
+  snapshot(): Promise<HostSnapshot>;
+  /**
+   * Calls the listener soon after the state of a module or what it serves has changed; several changes at
+   * once are one call. Counts do not count as changes.
+   * @returns removes the listener.
+   */
+  onChange(listener: () => void): () => void;
+}
+
+/** The second argument of {@link SurfaceFactory.open}. */
+export interface SurfaceContext {
+  /** Closes when the host stops, or at once if `open` fails. */
+  readonly scope: Scope;
+  /** The host's log; lines name the surface. */
+  readonly log: Log;
+  /** The secret of a `secretReference()` in the config, already resolved. */
+  secret(reference: string): Secret;
+  /** The bytes of a `fileReference()` in the config, already read. */
+  file(reference: string): Uint8Array;
+  /**
+   * The absolute path of a `fileReference()` or of any other path in the config; a relative path starts at
+   * the folder of the configuration file.
+   */
+  path(reference: string): string;
+  /** The door to the host. */
+  readonly host: HostApi;
+  /**
+   * Asks the host's authenticators, as they are asked about a request.
+   * @returns the actor, frozen; `null` for credentials that are not valid.
+   * @throws SurfaceError `unavailable` when an authenticator does not answer: the credentials may be valid.
+   */
+  authenticate(credentials: Pick<Credentials, 'scheme' | 'token'>): Promise<Actor | null>;
+  /** Small values in the host's store. */
+  readonly records: SurfaceRecords;
+}
+
+/**
+ * A part of the host's own HTTP interface: a console, a page, another protocol. `open` is called once, when
+ * the host starts; with `--workers` in each worker. A surface that fails, hangs or is absent never affects
+ * the routes of modules.
+ */
+export interface SurfaceFactory<Config = unknown> {
+  /** Set by {@link defineSurface}. */
+  readonly contract: typeof CONTRACT_VERSION;
+  /** The name in the setting `surfaces` and in `surfaces` of `plugin.json`: `^[a-z][a-z0-9-]*$`. */
+  readonly name: string;
+  /**
+   * One path segment that no other surface and no route of the host has, such as `/console`. The surface
+   * gets the requests to it and to everything below it.
+   */
+  readonly prefix: string;
+  /** Validates the setting without `enabled` and must reject unknown keys, as superstruct's `object` does. */
+  readonly config: Struct<Config, unknown>;
+  /**
+   * `host`: the host authenticates callers, and bad credentials never reach the surface. `own`: the surface
+   * signs people in by itself and calls `authenticate`. Default `host`.
+   */
+  readonly authentication?: 'host' | 'own';
+  /** The digest of its bundle, `sha256:` and hex: its UI artifact digest at the console bridge. */
+  readonly uiDigest?: string;
+  /**
+   * Must not require that remote services are running, and must end within 5 s. Register each opened
+   * resource with `context.scope` at once.
+   * @throws Error if the surface cannot work: the host starts without it, and logs the message, which must
+   * not contain a secret.
+   */
+  open(config: Config, context: SurfaceContext): Surface | Promise<Surface>;
+}
+
+/** Marks an object as a surface and freezes it. */
+export function defineSurface<Config>(
+  factory: Omit<SurfaceFactory<Config>, 'contract'>,
+): SurfaceFactory<Config> {
+  return Object.freeze({ ...factory, contract: CONTRACT_VERSION, [SURFACE_BRAND]: true });
+}
+
+/** Checks the mark, not the class: a plugin may have its own copy of the contract. */
+export function isSurfaceFactory(value: unknown): value is SurfaceFactory {
+  return typeof value === 'object' && value !== null && SURFACE_BRAND in value;
+}

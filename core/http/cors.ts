@@ -1,0 +1,107 @@
+import type { CorsSettings } from '../config/cors.js';
+import { Reply } from '../operations/reply.js';
+import type { CallerHeaders } from './request/headers.js';
+import { type ParsedTarget, readBridgePermission } from './request/target.js';
+
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+
+/** Request headers that pages may always send. */
+const REQUEST_HEADERS = [
+  'authorization',
+  'content-type',
+  'accept',
+  'accept-language',
+  'idempotency-key',
+  'if-match',
+  'if-none-match',
+  'prefer',
+  'x-request-id',
+  'x-correlation-id',
+];
+
+/** Response headers of the host that pages may read. */
+const HOST_HEADERS = [
+  'x-request-id',
+  'x-correlation-id',
+  'retry-after',
+  'www-authenticate',
+  'modgate-origin',
+];
+
+/** Routes of the host that pages of other origins may call, with what they expose. */
+const HOST_PATHS: ReadonlyMap<string, readonly string[]> = new Map([['/openapi.json', ['etag']]]);
+
+interface PageRequest {
+  readonly method: string;
+  readonly headers: CallerHeaders;
+}
+
+/**
+ * Cross-origin requests of browsers (Fetch standard, section 3.3): to forwarded routes and some routes of the
+ * host, never to the console bridge. The host's other paths behave as without this setting.
+ */
+export class Cors {
+  readonly #origins: ReadonlySet<string>;
+  readonly #preflightHeaders: readonly string[];
+  readonly #hasCredentials: boolean;
+
+  constructor(settings: CorsSettings, tokenHeader: string | null) {
+    const { origins, headers, maxAgeSeconds, credentials } = settings;
+    const ofToken = tokenHeader === null ? [] : [tokenHeader];
+    const allowed = new Set([...REQUEST_HEADERS, ...ofToken, ...headers]);
+    this.#origins = new Set(origins);
+    this.#hasCredentials = credentials;
+    this.#preflightHeaders = [
+      ...['access-control-allow-methods', METHODS],
+      ...['access-control-allow-headers', [...allowed].join(', ')],
+      ...['access-control-max-age', String(maxAgeSeconds)],
+    ];
+  }
+
+  /** The reply to a preflight of a configured origin; `null` for any other request. */
+  answerPreflight({ method, headers }: PageRequest): Reply | null {
+    if (method !== 'OPTIONS' || !this.#findOrigin(headers)) return null;
+    if (headers.get('access-control-request-method') === undefined) return null;
+    return Reply.preflight(this.#preflightHeaders);
+  }
+
+  /**
+   * Adds what the browser needs to show the reply to the page.
+   * @param exposed the response headers that pages may read, beyond those of the host
+   */
+  complete(reply: Reply, { headers }: PageRequest, exposed: readonly string[]): Reply {
+    const varied = addVary(reply.headers);
+    const origin = this.#findOrigin(headers);
+    if (origin === null) return Reply.withHeaders(reply, varied);
+    const readable = [...new Set([...HOST_HEADERS, ...exposed])].join(', ');
+    return Reply.withHeaders(reply, [
+      ...varied,
+      ...['access-control-allow-origin', origin],
+      ...['access-control-expose-headers', readable],
+      ...(this.#hasCredentials ? ['access-control-allow-credentials', 'true'] : []),
+    ]);
+  }
+
+  /** The origin of the page, if it is a configured one. */
+  #findOrigin(headers: CallerHeaders): string | null {
+    const origin = headers.get('origin');
+    return origin !== undefined && this.#origins.has(origin) ? origin : null;
+  }
+}
+
+/** What the host itself exposes on a path that pages of other origins may call; `null` for any other path. */
+export function findSharedPath(parsed: ParsedTarget, target: string): readonly string[] | null {
+  if (parsed.kind === 'host') return HOST_PATHS.get(target.split('?', 1)[0] ?? '') ?? null;
+  return parsed.kind === 'module' && readBridgePermission(parsed) !== null ? null : [];
+}
+
+/** A shared cache must not give the reply for one origin to another. */
+function addVary(headers: readonly string[]): readonly string[] {
+  const at = headers.findIndex((text, index) => index % 2 === 0 && text === 'vary');
+  if (at === -1) return [...headers, 'vary', 'origin'];
+  const before = headers[at + 1] ?? '';
+  const names = before.split(',').map((name) => name.trim().toLowerCase());
+  return names.includes('origin') || names.includes('*')
+    ? headers
+    : headers.with(at + 1, `${before}, origin`);
+}

@@ -1,0 +1,77 @@
+import { MODULE_NAME } from '../../descriptor/identifiers.js';
+import { HostError } from '../../errors.js';
+import type { HostContext } from '../request-context.js';
+
+/** A parameter of a query. */
+export interface Parameter<T> {
+  /** Completes `not …`. */
+  readonly expected: string;
+  /** `null` for a text other than `expected`. */
+  readonly parse: (text: string) => T | null;
+}
+
+type Parameters = Readonly<Record<string, Parameter<unknown>>>;
+
+type Values<P extends Parameters> = {
+  readonly [Name in keyof P]: ReturnType<P[Name]['parse']>;
+};
+
+// RFC 3339 with a zone: without one the time depends on the machine.
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/i;
+const MAX_NAME_LENGTH = 64;
+
+export const moduleParameter: Parameter<string> = {
+  expected: 'the name of a module',
+  parse: (text) => (MODULE_NAME.test(text) ? text : null),
+};
+
+export const timeParameter: Parameter<number> = {
+  expected: 'a time as 2026-01-31T12:00:00Z',
+  parse: (text) => {
+    const time = TIME.test(text) ? Date.parse(text) : Number.NaN;
+    return Number.isFinite(time) ? time : null;
+  },
+};
+
+export function integerParameter(expected: string, min: number, max: number): Parameter<number> {
+  return {
+    expected,
+    parse: (text) => {
+      const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= max ? value : null;
+    },
+  };
+}
+
+/**
+ * Reads the parameters of a query; an absent one is `null`.
+ * @throws HostError 400 that names a parameter that is unknown, repeated or not valid.
+ */
+export function readQuery<P extends Parameters>(ctx: HostContext, parameters: P): Values<P> {
+  const query = new URLSearchParams(ctx.querystring);
+  const names = Object.keys(parameters);
+  for (const name of query.keys()) {
+    if (Object.hasOwn(parameters, name)) continue;
+    throw createQueryError(name.slice(0, MAX_NAME_LENGTH), 'unknown', names);
+  }
+  const values = Object.entries(parameters).map(([name, { expected, parse }]) => {
+    const [text, ...others] = query.getAll(name);
+    if (text === undefined) return [name, null];
+    if (others.length > 0) throw createQueryError(name, 'repeated', names);
+    const value = parse(text);
+    if (value === null) throw createQueryError(name, `not ${expected}`, names);
+    return [name, value];
+  });
+  return Object.fromEntries(values) as Values<P>;
+}
+
+export function createQueryError(
+  field: string,
+  reason: string,
+  names: readonly string[],
+): HostError {
+  return new HostError('validation_failed', 'a parameter of the query is not valid', {
+    errors: [{ field, reason }],
+    nextActions: [`use ${names.join(', ')}`],
+  });
+}

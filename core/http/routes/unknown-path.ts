@@ -1,0 +1,7 @@
+import { HostError } from '../../errors.js';
+
+export function createUnknownPath(): HostError {
+  return new HostError('not_found', 'the host has no such path', {
+    nextActions: ['modules are called at /modules/{module}/http/{path}'],
+  });
+}

@@ -1,0 +1,26 @@
+import http, { type RequestListener } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { answerParserError, type RejectionObserver } from './parser-errors.js';
+import { serializeRequests } from './pipelining.js';
+
+/** For connections that carry one request each. */
+const MAX_REQUESTS = 1;
+
+/**
+ * A server that does not listen: it accepts connections in memory and handles them as the listener does.
+ * @param maxHeadBytes of a request
+ */
+export function createInProcessServer(
+  listener: RequestListener,
+  maxHeadBytes: number,
+  onRejected: RejectionObserver,
+): { accept(connection: Duplex): void } {
+  const server = http.createServer({ maxHeaderSize: maxHeadBytes, requireHostHeader: false });
+  server.maxHeadersCount = 0;
+  const serialized = serializeRequests(listener, MAX_REQUESTS);
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) {
+    server.on(event, serialized);
+  }
+  server.on('clientError', (error, socket) => answerParserError(error, socket, onRejected));
+  return { accept: (connection) => void server.emit('connection', connection) };
+}

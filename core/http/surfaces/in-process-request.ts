@@ -1,0 +1,110 @@
+import http, { type IncomingMessage } from 'node:http';
+import type { HostRequest } from '../../contract/index.js';
+import { createInProcessConnection, type InProcessCaller } from './in-process-connection.js';
+
+/** Accepts connections that have no socket. */
+export interface InProcessServer {
+  accept(connection: ReturnType<typeof createInProcessConnection>['server']): void;
+}
+
+/** Raw responses of modules may expose many headers. Bytes. */
+const MAX_RESPONSE_HEAD_BYTES = 65_536;
+const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** The host decides them: the caller is known, and the connection carries one request. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'cookie',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * Sends one request over a connection in memory, through the same parser and the same chain as any other.
+ * @throws TypeError for a request that cannot be sent; the reason of its signal.
+ */
+export async function requestInProcess(
+  server: InProcessServer,
+  caller: InProcessCaller,
+  { method = 'GET', target, headers = {}, body = null, signal }: HostRequest,
+): Promise<Response> {
+  assertSendable(method, headers);
+  signal?.throwIfAborted();
+  const connection = createInProcessConnection(caller);
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const request = http.request({
+    createConnection: () => connection.client,
+    method,
+    path: target,
+    headers: {
+      ...headers,
+      host: 'localhost',
+      ...(bytes !== null && { 'content-length': bytes.length }),
+    },
+    maxHeaderSize: MAX_RESPONSE_HEAD_BYTES,
+  });
+  server.accept(connection.server);
+  const abort = () => request.destroy(toError(signal?.reason));
+  signal?.addEventListener('abort', abort, { once: true });
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve);
+    // Stays: an error after the response belongs to its body.
+    request.on('error', reject);
+    request.end(bytes ?? undefined);
+  });
+  response.once('close', () => signal?.removeEventListener('abort', abort));
+  return toWebResponse(response, method);
+}
+
+function assertSendable(method: string, headers: Readonly<Record<string, string>>): void {
+  if (method.toUpperCase() === 'CONNECT') throw new TypeError('a surface cannot send CONNECT');
+  for (const name of Object.keys(headers)) {
+    const isOwn = OWN_HEADERS.has(name.toLowerCase()) || /^proxy-/i.test(name);
+    if (isOwn)
+      throw new TypeError(`a surface cannot set the header '${name}': the host decides it`);
+  }
+}
+
+function toWebResponse(message: IncomingMessage, method: string): Response {
+  const { statusCode: status = 500, rawHeaders } = message;
+  const headers = new Headers();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? '';
+    // They describe the connection in memory.
+    if (name === 'connection' || name === 'transfer-encoding' || name === 'keep-alive') continue;
+    headers.append(name, rawHeaders[at + 1] ?? '');
+  }
+  if (method === 'HEAD' || NO_BODY.has(status)) {
+    message.resume();
+    return new Response(null, { status, headers });
+  }
+  return new Response(toWebStream(message), { status, headers });
+}
+
+function toWebStream(message: IncomingMessage): ReadableStream<Uint8Array> {
+  const chunks: AsyncIterator<Buffer> = message[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(new Uint8Array(value));
+      },
+      cancel: () => {
+        message.destroy();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function toError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('the request was aborted', { cause: reason });
+}

@@ -1,0 +1,40 @@
+import type { HostSnapshot, ModuleSnapshot } from '../../contract/index.js';
+import type { Generation, GenerationSource } from '../../modules/live-module.js';
+import { hideSensitiveDefaults } from '../../operations/status/list-manifests.js';
+import type { ModuleEntry, ModuleOverview } from '../../operations/status/module-list.js';
+
+/** The modules of the whole host, as `GET /modules` and `GET /manifests` show them. */
+export async function readSnapshot(
+  overview: ModuleOverview,
+  generations: GenerationSource,
+): Promise<HostSnapshot> {
+  const { modules, workers } = await overview.read();
+  const { current } = generations;
+  return { at: Date.now(), workers, modules: modules.map((entry) => describe(entry, current)) };
+}
+
+function describe(entry: ModuleEntry, current: Generation): ModuleSnapshot {
+  const { name, file, state, since, reason, hint, counts, endpoints, digest } = entry;
+  const live = digest === null || name === null ? undefined : current.get(name);
+  return {
+    name,
+    file,
+    state,
+    since,
+    reason,
+    hint,
+    counts: {
+      calls: counts.calls,
+      failed: counts.failed,
+      inFlight: counts.in_flight,
+      queued: counts.queued,
+    },
+    endpoints: endpoints.map(({ endpoint, state: endpointState, routes }) => ({
+      endpoint,
+      state: endpointState,
+      routes: routes.map(({ route, state: routeState }) => ({ route, state: routeState })),
+    })),
+    manifestDigest: digest,
+    manifest: live === undefined ? null : hideSensitiveDefaults(live.manifest),
+  };
+}

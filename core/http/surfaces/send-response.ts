@@ -1,0 +1,128 @@
+import type { ServerResponse } from 'node:http';
+import type { RequestIds } from '../request/ids.js';
+
+/** They belong to the connection, or to the host. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'date',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-correlation-id',
+  'x-request-id',
+]);
+/** A surface that sends nothing for this long has stopped. Milliseconds. */
+const IDLE_TIMEOUT_MS = 30_000;
+
+/** The headers of a response: names and values in turn. */
+export function listSurfaceHeaders(
+  response: Response,
+  { requestId, correlationId }: RequestIds,
+  isLast: boolean,
+): string[] {
+  const head = ['x-request-id', requestId, 'x-correlation-id', correlationId];
+  for (const [name, value] of response.headers) {
+    if (!OWN_HEADERS.has(name) && !name.startsWith('proxy-')) head.push(name, value);
+  }
+  if (!response.headers.has('x-content-type-options')) {
+    head.push('x-content-type-options', 'nosniff');
+  }
+  if (!response.headers.has('cache-control')) head.push('cache-control', 'no-store');
+  if (isLast) head.push('connection', 'close');
+  return head;
+}
+
+export interface BodyOptions {
+  /** The connection is closed if the client reads nothing for this long. Milliseconds. */
+  readonly sendTimeoutMs: number;
+  /** Called with the bytes that the client has not read yet, whenever they change. */
+  readonly onBuffered: (bytes: number) => void;
+  /** Longest pause of the body. Milliseconds, default 30,000. */
+  readonly idleTimeoutMs?: number;
+  /** Called with the bytes of the body before the response ends. */
+  readonly onEnd: (bytes: number) => void;
+  /** Called with an error of the body, and when it stalls. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** A body that is being sent. */
+export interface SentBody {
+  /** Ends the response after what has been sent. */
+  end(): void;
+}
+
+/** Sends a body chunk by chunk, as fast as the client reads. Never rejects. */
+export function sendBody(
+  res: ServerResponse,
+  body: ReadableStream<Uint8Array>,
+  { sendTimeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS, onBuffered, onEnd, onError }: BodyOptions,
+): SentBody {
+  const reader = body.getReader();
+  let bytes = 0;
+  let isEnded = false;
+  const stop = () => {
+    isEnded = true;
+    // What the surface does at the end of its stream is its own.
+    void reader.cancel().catch(() => {});
+  };
+  const end = () => {
+    if (isEnded) return;
+    stop();
+    onEnd(bytes);
+    res.end();
+  };
+  res.once('close', () => {
+    if (!isEnded) stop();
+  });
+  const pump = async () => {
+    while (!isEnded) {
+      const { done, value } = await readInTime(reader, idleTimeoutMs);
+      if (isEnded) return;
+      if (done) {
+        isEnded = true;
+        onEnd(bytes);
+        res.end();
+        return;
+      }
+      bytes += value.byteLength;
+      const isRead = res.write(value);
+      onBuffered(res.writableLength);
+      if (!isRead) await untilRead(res, sendTimeoutMs);
+    }
+  };
+  pump().catch((error) => {
+    if (!isEnded) onError(error);
+    stop();
+    // Without its end the client does not take the response for complete.
+    res.destroy();
+  });
+  return { end };
+}
+
+async function readInTime(reader: ReadableStreamDefaultReader<Uint8Array>, timeoutMs: number) {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const createError = () => new Error(`the body paused for ${timeoutMs} ms`);
+    timer = setTimeout(() => reject(createError()), timeoutMs);
+  });
+  try {
+    return await Promise.race([reader.read(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Resolves when the client has read what was sent, or has gone. */
+function untilRead(res: ServerResponse, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => res.destroy(), timeoutMs);
+    const done = () => {
+      clearTimeout(timer);
+      res.off('drain', done).off('close', done);
+      resolve();
+    };
+    res.on('drain', done).on('close', done);
+  });
+}

@@ -1,0 +1,110 @@
+import type { SurfaceCall } from '../../contract/index.js';
+import { assertSignedBody } from '../../operations/forward/signed-body.js';
+import { type Authentication, authenticate, isAnonymous } from '../authenticate-request.js';
+import { findOwnOrigin, isSameOrigin } from '../request/own-origin.js';
+import type { RequestContext } from '../request-context.js';
+import type { ReplyQueueOptions } from '../response/reply-queue.js';
+import type { MountedSurface } from './mounted-surface.js';
+import { listSurfaceHeaders, sendBody } from './send-response.js';
+import { parseSurfaceUrl } from './surface-path.js';
+import { assertSurfaceMethod, createWebRequest } from './web-request.js';
+
+interface ServeOptions extends Omit<ReplyQueueOptions, 'log'> {
+  readonly authentication: Authentication;
+  /** `null` where none is configured. */
+  readonly publicOrigin: string | null;
+}
+
+const MAX_BODY_BYTES = 1_048_576;
+/** Of the URL that a surface sees where the origin is not known. */
+const UNKNOWN_ORIGIN = 'http://localhost';
+
+/** What a surface has answered. */
+interface SurfaceAnswer {
+  readonly response: Response;
+  /** Aborts the signal of the call. */
+  abort(reason: unknown): void;
+}
+
+/**
+ * Calls a surface.
+ * @throws HostError 400, 401, 404, 405, 408, 413, 429, 500, 503.
+ */
+export async function callSurface(
+  surface: MountedSurface,
+  request: RequestContext,
+  { authentication, publicOrigin }: ServeOptions,
+): Promise<SurfaceAnswer> {
+  const { req, trace } = request;
+  trace.surface = surface.name;
+  trace.isForSurface = true;
+  trace.route = surface.prefix;
+  const origin = findOwnOrigin(req, publicOrigin);
+  const url = parseSurfaceUrl(req.url ?? '', origin ?? UNKNOWN_ORIGIN);
+  assertSurfaceMethod(request.method);
+  const isOwn = surface.authentication === 'own';
+  if (!isOwn && !isAnonymous(request, authentication)) {
+    await authenticate(request, authentication);
+  }
+  const body = await request.readBody(MAX_BODY_BYTES, 413);
+  trace.bytesIn = body.length;
+  if (!isOwn) assertSignedBody(request, body.length === 0 ? null : body);
+  const controller = new AbortController();
+  const abort = (reason: unknown) => controller.abort(reason);
+  const { signal } = controller;
+  request.signal.addEventListener('abort', { handleEvent: () => abort(request.signal.reason) });
+  const call: SurfaceCall = {
+    requestId: request.requestId,
+    correlationId: request.correlationId,
+    target: req.url ?? '',
+    signal,
+    actor: surface.addActor(request.authenticated),
+    origin,
+    isSameOrigin: isSameOrigin(req, origin),
+  };
+  const web = createWebRequest(req, { url, body, signal, hidesCredentials: !isOwn });
+  try {
+    return { response: await surface.fetch(web, Object.freeze(call)), abort };
+  } catch (error) {
+    abort(error);
+    throw error;
+  }
+}
+
+/** Sends what a surface has answered; its body may still come. */
+export function sendSurfaceResponse(
+  surface: MountedSurface,
+  request: RequestContext,
+  { response, abort }: SurfaceAnswer,
+  { lifecycle, sendTimeoutMs }: ServeOptions,
+): void {
+  const { res, method } = request;
+  const hasBody = method !== 'HEAD' && response.body !== null;
+  // A length that is not that of the body would corrupt the connection.
+  res.strictContentLength = hasBody && response.headers.has('content-length');
+  res.writeHead(response.status, listSurfaceHeaders(response, request, lifecycle.isClosing));
+  if (!hasBody || response.body === null) {
+    void response.body?.cancel().catch(() => {});
+    res.end();
+    return;
+  }
+  const sent = sendBody(res, response.body, {
+    sendTimeoutMs,
+    onBuffered: (bytes) => request.held.keepOnly(bytes),
+    onEnd: (bytes) => request.recordSent(bytes),
+    onError: (error) =>
+      surface.log.warn({ err: error, request_id: request.requestId }, 'surface response cut short'),
+  });
+  const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (!isEvents) return;
+  // An event stream has no end by itself, and the client knows how to continue it.
+  const end = () => {
+    sent.end();
+    abort(new Error('the host is closing'));
+  };
+  const remove = surface.addStream(end);
+  res.once('close', remove);
+  // Before the first event: a browser counts a stream as open from its head.
+  res.flushHeaders();
+  if (lifecycle.isClosing) end();
+}

@@ -1,0 +1,51 @@
+import { HostError } from '../../errors.js';
+
+/** The first segments of the host's own routes. */
+const HOST_SEGMENTS: ReadonlySet<string> = new Set([
+  '.well-known',
+  'audit',
+  'calls',
+  'descriptors',
+  'explain',
+  'livez',
+  'manifests',
+  'metrics',
+  'modules',
+  'openapi.json',
+  'plugins',
+  'problems',
+  'readyz',
+]);
+
+/** One segment. */
+const PREFIX = /^\/[a-z0-9][a-z0-9-]{0,62}$/;
+
+export function isSurfacePrefix(prefix: unknown): prefix is string {
+  return typeof prefix === 'string' && PREFIX.test(prefix);
+}
+
+/** Whether a prefix is, or is below, one of the host's own. */
+export function isHostPrefix(prefix: unknown): boolean {
+  return typeof prefix === 'string' && HOST_SEGMENTS.has(readPrefix(prefix).slice(1));
+}
+
+/** `/console` of `/console`, `/console/a` and `/console?x=1`; compared byte for byte. */
+export function readPrefix(target: string): string {
+  return /^\/[^/?#]*/.exec(target)?.[0] ?? '';
+}
+
+/**
+ * Parses a target for a surface.
+ * @throws HostError 404 for a path that a URL parser would rewrite, such as one with dot segments: the surface
+ * would see another path than the host.
+ */
+export function parseSurfaceUrl(target: string, origin: string): URL {
+  const [path = ''] = target.split('?', 1);
+  const url = URL.canParse(target, origin) ? new URL(target, origin) : null;
+  // A target that starts with two slashes would name another host.
+  const isSame = url !== null && url.pathname === path && url.hash === '' && url.origin === origin;
+  if (isSame) return url;
+  throw new HostError('not_found', 'the host has no such path', {
+    nextActions: ['send the path without dot segments and percent-encode special characters'],
+  });
+}

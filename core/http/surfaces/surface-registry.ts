@@ -1,0 +1,116 @@
+import type { SurfaceChoice } from '../../config/surface-list.js';
+import { ConfigError } from '../../errors.js';
+import type { SurfaceStatus } from '../../operations/status/surface-status.js';
+import type { FoundSurface } from '../../plugin-loader/plugin-registry.js';
+import { MountedSurface, type SurfaceServices } from './mounted-surface.js';
+import { isHostPrefix, isSurfacePrefix, readPrefix } from './surface-path.js';
+
+/** Looks up the surfaces of plugins. */
+interface SurfaceSource {
+  /** The names of all surfaces. */
+  surfaces(): readonly string[];
+  surface(name: string): Promise<FoundSurface>;
+}
+
+/** The surfaces of a host. */
+export class SurfaceRegistry {
+  readonly #byPrefix = new Map<string, MountedSurface>();
+  readonly #failed: SurfaceStatus[] = [];
+  readonly #source: SurfaceSource;
+
+  constructor(source: SurfaceSource) {
+    this.#source = source;
+  }
+
+  /**
+   * Loads and opens the surfaces that are on. One that cannot be loaded or opened is logged and left out.
+   * @param choices those that are on
+   * @throws ConfigError for a config that a surface rejects, and for a prefix that is taken.
+   */
+  async open(choices: readonly SurfaceChoice[], services: SurfaceServices): Promise<void> {
+    for (const choice of choices) {
+      const found = await load(choice.name, this.#source);
+      if (found instanceof Error) {
+        const { message: reason } = found;
+        this.#failed.push(createStatus(choice.name, 'failed', reason));
+        services.log.error({ surface: choice.name, reason }, 'surface failed');
+      } else {
+        assertPrefixFree(found, this.#byPrefix.get(found.factory.prefix));
+        const mounted = new MountedSurface(found, choice, services);
+        this.#byPrefix.set(mounted.prefix, mounted);
+      }
+    }
+    for (const surface of this.#byPrefix.values()) await surface.open();
+  }
+
+  /** The surface that owns the path of a raw target. */
+  find(target: string): MountedSurface | null {
+    return this.#byPrefix.get(readPrefix(target)) ?? null;
+  }
+
+  listOpen(): readonly { readonly name: string; readonly prefix: string }[] {
+    const all = [...this.#byPrefix.values()];
+    return all.filter(({ status }) => status.state === 'open');
+  }
+
+  /** By name, also those that are off. */
+  list(): readonly SurfaceStatus[] {
+    const on = [...[...this.#byPrefix.values()].map(({ status }) => status), ...this.#failed];
+    const off = this.#source
+      .surfaces()
+      .filter((name) => !on.some((status) => status.name === name))
+      .map((name) => createStatus(name, 'off', null));
+    return [...on, ...off].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** The UI digests of the surfaces that ship with the host. */
+  get shippedUiDigests(): ReadonlySet<string> {
+    const digests = [...this.#byPrefix.values()].map(({ shippedUiDigest }) => shippedUiDigest);
+    return new Set(digests.filter((digest) => digest !== null));
+  }
+
+  /** Ends event streams, which would keep the host from draining. */
+  endStreams(): void {
+    for (const surface of this.#byPrefix.values()) surface.endStreams();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#byPrefix.values()].map((surface) => surface.close()));
+  }
+}
+
+async function load(name: string, source: SurfaceSource): Promise<FoundSurface | Error> {
+  try {
+    const found = await source.surface(name);
+    const { prefix } = found.factory;
+    // The prefix of the host is reported with its owner.
+    if (isSurfacePrefix(prefix) || isHostPrefix(prefix)) return found;
+    return new Error(`its prefix must be one segment of a-z, 0-9 and -, such as '/${name}'`);
+  } catch (error) {
+    return error instanceof Error ? error : new Error('it threw a value that is not an error');
+  }
+}
+
+/** @throws ConfigError that names both owners. */
+function assertPrefixFree(
+  { factory: { name, prefix }, plugin }: FoundSurface,
+  other: MountedSurface | undefined,
+): void {
+  const own = `surface '${name}' of plugin '${plugin}' has the prefix '${prefix}'`;
+  const hint = `switch it off with surfaces: { ${name}: { enabled: false } }`;
+  if (isHostPrefix(prefix)) {
+    throw new ConfigError(`${own}, which belongs to the host's own routes: ${hint}`);
+  }
+  if (other === undefined) return;
+  throw new ConfigError(
+    `${own}, which surface '${other.name}' of plugin '${other.plugin}' has: ${hint}`,
+  );
+}
+
+function createStatus(
+  name: string,
+  state: SurfaceStatus['state'],
+  reason: string | null,
+): SurfaceStatus {
+  return { name, plugin: null, prefix: null, state, reason };
+}

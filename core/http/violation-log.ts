@@ -1,0 +1,34 @@
+import type { Log } from '../contract/index.js';
+import type { ErrorDetail } from '../errors.js';
+import { TokenBuckets } from '../lib/token-buckets.js';
+import type { RequestObserver } from '../observability/completed-request.js';
+import { OTHER_NAME } from '../schema/run.js';
+
+/** One line for each route, direction and minute: a client that is wrong is wrong at every call. */
+const LINES = { perSecond: 1 / 60, burst: 1 };
+const MAX_ROUTES = 10_000;
+const MAX_FIELD_LENGTH = 200;
+/** Reasons of members that no schema names: their names are the client's own. */
+const FOREIGN_NAMES: ReadonlySet<string> = new Set(['unexpected', 'repeated', OTHER_NAME]);
+
+/** Logs where and how requests and responses violate their schemas, never the value. */
+export function createViolationLog(log: Log): RequestObserver {
+  const lines = new TokenBuckets(LINES, MAX_ROUTES);
+  return ({ requestId, correlationId, trace, method }) => {
+    for (const { direction, mode, details } of trace.schemaViolations ?? []) {
+      const { module, route } = trace;
+      if (lines.take(`${direction} ${module} ${method} ${route}`) !== 0) continue;
+      const [first] = details;
+      const ids = { request_id: requestId, correlation_id: correlationId };
+      const place = { module, method, route, direction, mode, ...describe(first) };
+      log.warn({ ...ids, ...place }, 'schema violated');
+    }
+  };
+}
+
+function describe(detail: ErrorDetail | undefined) {
+  if (!detail?.field) return { field: null, reason: detail?.reason };
+  const { field, reason } = detail;
+  const known = FOREIGN_NAMES.has(reason) ? field.replace(/(?<=^query\.|\/)[^/]*$/, '*') : field;
+  return { field: known.slice(0, MAX_FIELD_LENGTH), reason };
+}

@@ -1,0 +1,102 @@
+import { measureJson } from './json-check.js';
+
+/** A place that a value of JavaScript cannot represent, or that is nested too deeply. */
+interface StructureProblem {
+  readonly path: readonly (string | number)[];
+  readonly problem: 'repeated' | 'too deep';
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** The number of members of all objects in a parsed value: repeated members count once. */
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value)) {
+    let count = 0;
+    for (const item of value) count += countMembers(item);
+    return count;
+  }
+  const keys = Object.keys(value);
+  let count = keys.length;
+  for (const key of keys) count += countMembers((value as Record<string, unknown>)[key]);
+  return count;
+}
+
+interface ParsedJson {
+  /** `undefined` with problems. */
+  readonly value: unknown;
+  readonly problems: readonly StructureProblem[];
+}
+
+/**
+ * Parses bytes that are known to be JSON in UTF-8, and finds repeated members and what is nested too deeply.
+ * Only bytes with a problem are scanned for its place.
+ */
+export function parseStrictJson(json: Buffer, maxDepth: number, maxProblems: number): ParsedJson {
+  const { depth, members } = measureJson(json);
+  if (depth <= maxDepth) {
+    const value: unknown = JSON.parse(json.toString('utf8'));
+    if (countMembers(value) === members) return { value, problems: [] };
+  }
+  return { value: undefined, problems: scanStructure(json, maxDepth, maxProblems) };
+}
+
+interface Level {
+  /** The names so far; `null` for an array. */
+  readonly names: Set<string> | null;
+  /** Where the scan is: the name or the index. */
+  key: string | number;
+  isName: boolean;
+}
+
+function scanStructure(json: Buffer, maxDepth: number, maxProblems: number): StructureProblem[] {
+  const problems: StructureProblem[] = [];
+  const levels: Level[] = [];
+  let skipped = 0;
+  const report = (problem: StructureProblem['problem']) => {
+    problems.push({ path: levels.map(({ key }) => key), problem });
+  };
+  for (let at = 0; at < json.length && problems.length < maxProblems; at += 1) {
+    const byte = json[at] as number;
+    const level = levels.at(-1);
+    if (byte === QUOTE) {
+      const end = findEndOfString(json, at);
+      if (skipped === 0 && level?.names && level.isName) {
+        level.key = JSON.parse(json.toString('utf8', at, end + 1)) as string;
+        if (level.names.has(level.key)) report('repeated');
+        level.names.add(level.key);
+      }
+      at = end;
+    } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+      if (levels.length === maxDepth) {
+        if (skipped === 0) report('too deep');
+        skipped += 1;
+      } else {
+        const isObject = byte === OPEN_OBJECT;
+        levels.push({ names: isObject ? new Set() : null, key: 0, isName: isObject });
+      }
+    } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
+      if (skipped > 0) skipped -= 1;
+      else levels.pop();
+    } else if (level !== undefined && skipped === 0) {
+      if (byte === COLON) level.isName = false;
+      else if (byte === COMMA && level.names !== null) level.isName = true;
+      else if (byte === COMMA) level.key = Number(level.key) + 1;
+    }
+  }
+  return problems;
+}
+
+/** The index of the closing quote. */
+function findEndOfString(json: Uint8Array, start: number): number {
+  let index = start + 1;
+  while (index < json.length && json[index] !== QUOTE) index += json[index] === BACKSLASH ? 2 : 1;
+  return index;
+}

@@ -1,0 +1,11 @@
+import type { BodyRule, ManifestRoute } from '../contract/index.js';
+
+/** Whether the calls of a route have a body, as declared or by default. */
+export function bodyRuleOf(route: ManifestRoute): BodyRule {
+  return route.operation?.body ?? defaultBodyRule(route);
+}
+
+/** The rule of a method: `none` for GET, whose body is ignored. */
+export function defaultBodyRule({ method }: ManifestRoute): BodyRule {
+  return method === 'GET' || method === 'DELETE' ? 'none' : 'required';
+}

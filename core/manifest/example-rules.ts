@@ -1,0 +1,42 @@
+import type { JsonSchema, Manifest } from '../contract/index.js';
+import type { Path, Violation } from '../document/diagnostic.js';
+import { compileSchema } from '../schema/compile-schema.js';
+import { findAtPath, parsePointer } from '../schema/json-pointer.js';
+import { violationAt } from './violation-at.js';
+
+/** Examples that violate the schemas of their route. A host does not check them: they serve readers alone. */
+export function validateExamples({ http_routes }: Manifest): Violation[] {
+  return http_routes.flatMap(({ operation }, index) => {
+    const { input_schema: input, output_schema: output, examples = [] } = operation ?? {};
+    return examples.flatMap((example, at) => {
+      const path = ['http_routes', index, 'operation', 'examples', at];
+      return [
+        ...validateExample(input, example.input, [...path, 'input']),
+        ...validateExample(output, example.output, [...path, 'output']),
+      ];
+    });
+  });
+}
+
+function validateExample(
+  schema: JsonSchema | null | undefined,
+  value: unknown,
+  path: Path,
+): Violation[] {
+  if (schema === undefined || schema === null || value === undefined) return [];
+  return compileSchema(schema)
+    .findViolations(value)
+    .map(({ pointer, reason }) => {
+      const place = [...path, ...findPlace(value, pointer)];
+      return violationAt(place, 'invalid-example', `violates the schema: ${reason}`);
+    });
+}
+
+/** The path of a pointer; a missing member has a path too. */
+function findPlace(value: unknown, pointer: string): Path {
+  const keys = parsePointer(pointer);
+  const found = findAtPath(value, keys);
+  if (found !== null) return found.path;
+  const parent = findAtPath(value, keys.slice(0, -1));
+  return parent === null ? [] : [...parent.path, ...keys.slice(-1)];
+}

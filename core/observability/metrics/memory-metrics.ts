@@ -1,0 +1,37 @@
+import type { CollectedMetric } from './collected-metric.js';
+
+interface ObservedMemory {
+  readonly bytes: number;
+  readonly maxBytes: number;
+  readonly rejected: { readonly memory: number; readonly actor: number };
+}
+
+/** The metrics of the memory budget. */
+export function describeMemoryMetrics(memory: ObservedMemory): CollectedMetric[] {
+  return [
+    {
+      name: 'modgate_held_bytes',
+      help: 'Bytes of request bodies, and of responses that have not left completely.',
+      type: 'gauge',
+      aggregator: 'sum',
+      read: () => [{ labels: {}, value: memory.bytes }],
+    },
+    {
+      name: 'modgate_memory_budget_bytes',
+      help: 'The memory budget, which limits modgate_held_bytes.',
+      type: 'gauge',
+      aggregator: 'sum',
+      read: () => [{ labels: {}, value: memory.maxBytes }],
+    },
+    {
+      name: 'modgate_memory_rejected_total',
+      help: 'Requests rejected by a memory budget: of the host (memory), or of their actor.',
+      type: 'counter',
+      aggregator: 'sum',
+      read: () => [
+        { labels: { budget: 'memory' }, value: memory.rejected.memory },
+        { labels: { budget: 'actor' }, value: memory.rejected.actor },
+      ],
+    },
+  ];
+}

@@ -1,0 +1,28 @@
+import type { ManifestRoute } from '../contract/index.js';
+import type { Descriptor } from '../descriptor/descriptor.js';
+import type { TableEntry } from '../lib/route-table.js';
+import type { LiveRoute } from '../modules/live-module.js';
+
+/** A module as the document needs it: one that is served, or one that is read from files. */
+export interface DescribedModule {
+  readonly name: string;
+  readonly configDigest: string;
+  readonly descriptor: Pick<Descriptor, 'responses' | 'providerErrors' | 'rate'>;
+  readonly manifest: { readonly summary?: string; readonly http_routes: readonly ManifestRoute[] };
+  /** The route table that requests are matched against, in the order of the manifest. */
+  readonly routes: { readonly entries: readonly TableEntry<LiveRoute>[] };
+}
+
+export type DescribedRoute = TableEntry<LiveRoute>;
+
+/** What the document says about the host itself. */
+export interface DescribedHost {
+  /** How callers reach it; `null`: wherever they have the document from. */
+  readonly publicUrl: string | null;
+  /** What a 401 lists: `Bearer`, `Basic realm="staff"`. */
+  readonly challenges: readonly string[];
+  /** The headers that credentials may come in; lower-case names. */
+  readonly credentialHeaders: readonly string[];
+  /** Whether the host limits how often each actor may call. */
+  readonly limitsActors: boolean;
+}

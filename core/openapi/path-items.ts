@@ -1,0 +1,98 @@
+import type { TemplateSegment } from '../lib/route-template.js';
+import type { DescribedModule, DescribedRoute } from './described-module.js';
+
+/** A route at its path item. */
+export interface PlacedRoute {
+  readonly route: DescribedRoute;
+  readonly parameters: readonly PathParameter[];
+}
+
+export interface PathParameter {
+  /** As in the path of the item. */
+  readonly name: string;
+  readonly declaredName: string;
+  readonly isRest: boolean;
+}
+
+interface PathItem {
+  /** `/modules/acme%2Fcrm/http/contacts/{id}` */
+  readonly path: string;
+  readonly routes: readonly PlacedRoute[];
+}
+
+/** A route that the document cannot show beside another one. */
+export interface HiddenRoute {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Anything else would not be a path, or not the same one, in a URL. */
+const ENCODED = /[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g;
+
+/**
+ * The path items of a module. Routes of one shape share an item with the parameter names of the first: OpenAPI
+ * knows no rest parameter, so `{rest...}` has the shape of `{id}`. Where one method would stand there twice, the
+ * route with the rest parameter is hidden.
+ */
+export function createPathItems({ name, routes }: Pick<DescribedModule, 'name' | 'routes'>) {
+  const prefix = `/modules/${encodeURIComponent(name)}/http`;
+  const byShape = new Map<string, DescribedRoute[]>();
+  for (const route of routes.entries) {
+    const shape = describePath(route.template.segments, () => '{}');
+    const group = byShape.get(shape);
+    if (group === undefined) byShape.set(shape, [route]);
+    else group.push(route);
+  }
+  const items: PathItem[] = [];
+  const hidden: HiddenRoute[] = [];
+  for (const group of byShape.values()) {
+    const shown = group.filter((route) => !isHidden(route, group));
+    for (const route of group)
+      if (isHidden(route, group)) hidden.push(describeHidden(route, prefix));
+    const names = listParameters(shown[0]).map((segment) => segment.name);
+    let index = 0;
+    const path = describePath(shown[0]?.template.segments ?? [], () => {
+      index += 1;
+      return `{${names[index - 1]}}`;
+    });
+    items.push({
+      path: prefix + path,
+      routes: shown.map((route) => ({ route, parameters: nameParameters(route, names) })),
+    });
+  }
+  return { items, hidden };
+}
+
+function isHidden(route: DescribedRoute, group: readonly DescribedRoute[]): boolean {
+  if (group.length === 1 || route.template.segments.at(-1)?.kind !== 'rest') return false;
+  return group.some((other) => other !== route && other.method === route.method);
+}
+
+function describeHidden({ method, template }: DescribedRoute, prefix: string): HiddenRoute {
+  return { method, path: prefix + (template.text === '/' ? '' : template.text) };
+}
+
+type Parameter = Exclude<TemplateSegment, { kind: 'literal' }>;
+
+function listParameters(route: DescribedRoute | undefined): Parameter[] {
+  return (route?.template.segments ?? []).filter((segment) => segment.kind !== 'literal');
+}
+
+function nameParameters(route: DescribedRoute, names: readonly string[]): PathParameter[] {
+  return listParameters(route).map(({ kind, name }, index) => {
+    return { name: names[index] ?? name, declaredName: name, isRest: kind === 'rest' };
+  });
+}
+
+/** The root of a module has no segment, and no slash. */
+function describePath(segments: readonly TemplateSegment[], parameter: () => string): string {
+  return segments
+    .map((segment) => {
+      const text =
+        segment.kind === 'literal'
+          ? segment.text.replace(ENCODED, encodeURIComponent)
+          : parameter();
+      return `/${text}`;
+    })
+    .join('');
+}

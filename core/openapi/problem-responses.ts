@@ -1,0 +1,153 @@
+import { PROBLEMS, type ProblemCode } from '../errors.js';
+import type { DescribedHost, DescribedModule } from './described-module.js';
+
+/** What the parser and the protocol reject has a status of its own. */
+const PROTOCOL_STATUSES = [408, 417, 431, 501];
+/** The statuses that `provider_errors: passthrough` passes on. */
+const PASSED_ON = [400, 404, 409, 410, 412, 422, 429];
+
+/** The codes of Problems that a client of a route can get. */
+const CODES = [
+  'validation_failed',
+  'unauthorized',
+  'forbidden',
+  'not_found',
+  'rate_limited',
+  'internal_error',
+  'external_dependency_failure',
+  'unavailable',
+] as const satisfies readonly ProblemCode[];
+
+/** `ValidationFailedProblem`; no component of a module is called so: theirs have a dot. */
+function nameSchema(code: ProblemCode): string {
+  const words = code.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `${words.join('')}Problem`;
+}
+
+const referTo = (kind: 'schemas' | 'responses', name: string) => ({
+  $ref: `#/components/${kind}/${name}`,
+});
+
+/** The schemas of all Problems, and `Problem`, which is any of them. */
+export function createProblemSchemas(): Record<string, unknown> {
+  const codes = [...CODES, 'provider_error'] as const;
+  const schemas = codes.map((code) => [nameSchema(code), createProblemSchema(code)]);
+  return {
+    Problem: anyOf(codes),
+    ProblemDetail: {
+      type: 'object',
+      required: ['field', 'reason'],
+      properties: { field: { type: ['string', 'null'] }, reason: { type: 'string' } },
+      additionalProperties: false,
+    },
+    ...Object.fromEntries(schemas),
+  };
+}
+
+function anyOf(codes: readonly ProblemCode[]) {
+  const references = codes.map((code) => referTo('schemas', nameSchema(code)));
+  const mapping = Object.fromEntries(
+    codes.map((code, index) => [code, references[index]?.$ref ?? '']),
+  );
+  return { oneOf: references, discriminator: { propertyName: 'code', mapping } };
+}
+
+function createProblemSchema(code: ProblemCode) {
+  return {
+    type: 'object',
+    required: [
+      'type',
+      'title',
+      'status',
+      'code',
+      'detail',
+      'request_id',
+      'correlation_id',
+      'errors',
+    ],
+    properties: {
+      type: { const: `/problems/${code}` },
+      title: { const: PROBLEMS[code].title },
+      status: { type: 'integer', enum: listStatuses(code) },
+      code: { const: code },
+      detail: { type: 'string' },
+      request_id: { type: 'string' },
+      correlation_id: { type: 'string' },
+      errors: { type: 'array', items: referTo('schemas', 'ProblemDetail') },
+      next_actions: { type: 'array', items: { type: 'string' } },
+    },
+    additionalProperties: false,
+  };
+}
+
+function listStatuses(code: ProblemCode): number[] {
+  if (code === 'provider_error') return PASSED_ON;
+  const { status } = PROBLEMS[code];
+  return code === 'validation_failed' ? [status, ...PROTOCOL_STATUSES] : [status];
+}
+
+/** The responses of a host, to be referred to by the routes of modules with the same settings. */
+export class ProblemResponses {
+  /** What was referred to. */
+  readonly components: Record<string, unknown> = {};
+  readonly #bySettings = new Map<string, string>();
+  readonly #limitsActors: boolean;
+
+  constructor({ limitsActors }: Pick<DescribedHost, 'limitsActors'>) {
+    this.#limitsActors = limitsActors;
+  }
+
+  /** The responses of the routes of a module other than 200: members as JSON text. */
+  of({ descriptor }: Pick<DescribedModule, 'descriptor'>): string {
+    const { rate, responses, providerErrors } = descriptor;
+    const isLimited = this.#limitsActors || rate.perSecond > 0 || rate.actorPerSecond > 0;
+    const isRaw = responses.mode === 'raw';
+    const isPassing = providerErrors === 'passthrough';
+    const key = `${isLimited} ${isRaw} ${isPassing}`;
+    const known =
+      this.#bySettings.get(key) ??
+      JSON.stringify(this.#create(isLimited, isRaw, isPassing)).slice(1, -1);
+    this.#bySettings.set(key, known);
+    return known;
+  }
+
+  #create(isLimited: boolean, isRaw: boolean, isPassing: boolean): Record<string, unknown> {
+    const byStatus = new Map<number, ProblemCode[]>();
+    const add = (status: number, code: ProblemCode) => {
+      byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    };
+    for (const code of CODES) {
+      if (code === 'rate_limited' && !isLimited) continue;
+      for (const status of listStatuses(code)) add(status, code);
+    }
+    if (isPassing) for (const status of PASSED_ON) add(status, 'provider_error');
+    const statuses = [...byStatus].sort(([a], [b]) => a - b);
+    const suffix = isRaw ? 'Raw' : isPassing ? 'Passthrough' : '';
+    return Object.fromEntries(
+      statuses.map(([status, codes]) => {
+        // With passthrough the same status may have one code or two, by the other settings.
+        const name = `Problem${status}${codes.length > 1 || isRaw ? suffix : ''}`;
+        this.components[name] ??= isRaw ? createRawResponse(codes) : createResponse(codes);
+        return [status, referTo('responses', name)];
+      }),
+    );
+  }
+}
+
+function createResponse(codes: readonly ProblemCode[]) {
+  const titles = codes.map((code) => PROBLEMS[code].title);
+  return { description: titles.join(' or '), content: jsonContent(anyOf(codes)) };
+}
+
+/** Where the provider's own statuses are passed on, its body may be any JSON. */
+function createRawResponse(codes: readonly ProblemCode[]) {
+  const titles = codes.map((code) => PROBLEMS[code].title);
+  return {
+    description: `${titles.join(' or ')} (modgate-origin: host), or the provider's own response (modgate-origin: provider)`,
+    content: jsonContent({ anyOf: [anyOf(codes), {}] }),
+  };
+}
+
+function jsonContent(schema: unknown) {
+  return { 'application/json': { schema }, 'application/problem+json': { schema } };
+}

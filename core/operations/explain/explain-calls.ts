@@ -1,0 +1,63 @@
+import { HostError } from '../../errors.js';
+import { inject, injectable } from '../../injection.js';
+import { authorize } from '../authorization.js';
+import { type Handler, Reply } from '../reply.js';
+import type { CallerRequest } from '../request.js';
+import {
+  CALL_RECORDS,
+  type CallQuery,
+  type CallRecord,
+  type CallRecords,
+} from '../status/call-record.js';
+import { describeCall } from '../status/list-calls.js';
+import { rethrowStoreError } from '../store-error.js';
+
+/** A client may use one id for any number of requests. */
+const MAX_CALLS = 100;
+
+export interface ExplainCallsInput {
+  readonly requestId: string;
+}
+
+/** `GET /explain?request_id=`: why calls with this request id got their answer. */
+@injectable()
+export class ExplainCalls implements Handler<ExplainCallsInput> {
+  readonly #records: CallRecords;
+
+  constructor(@inject(CALL_RECORDS) records: CallRecords) {
+    this.#records = records;
+  }
+
+  async execute({ requestId }: ExplainCallsInput, request: CallerRequest): Promise<Reply> {
+    authorize(request.actor, { kind: 'scope', scope: 'modgate.explain' });
+    const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.calls.read' });
+    const calls = await this.#find(requestId);
+    if (calls.length === 0) throw createUnknownRequest();
+    return Reply.json(authorization, { calls: calls.map(describeCall) });
+  }
+
+  /** Newest first. */
+  async #find(requestId: string): Promise<readonly CallRecord[]> {
+    const query: CallQuery = {
+      module: null,
+      status: null,
+      since: null,
+      requestId,
+      limit: MAX_CALLS,
+      cursor: null,
+    };
+    try {
+      const page = await this.#records.list(query);
+      return [...(page?.calls ?? [])].sort((one, other) => other.at - one.at);
+    } catch (error) {
+      return rethrowStoreError(error);
+    }
+  }
+}
+
+function createUnknownRequest(): HostError {
+  return new HostError('not_found', 'no recorded call has this request id', {
+    errors: [{ field: 'request_id', reason: 'not found' }],
+    nextActions: ['send the x-request-id of an answer below /modules/'],
+  });
+}

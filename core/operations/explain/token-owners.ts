@@ -1,0 +1,63 @@
+import { AUTHORIZATION_ONLY, authenticateWith } from '../../auth/authenticate.js';
+import { createBearerCredentials } from '../../auth/caller-credentials.js';
+import type { CheckedAuthenticator } from '../../auth/checked-authenticator.js';
+import type { Actor, Log } from '../../contract/index.js';
+import { createToken } from '../../injection.js';
+import { nameActor } from '../../lib/actor-name.js';
+import { TokenBuckets } from '../../lib/token-buckets.js';
+import { MAX_LIMITED_ACTORS } from '../../provider/rate-limits.js';
+import { createRateLimitError } from '../rate-limit.js';
+import type { CallerRequest } from '../request.js';
+
+export const TOKEN_OWNERS = createToken<TokenOwners>('token-owners');
+
+/** Lookups of an actor: enough for a person, too few to try many tokens. */
+const LOOKUPS = { perSecond: 1, burst: 30 };
+
+type LookupResult = 'found' | 'unknown' | 'failed' | 'limited';
+
+/**
+ * Finds the actor of a token that a caller of `GET /explain` sends. The caller may not be its owner, so each
+ * lookup is limited, counted and logged.
+ */
+export class TokenOwners {
+  readonly counts: Record<LookupResult, number> = { found: 0, unknown: 0, failed: 0, limited: 0 };
+  readonly #authenticators: readonly CheckedAuthenticator[];
+  readonly #log: Log;
+  readonly #buckets = new TokenBuckets(LOOKUPS, MAX_LIMITED_ACTORS);
+
+  constructor(authenticators: readonly CheckedAuthenticator[], log: Log) {
+    this.#authenticators = authenticators;
+    this.#log = log;
+  }
+
+  /**
+   * @param explained the request that the token would be sent with
+   * @throws HostError 429, and 503 if the token cannot be verified now.
+   */
+  async find(
+    token: string,
+    { actor, requestId }: CallerRequest,
+    explained: { readonly method: string; readonly target: string },
+  ): Promise<Actor | null> {
+    const waitMs = this.#buckets.take(nameActor(actor));
+    if (waitMs > 0) {
+      this.counts.limited += 1;
+      throw createRateLimitError('modgate-explain-as', 'too many tokens were explained', waitMs);
+    }
+    const report = (result: LookupResult, owner: Actor | null) => {
+      this.counts[result] += 1;
+      const names = { actor: nameActor(actor), owner: owner && nameActor(owner) };
+      this.#log.info({ request_id: requestId, ...names, result }, 'token explained');
+    };
+    try {
+      const credentials = createBearerCredentials(token, explained);
+      const found = await authenticateWith(this.#authenticators, credentials, AUTHORIZATION_ONLY);
+      report(found === null ? 'unknown' : 'found', found?.actor ?? null);
+      return found?.actor ?? null;
+    } catch (error) {
+      report('failed', null);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { ProviderFailure } from '../../contract/index.js';
+import type { Responses } from '../../descriptor/descriptor.js';
+import type { EndpointBase } from '../../provider/endpoint-base.js';
+import type { CheckedOutcome } from '../../provider/outcome.js';
+import { addToVary, makePrivate } from './private-response.js';
+import { type ReferenceContext, rewriteLinks, rewriteReference } from './rewrite-references.js';
+
+/** The headers of a response that come from the provider, or depend on it. */
+export interface ExposedHeaders {
+  readonly cacheControl: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** The names that the descriptor exposes, whether or not they are present. */
+  readonly exposed: readonly string[];
+}
+
+interface ExposeOptions {
+  readonly responses: Responses;
+  readonly references: Omit<ReferenceContext, 'base'>;
+  /** The request headers that credentials may come in; lower-case names. */
+  readonly credentialHeaders: readonly string[];
+}
+
+/**
+ * @param base of the endpoint that responded
+ * @throws ProviderFailure `protocol` for a value that HTTP cannot carry.
+ */
+type ExposeHeaders = (outcome: CheckedOutcome, base: EndpointBase | null) => ExposedHeaders;
+
+const UNAUTHORIZED = 401;
+const NO_STORE = 'no-store';
+/** What Node can send: Latin-1 without control characters. */
+const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Set for each response on their own. */
+const COMPUTED = new Set(['cache-control', 'vary', 'x-content-type-options']);
+
+/** What does not depend on the response is done once for a module. */
+export function createExposeHeaders(options: ExposeOptions): ExposeHeaders {
+  const { responses, references, credentialHeaders } = options;
+  const { mode, exposeHeaders: exposed } = responses;
+  const isRaw = mode === 'raw';
+  const passed = exposed.filter((name) => !COMPUTED.has(name));
+  const exposesVary = exposed.includes('vary');
+  const exposesCacheControl = exposed.includes('cache-control');
+  const ownVary = credentialHeaders.join(', ');
+
+  return (outcome, base) => {
+    const headers: string[] = [];
+    for (const name of passed) {
+      const given = readValue(outcome, name);
+      const value = given === null ? null : translate(name, given, base, references);
+      if (value !== null) headers.push(name, value);
+    }
+    if (isRaw || exposesVary) {
+      const vary = exposesVary ? readValue(outcome, 'vary') : null;
+      headers.push('vary', vary === null ? ownVary : addToVary(vary, credentialHeaders));
+    }
+    if (isRaw && outcome.status === UNAUTHORIZED && !headers.includes('www-authenticate')) {
+      headers.push('www-authenticate', 'Provider');
+    }
+    if (isRaw) headers.push('modgate-origin', 'provider');
+    const given = readValue(outcome, 'cache-control');
+    return {
+      cacheControl: chooseCacheControl(given, exposesCacheControl, isRaw),
+      headers,
+      exposed,
+    };
+  };
+}
+
+/** `null` for a header that is absent, or that `connection` declares to be for the host alone. */
+function readValue({ status, headers }: CheckedOutcome, name: string): string | null {
+  const value: unknown = headers[name];
+  // A name such as `constructor` is inherited, and not a string.
+  if (typeof value !== 'string' || isHopByHop(headers['connection'], name)) return null;
+  if (SENDABLE.test(value)) return value;
+  const message = 'the response has a header that HTTP cannot carry';
+  throw new ProviderFailure('protocol', message, { status, phase: 'answered' });
+}
+
+function isHopByHop(connection: string | undefined, name: string): boolean {
+  if (typeof connection !== 'string' || connection === 'keep-alive') return false;
+  return connection.split(',').some((one) => one.trim().toLowerCase() === name);
+}
+
+/** Without the provider's word only raw responses may be kept, and by their caller alone. */
+function chooseCacheControl(given: string | null, isExposed: boolean, isRaw: boolean): string {
+  if (given === null) return isRaw ? 'private' : NO_STORE;
+  return isExposed ? makePrivate(given) : NO_STORE;
+}
+
+function translate(
+  name: string,
+  value: string,
+  base: EndpointBase | null,
+  references: Omit<ReferenceContext, 'base'>,
+): string | null {
+  if (name === 'link') return rewriteLinks(value, { ...references, base });
+  if (name !== 'location' && name !== 'content-location') return value;
+  return rewriteReference(value, { ...references, base });
+}

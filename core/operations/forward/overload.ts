@@ -1,0 +1,34 @@
+import { type ErrorDetail, HostError } from '../../errors.js';
+import { RejectedCall } from '../../provider/rejected-call.js';
+import type { CallerRequest } from '../request.js';
+import { createFailureError } from './provider-error.js';
+
+/** A 502 for a call that a limit rejected before the provider was called; any other error stays. */
+export function translateOverload(error: unknown, call: readonly ErrorDetail[]): unknown {
+  return error instanceof RejectedCall ? createFailureError(error, call) : error;
+}
+
+/**
+ * Counts a response of the host itself.
+ * @param isReserved whether it may use the reserve: probes and metrics must work beyond the budget
+ * @throws RejectedCall beyond a memory budget.
+ */
+export function holdReply(
+  { held }: CallerRequest,
+  length: number,
+  { isReserved = false }: { readonly isReserved?: boolean } = {},
+): void {
+  if (held === undefined || length <= held.bytes) return;
+  const rejection = held.hold(length - held.bytes, isReserved);
+  if (rejection !== null) throw rejection;
+}
+
+/** A 503 for a request to the host itself. */
+export function createOverloadError(rejected: RejectedCall): HostError {
+  return new HostError('unavailable', 'the host holds too much data of other requests', {
+    errors: [rejected.evidence],
+    nextActions: ['try again later'],
+    headers: { 'retry-after': String(rejected.retryAfterSeconds) },
+    cause: rejected,
+  });
+}

@@ -1,0 +1,87 @@
+import type { EndpointBase } from '../../provider/endpoint-base.js';
+
+/** The place of a module at its provider and at the host. */
+export interface ReferenceContext {
+  /** Of the endpoint that responded; `null` for one that names no URL. */
+  readonly base: EndpointBase | null;
+  /** Of all endpoints of the module. */
+  readonly bases: readonly EndpointBase[];
+  /** The path of the module at the host: `/modules/acme%2Fcrm/http`. */
+  readonly prefix: string;
+}
+
+/** Visible ASCII without the backslash, which URL parsers read as a slash. */
+const SAFE = /^[!-[\]-~]*$/;
+const HTTP_URL = /^https?:\/\//i;
+/** For endpoints without a URL: no reference of theirs has its origin. */
+const NO_BASE: EndpointBase = { origin: 'http://module.invalid', path: '' };
+
+/**
+ * A reference of a provider as a caller can follow it.
+ * @returns the path at the host of a reference below the base path of an endpoint, the reference itself if it
+ * leads elsewhere, and `null` for one that must be dropped: outside the base path, or not a reference.
+ */
+export function rewriteReference(reference: string, context: ReferenceContext): string | null {
+  if (!SAFE.test(reference)) return null;
+  const base = context.base ?? NO_BASE;
+  const absolute = resolve(reference, base);
+  if (absolute === null) return reference;
+  if (!URL.canParse(absolute)) return null;
+  const { origin, pathname, search, hash } = new URL(absolute);
+  const candidates =
+    origin === base.origin ? [base] : context.bases.filter((other) => other.origin === origin);
+  if (candidates.length === 0) return reference;
+  for (const { path } of candidates) {
+    const local = removePrefix(pathname, path);
+    if (local !== null) return context.prefix + local + search + hash;
+  }
+  return null;
+}
+
+/** `null` for a reference that is relative to the request, and for other schemes than http. */
+function resolve(reference: string, { origin }: EndpointBase): string | null {
+  if (reference.startsWith('//')) return origin.slice(0, origin.indexOf('//')) + reference;
+  if (reference.startsWith('/')) return origin + reference;
+  return HTTP_URL.test(reference) ? reference : null;
+}
+
+function removePrefix(path: string, prefix: string): string | null {
+  if (path === prefix) return '/';
+  return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : null;
+}
+
+/**
+ * Rewrites the targets of a `link` header (RFC 8288) and drops links without one.
+ * @returns `null` if none is left, and for a header that cannot be parsed.
+ */
+export function rewriteLinks(header: string, context: ReferenceContext): string | null {
+  const links: string[] = [];
+  let at = skipSeparators(header, 0);
+  while (at < header.length) {
+    const targetEnd = header[at] === '<' ? header.indexOf('>', at) : -1;
+    const end = targetEnd === -1 ? -1 : findLinkEnd(header, targetEnd + 1);
+    if (end === -1) return null;
+    const target = rewriteReference(header.slice(at + 1, targetEnd), context);
+    if (target !== null) links.push(`<${target}>${header.slice(targetEnd + 1, end).trimEnd()}`);
+    at = skipSeparators(header, end);
+  }
+  return links.length === 0 ? null : links.join(', ');
+}
+
+function skipSeparators(header: string, from: number): number {
+  let at = from;
+  while (header[at] === ',' || header[at] === ' ' || header[at] === '\t') at += 1;
+  return at;
+}
+
+/** The next comma outside quotes, or the end; -1 for an open quote. */
+function findLinkEnd(header: string, from: number): number {
+  let isQuoted = false;
+  for (let at = from; at < header.length; at += 1) {
+    const character = header[at];
+    if (character === '"') isQuoted = !isQuoted;
+    else if (isQuoted && character === '\\') at += 1;
+    else if (!isQuoted && character === ',') return at;
+  }
+  return isQuoted ? -1 : header.length;
+}

@@ -1,0 +1,47 @@
+import { HostError } from '../../errors.js';
+import { createToken, inject, injectable } from '../../injection.js';
+import { authorize } from '../authorization.js';
+import { type Handler, Reply } from '../reply.js';
+import type { CallerRequest } from '../request.js';
+import { MODULE_RECORDS, type ModuleRecords } from './module-list.js';
+
+export const DESCRIPTOR_TEXTS = createToken<DescriptorTexts>('descriptor-texts');
+
+/** The files of descriptors. */
+interface DescriptorTexts {
+  /** @param file in the modules folder. @returns `null` for one that cannot be read. */
+  read(file: string): Promise<string | null>;
+}
+
+/** `GET /descriptors?module=`: the file of a module as it is now. It holds references, never secrets. */
+@injectable()
+export class ReadDescriptor implements Handler<string> {
+  readonly #records: ModuleRecords;
+  readonly #texts: DescriptorTexts;
+
+  constructor(
+    @inject(MODULE_RECORDS) records: ModuleRecords,
+    @inject(DESCRIPTOR_TEXTS) texts: DescriptorTexts,
+  ) {
+    this.#records = records;
+    this.#texts = texts;
+  }
+
+  async execute(module: string, request: CallerRequest): Promise<Reply> {
+    const authorization = authorize(request.actor, {
+      kind: 'scope',
+      scope: 'modgate.modules.read',
+    });
+    const found = this.#records.list().filter(({ name }) => name === module);
+    // Of several files with one name, the one that serves.
+    const record = found.find(({ live }) => live !== null) ?? found[0];
+    const text = record === undefined ? null : await this.#texts.read(record.file);
+    if (record === undefined || text === null) {
+      throw new HostError('not_found', 'no descriptor has this name', {
+        errors: [{ field: 'module', reason: 'not found' }],
+        nextActions: ['see GET /modules for the names'],
+      });
+    }
+    return Reply.json(authorization, { name: module, file: record.file, text });
+  }
+}

@@ -1,0 +1,83 @@
+import type { CallPlaces } from './call-places.js';
+import type { ActorUse, MemoryBudget } from './memory-budget.js';
+import type { RejectedCall } from './rejected-call.js';
+
+/**
+ * What one request occupies until its response has left: bytes of bodies, and a place in
+ * `limits.concurrency`. `close` returns all of it; whatever comes later is not counted.
+ */
+export class HeldMemory {
+  readonly #budget: MemoryBudget;
+  #actor: ActorUse | null = null;
+  #bytes = 0;
+  #places: CallPlaces | null = null;
+  #isSending = false;
+  #hasPlace = false;
+  #isClosed = false;
+
+  constructor(budget: MemoryBudget) {
+    this.#budget = budget;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Counts the request for its actor; the first one stays. Call it before the first body. */
+  identify(actor: string): void {
+    if (!this.#isClosed && this.#actor === null) this.#actor = this.#budget.enter(actor);
+  }
+
+  /**
+   * @param isReserved whether the bytes may use the reserve of the budget
+   * @returns why the bytes exceed a budget; they are not counted then
+   */
+  hold(bytes: number, isReserved = false): RejectedCall | null {
+    if (this.#isClosed) return null;
+    const rejection = this.#budget.tryAdd(bytes, this.#actor, isReserved);
+    if (rejection === null) this.#bytes += bytes;
+    return rejection;
+  }
+
+  /** Returns some of the bytes. */
+  drop(bytes: number): void {
+    if (!this.#isClosed) this.#add(-bytes);
+  }
+
+  /** Only the response is left. It exists already, so it is counted in any case. */
+  keepOnly(bytes: number): void {
+    if (!this.#isClosed) this.#add(bytes - this.#bytes);
+  }
+
+  /** Keeps the place of a call that has ended until its response has left. */
+  keepPlace(places: CallPlaces): void {
+    if (this.#isClosed || this.#places !== null) places.release();
+    else {
+      this.#places = places;
+      this.#hasPlace = true;
+    }
+  }
+
+  /** The client has not read all of the response at once. */
+  beginSending(): void {
+    if (this.#isClosed || this.#places === null || this.#actor === null) return;
+    this.#isSending = true;
+    this.#hasPlace = this.#places.beginSending(this.#actor.actor);
+  }
+
+  /** The response has left, or the client has closed the connection. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#add(-this.#bytes);
+    this.#isClosed = true;
+    if (this.#actor === null) return;
+    if (this.#isSending) this.#places?.endSending(this.#actor.actor, this.#hasPlace);
+    else this.#places?.release();
+    this.#budget.leave(this.#actor);
+  }
+
+  #add(bytes: number): void {
+    this.#bytes += bytes;
+    this.#budget.add(bytes, this.#actor);
+  }
+}

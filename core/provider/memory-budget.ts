@@ -1,0 +1,91 @@
+import { createOverload, type RejectedCall } from './rejected-call.js';
+
+interface BudgetLimits {
+  /** For all requests of the host. Bytes. */
+  readonly memoryBudget: number;
+  /** For the requests of one actor; `null`: a quarter of `memoryBudget`. Bytes. */
+  readonly actorBudget: number | null;
+  /** Processes that share both; `null`: only this one. */
+  readonly workers: number | null;
+}
+
+/** What the requests of one actor use at the moment. */
+export interface ActorUse {
+  readonly actor: string;
+  /** Requests from their authentication until their response has left. */
+  requests: number;
+  bytes: number;
+}
+
+/** The part of the memory budget that one actor may use by default. */
+const ACTOR_PART = 4;
+/** For probes and metrics, which must work beyond the budget. Bytes. */
+const RESERVE = 1_048_576;
+
+/**
+ * Counts the bytes of bodies that one process holds: request bodies, and responses until they have left. Every
+ * byte is counted by a `HeldMemory`, which returns it when its request is over.
+ */
+export class MemoryBudget {
+  /** Bytes of all requests. */
+  readonly maxBytes: number;
+  /** Rejected requests by the budget that was exceeded. */
+  readonly rejected = { memory: 0, actor: 0 };
+  readonly #maxActorBytes: number;
+  /** Actors that have a request at the moment. */
+  readonly #actors = new Map<string, ActorUse>();
+  #bytes = 0;
+
+  constructor({ memoryBudget, actorBudget, workers }: BudgetLimits) {
+    const share = workers ?? 1;
+    this.maxBytes = Math.floor(memoryBudget / share);
+    this.#maxActorBytes = Math.floor((actorBudget ?? memoryBudget / ACTOR_PART) / share);
+  }
+
+  /** Held at the moment. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Counts a request of an actor; `leave` must follow once. */
+  enter(actor: string): ActorUse {
+    let use = this.#actors.get(actor);
+    if (use === undefined) {
+      use = { actor, requests: 0, bytes: 0 };
+      this.#actors.set(actor, use);
+    }
+    use.requests += 1;
+    return use;
+  }
+
+  leave(use: ActorUse): void {
+    use.requests -= 1;
+    if (use.requests === 0) this.#actors.delete(use.actor);
+  }
+
+  /**
+   * Counts bytes unless a budget would be exceeded. An actor without another request is limited by the budget of
+   * the host only, so that one large call is always possible.
+   * @param isReserved whether they may use the reserve
+   * @returns why the bytes are not counted
+   */
+  tryAdd(bytes: number, use: ActorUse | null, isReserved: boolean): RejectedCall | null {
+    const maxBytes = isReserved ? this.maxBytes + RESERVE : this.maxBytes;
+    if (this.#bytes + bytes > maxBytes) {
+      this.rejected.memory += 1;
+      return createOverload('memory-budget', 'the bodies that the host holds exceed its budget');
+    }
+    if (use !== null && use.requests > 1 && use.bytes + bytes > this.#maxActorBytes) {
+      this.rejected.actor += 1;
+      return createOverload('actor-budget', 'the bodies held for the caller exceed its budget');
+    }
+    this.add(bytes, use);
+    return null;
+  }
+
+  /** Counts bytes that are held in any case; a negative number returns them. */
+  add(bytes: number, use: ActorUse | null): void {
+    this.#bytes += bytes;
+    if (use !== null) use.bytes += bytes;
+  }
+}

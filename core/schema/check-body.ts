@@ -1,0 +1,25 @@
+import { parseStrictJson } from '../lib/json-structure.js';
+import type { CompiledSchema } from './compile-schema.js';
+import { formatPointer } from './json-pointer.js';
+import { MAX_POINTER_LENGTH, MAX_VIOLATIONS, type SchemaViolation } from './run.js';
+
+/** As the console bridge does. */
+const MAX_DEPTH = 1000;
+
+const REASONS = {
+  repeated: 'repeated',
+  'too deep': `nested beyond ${MAX_DEPTH} levels`,
+} as const;
+
+/**
+ * What violates a schema in bytes that are known to be JSON in UTF-8. Repeated members and deep nesting are
+ * violations too: the provider may read another value than the one that was checked.
+ */
+export function checkBody(schema: CompiledSchema, body: Buffer): readonly SchemaViolation[] {
+  const { value, problems } = parseStrictJson(body, MAX_DEPTH, MAX_VIOLATIONS);
+  if (problems.length === 0) return schema.findViolations(value);
+  return problems.map(({ path, problem }) => ({
+    pointer: formatPointer(path).slice(0, MAX_POINTER_LENGTH),
+    reason: REASONS[problem],
+  }));
+}

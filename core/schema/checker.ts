@@ -1,0 +1,45 @@
+import type { Evaluated } from './evaluated.js';
+import type { Place, Run } from './run.js';
+
+/**
+ * Checks one keyword of a schema.
+ * @param at `null`: stop at the first violation and report none
+ * @param seen `null`: the parts that were evaluated make no difference
+ */
+export type KeywordCheck<T = unknown> = (
+  value: T,
+  run: Run,
+  at: Place | null,
+  seen: Evaluated | null,
+) => boolean;
+
+/** Checks a subschema. */
+export interface Checker {
+  readonly check: KeywordCheck;
+  /** Whether it may accept values of a kind, as far as its `type` says. */
+  acceptsKind(value: unknown): boolean;
+}
+
+/** Finds the checkers of subschemas. */
+export interface CheckerSource {
+  checkerOf(schema: unknown): Checker;
+  /** @throws Error for a reference that leads nowhere: the rules of schemas exclude it. */
+  checkerAt(reference: string): Checker;
+  matcherOf(pattern: string): Matcher;
+}
+
+export interface Matcher {
+  /** @throws CheckTooCostly */
+  test(text: string, run: Run): boolean;
+}
+
+/** A place below another one; `null` where no violations are reported. */
+export function below(at: Place | null, key: string | number): Place | null {
+  return at === null ? null : { parent: at, key };
+}
+
+/** Reports a violation at the place. @returns `false`, for the caller to return */
+export function violates(run: Run, at: Place | null, reason: string): false {
+  if (at !== null) run.report(at, reason);
+  return false;
+}

@@ -1,0 +1,45 @@
+/** The parts of one value that keywords have applied a schema to, for `unevaluatedProperties` and `…Items`. */
+export class Evaluated {
+  #hasAllProperties = false;
+  #hasAllItems = false;
+  /** So many items from the start. */
+  #items = 0;
+  readonly #properties = new Set<string>();
+  readonly #scattered = new Set<number>();
+
+  hasProperty(name: string): boolean {
+    return this.#hasAllProperties || this.#properties.has(name);
+  }
+
+  hasItem(index: number): boolean {
+    return this.#hasAllItems || index < this.#items || this.#scattered.has(index);
+  }
+
+  addProperty(name: string): void {
+    this.#properties.add(name);
+  }
+
+  addAllProperties(): void {
+    this.#hasAllProperties = true;
+  }
+
+  addItems(count: number): void {
+    this.#items = Math.max(this.#items, count);
+  }
+
+  addItem(index: number): void {
+    this.#scattered.add(index);
+  }
+
+  addAllItems(): void {
+    this.#hasAllItems = true;
+  }
+
+  merge(other: Evaluated): void {
+    this.#hasAllProperties ||= other.#hasAllProperties;
+    this.#hasAllItems ||= other.#hasAllItems;
+    this.#items = Math.max(this.#items, other.#items);
+    for (const name of other.#properties) this.#properties.add(name);
+    for (const index of other.#scattered) this.#scattered.add(index);
+  }
+}

@@ -1,0 +1,123 @@
+import { type Checker, type CheckerSource, type KeywordCheck, violates } from '../checker.js';
+import { Evaluated } from '../evaluated.js';
+import { formatPointer } from '../json-pointer.js';
+import { type Place, type Run, type SchemaViolation, toPath } from '../run.js';
+import { isSchemaObject } from '../subschema-keywords.js';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The keywords that apply subschemas to the same value. */
+export function compileApplicators(schema: Schema, source: CheckerSource): KeywordCheck[] {
+  const { $ref, allOf, not } = schema;
+  const checks: KeywordCheck[] = [];
+  if (typeof $ref === 'string') checks.push(followReference($ref, source));
+  for (const one of toList(allOf)) checks.push(source.checkerOf(one).check);
+  const any = toList(schema['anyOf']).map((one) => source.checkerOf(one));
+  if (any.length > 0) checks.push(checkAny(any));
+  const one = toList(schema['oneOf']).map((branch) => source.checkerOf(branch));
+  if (one.length > 0) checks.push(checkOne(one));
+  if (not !== undefined) checks.push(checkNot(source.checkerOf(not)));
+  if (schema['if'] !== undefined) checks.push(checkIf(schema, source));
+  checks.push(...compileDependentSchemas(schema, source));
+  return checks;
+}
+
+function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The target is found at the first check, since it may lead back here. */
+function followReference(reference: string, source: CheckerSource): KeywordCheck {
+  let target: Checker | null = null;
+  return (value, run, at, seen) => {
+    target ??= source.checkerAt(reference);
+    return target.check(value, run, at, seen);
+  };
+}
+
+/** What a branch has evaluated counts only if the branch accepts the value. */
+function checkAny(branches: readonly Checker[]): KeywordCheck {
+  return (value, run, at, seen) => {
+    let isValid = false;
+    for (let index = 0; index < branches.length; index += 1) {
+      const own = seen === null ? null : new Evaluated();
+      if (!branches[index]?.check(value, run, null, own)) continue;
+      isValid = true;
+      if (own === null) break;
+      seen?.merge(own);
+    }
+    return isValid || reportBranches(branches, value, run, at);
+  };
+}
+
+function checkOne(branches: readonly Checker[]): KeywordCheck {
+  return (value, run, at, seen) => {
+    let count = 0;
+    for (let index = 0; index < branches.length; index += 1) {
+      const own = seen === null ? null : new Evaluated();
+      if (!branches[index]?.check(value, run, null, own)) continue;
+      count += 1;
+      if (own !== null) seen?.merge(own);
+    }
+    if (count === 1) return true;
+    if (count === 0) return reportBranches(branches, value, run, at);
+    return violates(run, at, `expected exactly one alternative to match, not ${count}`);
+  };
+}
+
+/** Reports why the value violates the branch that it was meant for, if that is clear. */
+function reportBranches(
+  branches: readonly Checker[],
+  value: unknown,
+  run: Run,
+  at: Place | null,
+): false {
+  if (at === null) return false;
+  const candidates = branches.filter((branch) => branch.acceptsKind(value));
+  const place = formatPointer(toPath(at));
+  const reports = candidates
+    .map((branch) => run.collect(() => branch.check(value, run, at, null)))
+    .filter((report) => report.every(({ pointer }) => pointer !== place));
+  const [only, ...others] =
+    candidates.length === 1 ? [collectOnly(candidates, value, run, at)] : reports;
+  if (only !== undefined && others.length === 0 && only.length > 0) run.add(only);
+  else run.report(at, 'expected one of the alternatives to match');
+  return false;
+}
+
+function collectOnly(
+  [only]: readonly Checker[],
+  value: unknown,
+  run: Run,
+  at: Place,
+): readonly SchemaViolation[] {
+  return run.collect(() => only?.check(value, run, at, null));
+}
+
+function checkNot(branch: Checker): KeywordCheck {
+  const reason = "expected a value that the schema 'not' does not match";
+  return (value, run, at) => !branch.check(value, run, null, null) || violates(run, at, reason);
+}
+
+function checkIf(schema: Schema, source: CheckerSource): KeywordCheck {
+  const condition = source.checkerOf(schema['if']);
+  const consequence = schema['then'] === undefined ? null : source.checkerOf(schema['then']);
+  const alternative = schema['else'] === undefined ? null : source.checkerOf(schema['else']);
+  return (value, run, at, seen) => {
+    const own = seen === null ? null : new Evaluated();
+    const isMet = condition.check(value, run, null, own);
+    if (isMet && own !== null) seen?.merge(own);
+    const branch = isMet ? consequence : alternative;
+    return branch === null || branch.check(value, run, at, seen);
+  };
+}
+
+function compileDependentSchemas(schema: Schema, source: CheckerSource): KeywordCheck[] {
+  const { dependentSchemas } = schema;
+  if (!isSchemaObject(dependentSchemas)) return [];
+  return Object.entries(dependentSchemas).map(([name, one]): KeywordCheck => {
+    const checker = source.checkerOf(one);
+    return (value, run, at, seen) =>
+      !isSchemaObject(value) || !Object.hasOwn(value, name) || checker.check(value, run, at, seen);
+  });
+}

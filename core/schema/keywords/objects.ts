@@ -1,0 +1,159 @@
+import {
+  below,
+  type Checker,
+  type CheckerSource,
+  type KeywordCheck,
+  type Matcher,
+  violates,
+} from '../checker.js';
+import { OTHER_NAME } from '../run.js';
+import { isSchemaObject } from '../subschema-keywords.js';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+type Schema = Readonly<Record<string, unknown>>;
+type ObjectCheck = KeywordCheck<JsonObject>;
+
+interface PatternProperty {
+  readonly matcher: Matcher;
+  readonly checker: Checker;
+}
+
+export function compileObjectKeywords(schema: Schema, source: CheckerSource): ObjectCheck[] {
+  return [
+    ...compileRequired(schema),
+    ...compileSizes(schema),
+    ...compileDependentRequired(schema),
+    ...compileProperties(schema, source),
+    ...compileNames(schema, source),
+  ];
+}
+
+function compileRequired({ required }: Schema): ObjectCheck[] {
+  if (!Array.isArray(required) || required.length === 0) return [];
+  const names = required as readonly string[];
+  return [(value, run, at) => hasAll(value, names) || reportMissing(value, names, run, at)];
+}
+
+function hasAll(value: JsonObject, names: readonly string[]): boolean {
+  for (const name of names) if (!Object.hasOwn(value, name)) return false;
+  return true;
+}
+
+function reportMissing(
+  value: JsonObject,
+  names: readonly string[],
+  ...[run, at]: [Parameters<ObjectCheck>[1], Parameters<ObjectCheck>[2]]
+): false {
+  if (at === null) return false;
+  for (const name of names) {
+    if (!Object.hasOwn(value, name)) violates(run, below(at, name), 'missing');
+  }
+  return false;
+}
+
+function compileSizes({ maxProperties, minProperties }: Schema): ObjectCheck[] {
+  const checks: ObjectCheck[] = [];
+  if (typeof maxProperties === 'number') {
+    const reason = `expected at most ${maxProperties} members`;
+    checks.push(
+      (value, run, at) => Object.keys(value).length <= maxProperties || violates(run, at, reason),
+    );
+  }
+  if (typeof minProperties === 'number') {
+    const reason = `expected at least ${minProperties} members`;
+    checks.push(
+      (value, run, at) => Object.keys(value).length >= minProperties || violates(run, at, reason),
+    );
+  }
+  return checks;
+}
+
+function compileDependentRequired({ dependentRequired }: Schema): ObjectCheck[] {
+  if (!isSchemaObject(dependentRequired)) return [];
+  return Object.entries(dependentRequired).map(([name, names]): ObjectCheck => {
+    const needed = names as readonly string[];
+    return (value, run, at) =>
+      !Object.hasOwn(value, name) || hasAll(value, needed) || reportMissing(value, needed, run, at);
+  });
+}
+
+/** `properties`, `patternProperties` and `additionalProperties` in one pass over the members. */
+function compileProperties(schema: Schema, source: CheckerSource): ObjectCheck[] {
+  const { properties, patternProperties, additionalProperties } = schema;
+  const byName = new Map<string, Checker>();
+  if (isSchemaObject(properties)) {
+    for (const [name, one] of Object.entries(properties)) byName.set(name, source.checkerOf(one));
+  }
+  const byPattern: PatternProperty[] = [];
+  if (isSchemaObject(patternProperties)) {
+    for (const [pattern, one] of Object.entries(patternProperties)) {
+      byPattern.push({ matcher: source.matcherOf(pattern), checker: source.checkerOf(one) });
+    }
+  }
+  const others = additionalProperties === undefined ? null : source.checkerOf(additionalProperties);
+  if (byName.size === 0 && byPattern.length === 0 && others === null) return [];
+  return [
+    (value, run, at, seen) => {
+      let isValid = true;
+      const names = Object.keys(value);
+      // No iterators: each level of a value takes some of the stack.
+      for (let index = 0; index < names.length; index += 1) {
+        const name = names[index] as string;
+        const named = byName.get(name);
+        let isKnown = named !== undefined;
+        const place = below(at, name);
+        if (named !== undefined && !named.check(value[name], run, place, null)) isValid = false;
+        for (let at = 0; at < byPattern.length; at += 1) {
+          const { matcher, checker } = byPattern[at] as PatternProperty;
+          if (!matcher.test(name, run)) continue;
+          isKnown = true;
+          if (!checker.check(value[name], run, place, null)) isValid = false;
+        }
+        if (!isKnown && others !== null) {
+          isKnown = true;
+          if (!others.check(value[name], run, place, null)) isValid = false;
+        }
+        if (!isValid && (at === null || run.isFull)) return false;
+        if (isKnown) seen?.addProperty(name);
+      }
+      return isValid;
+    },
+  ];
+}
+
+function compileNames({ propertyNames }: Schema, source: CheckerSource): ObjectCheck[] {
+  if (propertyNames === undefined) return [];
+  const checker = source.checkerOf(propertyNames);
+  return [
+    (value, run, at) => {
+      let isValid = true;
+      for (const name of Object.keys(value)) {
+        if (checker.check(name, run, null, null)) continue;
+        isValid = violates(run, below(at, name), OTHER_NAME);
+        if (at === null || run.isFull) return false;
+      }
+      return isValid;
+    },
+  ];
+}
+
+/** Checks the members that no other keyword has evaluated; compiled last. */
+export function compileUnevaluatedProperties(schema: Schema, source: CheckerSource): ObjectCheck[] {
+  const { unevaluatedProperties } = schema;
+  if (unevaluatedProperties === undefined) return [];
+  const checker = source.checkerOf(unevaluatedProperties);
+  return [
+    (value, run, at, seen) => {
+      let isValid = true;
+      for (const name of Object.keys(value)) {
+        if (seen?.hasProperty(name)) continue;
+        if (checker.check(value[name], run, below(at, name), null)) continue;
+        isValid = false;
+        if (at === null || run.isFull) return false;
+      }
+      seen?.addAllProperties();
+      return isValid;
+    },
+  ];
+}

@@ -1,0 +1,138 @@
+import type { SchemaObject } from '../contract/index.js';
+import { type CompiledSchema, compileSchema } from './compile-schema.js';
+import { parsePointer } from './json-pointer.js';
+import { MAX_VIOLATIONS } from './run.js';
+import { resolveReference } from './schema-graph.js';
+import { isSchemaObject } from './subschema-keywords.js';
+
+/** What violates the schema of a query. */
+export interface QueryViolation {
+  /** The parameter; `null` for the query as a whole, and for a name that does not decode. */
+  readonly name: string | null;
+  readonly reason: string;
+}
+
+const MAX_NAME_LENGTH = 256;
+/** RFC 8259, without white space. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+interface Parameter {
+  /** How its values are read; `text` for all but three types. */
+  readonly reads: 'number' | 'boolean' | 'text';
+  readonly isList: boolean;
+}
+
+/** Decodes queries as forms, and checks them as objects. */
+export class QuerySchema {
+  readonly #parameters = new Map<string, Parameter>();
+  readonly #compiled: CompiledSchema;
+  readonly #isClosed: boolean;
+  /** Whether names without a property are part of the checked object. */
+  readonly #keepsOthers: boolean;
+
+  constructor(schema: SchemaObject) {
+    const { properties, additionalProperties: others } = schema;
+    for (const [name, property] of Object.entries(isSchemaObject(properties) ? properties : {})) {
+      this.#parameters.set(name, describeParameter(property, schema));
+    }
+    this.#compiled = compileSchema(schema);
+    this.#isClosed = others === false;
+    this.#keepsOthers = !isSchemaObject(others);
+  }
+
+  /** @param query without the question mark, as sent */
+  findViolations(query: string): readonly QueryViolation[] {
+    const values = Object.create(null) as Record<string, unknown>;
+    const violations: QueryViolation[] = [];
+    const report = (name: string | null, reason: string) => {
+      violations.push({ name: name?.slice(0, MAX_NAME_LENGTH) ?? null, reason });
+    };
+    for (const [name, text] of splitForm(query)) {
+      if (name === null) report(null, 'expected names in UTF-8 with valid percent-encoding');
+      else if (text === null) report(name, 'expected UTF-8 with valid percent-encoding');
+      else this.#add(values, name, text, report);
+    }
+    if (violations.length > 0) return violations.slice(0, MAX_VIOLATIONS);
+    return this.#compiled.findViolations(values).map(({ pointer, reason }) => {
+      const [name] = parsePointer(pointer);
+      return { name: name?.slice(0, MAX_NAME_LENGTH) ?? null, reason };
+    });
+  }
+
+  #add(
+    values: Record<string, unknown>,
+    name: string,
+    text: string,
+    report: (name: string, reason: string) => void,
+  ): void {
+    const parameter = this.#parameters.get(name);
+    if (parameter === undefined) {
+      if (this.#isClosed || this.#keepsOthers) values[name] ??= text;
+      return;
+    }
+    const value = readText(text, parameter.reads);
+    if (value === undefined) report(name, `expected ${parameter.reads}`);
+    else if (parameter.isList) values[name] = [...((values[name] as unknown[]) ?? []), value];
+    else if (name in values) report(name, 'repeated');
+    else values[name] = value;
+  }
+}
+
+/** Names and values, `null` where they do not decode. */
+function splitForm(query: string): (readonly [name: string | null, text: string | null])[] {
+  return query
+    .split('&')
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const equals = pair.indexOf('=');
+      const name = equals === -1 ? pair : pair.slice(0, equals);
+      return [decode(name), decode(equals === -1 ? '' : pair.slice(equals + 1))];
+    });
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}
+
+function describeParameter(property: unknown, root: SchemaObject): Parameter {
+  const schema = followReferences(property, root);
+  const isList = listTypes(schema).includes('array');
+  const reads = describeReading(isList ? followReferences(schema?.['items'], root) : schema);
+  return { reads, isList };
+}
+
+/** The schema that a property refers to, since its type decides how a value is read. */
+function followReferences(schema: unknown, root: SchemaObject): SchemaObject | null {
+  let current = schema;
+  while (
+    isSchemaObject(current) &&
+    current['type'] === undefined &&
+    current['$ref'] !== undefined
+  ) {
+    current = resolveReference(root, current['$ref'])?.value;
+  }
+  return isSchemaObject(current) ? current : null;
+}
+
+function describeReading(schema: SchemaObject | null): Parameter['reads'] {
+  const types = listTypes(schema).filter((type) => type !== 'null');
+  if (types.length === 0) return 'text';
+  if (types.every((type) => type === 'integer' || type === 'number')) return 'number';
+  return types.every((type) => type === 'boolean') ? 'boolean' : 'text';
+}
+
+function listTypes(schema: SchemaObject | null): readonly unknown[] {
+  const type = schema?.['type'];
+  return Array.isArray(type) ? type : [type];
+}
+
+/** `undefined` for a text that is not of this type. */
+function readText(text: string, reads: Parameter['reads']): unknown {
+  if (reads === 'text') return text;
+  if (reads === 'number') return NUMBER.test(text) ? Number(text) : undefined;
+  return text === 'true' ? true : text === 'false' ? false : undefined;
+}

@@ -1,0 +1,104 @@
+import { formatPointer, type JsonPath } from './json-pointer.js';
+import { StructuralIds } from './structural-ids.js';
+
+/** A place in a checked value, as a list from the inside out: it is only built for values that violate. */
+export interface Place {
+  readonly parent: Place | null;
+  readonly key: string | number;
+}
+
+/** What violates a schema, without the value. */
+export interface SchemaViolation {
+  /** A JSON Pointer into the value. */
+  readonly pointer: string;
+  /** What was expected. */
+  readonly reason: string;
+}
+
+export const MAX_VIOLATIONS = 20;
+/** Names in a pointer come from the client. */
+export const MAX_POINTER_LENGTH = 4096;
+/** Subschemas applied to parts of one value; some tenths of a second. */
+const MAX_STEPS = 20_000_000;
+/** Characters times instructions of a pattern that count as one step. */
+const PATTERN_WORK_PER_STEP = 32;
+
+/** The check was stopped: a schema may apply thousands of subschemas to each part of a value. */
+export class CheckTooCostly extends Error {
+  override readonly name = 'CheckTooCostly';
+}
+
+/** The reason for a member whose name violates `propertyNames`. */
+export const OTHER_NAME = 'expected another name';
+
+export const ROOT: Place = { parent: null, key: '' };
+
+/** The state of one check of one value. */
+export class Run {
+  #violations: SchemaViolation[] = [];
+  #steps = MAX_STEPS;
+  #ids: StructuralIds | null = null;
+  #known: Map<object, Map<object, boolean>> | null = null;
+
+  get violations(): readonly SchemaViolation[] {
+    return this.#violations;
+  }
+
+  get isFull(): boolean {
+    return this.#violations.length >= MAX_VIOLATIONS;
+  }
+
+  /** Distinguishes values for `uniqueItems`. */
+  get ids(): StructuralIds {
+    this.#ids ??= new StructuralIds();
+    return this.#ids;
+  }
+
+  /** @throws CheckTooCostly */
+  spend(steps = 1): void {
+    this.#steps -= steps;
+    if (this.#steps < 0) throw new CheckTooCostly();
+  }
+
+  /** @throws CheckTooCostly */
+  spendOnPattern(length: number, size: number): void {
+    this.spend((length * size) / PATTERN_WORK_PER_STEP);
+  }
+
+  report(at: Place, reason: string): void {
+    if (this.isFull) return;
+    const pointer = formatPointer(toPath(at)).slice(0, MAX_POINTER_LENGTH);
+    this.#violations.push({ pointer, reason });
+  }
+
+  /** Runs a part of the check whose violations may be dropped. @returns what it has reported */
+  collect(part: () => void): readonly SchemaViolation[] {
+    const before = this.#violations;
+    this.#violations = [];
+    part();
+    const found = this.#violations;
+    this.#violations = before;
+    return found;
+  }
+
+  add(violations: readonly SchemaViolation[]): void {
+    this.#violations = [...this.#violations, ...violations].slice(0, MAX_VIOLATIONS);
+  }
+
+  /** Whether a schema is known to accept a value; recursive schemas may meet one several times. */
+  recall(schema: object, value: object): boolean | undefined {
+    return this.#known?.get(schema)?.get(value);
+  }
+
+  remember(schema: object, value: object, isValid: boolean): void {
+    this.#known ??= new Map();
+    const known = this.#known.get(schema) ?? new Map<object, boolean>();
+    this.#known.set(schema, known.set(value, isValid));
+  }
+}
+
+export function toPath(at: Place): JsonPath {
+  const path: (string | number)[] = [];
+  for (let place = at; place.parent !== null; place = place.parent) path.push(place.key);
+  return path.reverse();
+}

@@ -1,0 +1,143 @@
+import { findAtPath, type JsonPath, parseReference } from './json-pointer.js';
+import { isSchemaObject, listSubschemas } from './subschema-keywords.js';
+
+/** From one schema object to another that it applies. */
+interface SchemaEdge {
+  readonly target: SchemaNode;
+  /** The keyword that leads there: `$ref`, `properties`. */
+  readonly keyword: string;
+  /** `nothing`: only where a reference leads, as for `$defs`. */
+  readonly appliesTo: 'same' | 'part' | 'nothing';
+}
+
+/** A schema object within a schema. */
+export interface SchemaNode {
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly path: JsonPath;
+  readonly edges: SchemaEdge[];
+  /** Boolean schemas among its own subschemas: they count, but lead nowhere. */
+  booleans: number;
+}
+
+/** A schema as a graph. References lead to nodes too, so it may have circles. */
+export interface SchemaGraph {
+  readonly root: SchemaNode;
+  /** In the order of the schema. */
+  readonly nodes: readonly SchemaNode[];
+}
+
+/** Ignores what is no schema and references that lead nowhere: other rules report them. */
+export function createSchemaGraph(schema: Readonly<Record<string, unknown>>): SchemaGraph {
+  const nodes = new Map<object, SchemaNode>();
+  const pending: SchemaNode[] = [];
+  const enter = (value: Readonly<Record<string, unknown>>, path: JsonPath): SchemaNode => {
+    const known = nodes.get(value);
+    if (known !== undefined) return known;
+    const node: SchemaNode = { schema: value, path, edges: [], booleans: 0 };
+    nodes.set(value, node);
+    pending.push(node);
+    return node;
+  };
+  const root = enter(schema, []);
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    for (const { keyword, appliesTo, value, path } of listSubschemas(node.schema)) {
+      if (typeof value === 'boolean') node.booleans += 1;
+      if (!isSchemaObject(value)) continue;
+      const target = enter(value, [...node.path, ...path]);
+      node.edges.push({ target, keyword, appliesTo });
+    }
+    const referred = resolveReference(schema, node.schema['$ref']);
+    if (isSchemaObject(referred?.value)) {
+      const target = enter(referred.value, referred.path);
+      node.edges.push({ target, keyword: '$ref', appliesTo: 'same' });
+    }
+  }
+  return { root, nodes: [...nodes.values()] };
+}
+
+/** What a reference leads to in a schema; `null` for one that leads nowhere. */
+export function resolveReference(root: unknown, reference: unknown) {
+  if (typeof reference !== 'string') return null;
+  const path = parseReference(reference);
+  return path === null ? null : findAtPath(root, path);
+}
+
+interface ExpansionStep {
+  readonly do: 'count' | 'expand' | 'leave';
+  readonly node: SchemaNode;
+}
+
+/**
+ * The number of subschemas with each reference expanded once where it stands: not again within its own
+ * expansion. Stops counting above `limit`.
+ */
+export function countExpanded(root: SchemaNode, limit: number): number {
+  let count = 0;
+  const expanding = new Set<SchemaNode>([root]);
+  const stack: ExpansionStep[] = [{ do: 'count', node: root }];
+  for (let next = stack.pop(); next !== undefined && count <= limit; next = stack.pop()) {
+    const { node } = next;
+    if (next.do === 'leave') expanding.delete(node);
+    else if (next.do === 'expand') {
+      if (expanding.has(node)) continue;
+      expanding.add(node);
+      stack.push({ do: 'leave', node }, { do: 'count', node });
+    } else {
+      count += 1 + node.booleans;
+      for (const { target, keyword } of node.edges) {
+        stack.push({ do: keyword === '$ref' ? 'expand' : 'count', node: target });
+      }
+    }
+  }
+  return count;
+}
+
+/**
+ * The number of the circle that each node is part of, after Tarjan: nodes that reach one another have the
+ * same number. A node outside of any circle is missing.
+ */
+export function findCircles(
+  { nodes }: SchemaGraph,
+  follows: (edge: SchemaEdge) => boolean,
+): Map<SchemaNode, number> {
+  const circles = new Map<SchemaNode, number>();
+  const order = new Map<SchemaNode, number>();
+  const lowest = new Map<SchemaNode, number>();
+  const open: SchemaNode[] = [];
+  const isOpen = new Set<SchemaNode>();
+  const enter = (node: SchemaNode) => {
+    lowest.set(node, order.size);
+    order.set(node, order.size);
+    open.push(node);
+    isOpen.add(node);
+    return { node, edges: node.edges.filter(follows), at: 0 };
+  };
+  const lower = (node: SchemaNode, to: number | undefined) => {
+    lowest.set(node, Math.min(lowest.get(node) ?? 0, to ?? 0));
+  };
+  const leave = (node: SchemaNode) => {
+    if (lowest.get(node) !== order.get(node)) return;
+    const members = open.splice(open.lastIndexOf(node));
+    for (const member of members) isOpen.delete(member);
+    const isCircle =
+      members.length > 1 || node.edges.some((edge) => edge.target === node && follows(edge));
+    if (isCircle) for (const member of members) circles.set(member, order.get(node) ?? 0);
+  };
+  for (const start of nodes) {
+    if (order.has(start)) continue;
+    // A stack of its own: a chain of references may be longer than the stack of calls allows.
+    const path = [enter(start)];
+    for (let place = path.at(-1); place !== undefined; place = path.at(-1)) {
+      const target = place.edges[place.at]?.target;
+      place.at += 1;
+      if (target === undefined) {
+        path.pop();
+        leave(place.node);
+        const parent = path.at(-1);
+        if (parent !== undefined) lower(parent.node, lowest.get(place.node));
+      } else if (!order.has(target)) path.push(enter(target));
+      else if (isOpen.has(target)) lower(place.node, order.get(target));
+    }
+  }
+  return circles;
+}

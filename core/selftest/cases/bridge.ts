@@ -1,0 +1,146 @@
+import type { AttackCase, Verdict } from '../attack-case.js';
+import { expectRejected, sendOnce } from '../expectations.js';
+import { craftRequest } from '../request-bytes.js';
+import { type OwnScene, type OwnToken, requireOwn, type Scene } from '../scene.js';
+
+/** What differs from a call that is granted. */
+interface BridgeChange {
+  readonly module?: string;
+  readonly method?: string;
+  /** Default `admin`; `null`: no credentials. */
+  readonly token?: OwnToken | null;
+  readonly permission?: string;
+  readonly bodyPermission?: string;
+  readonly release?: unknown;
+  readonly ui?: unknown;
+  readonly operation?: string;
+  readonly more?: object;
+  readonly rawPayload?: string;
+}
+
+type Row = readonly [
+  name: string,
+  title: string,
+  change: BridgeChange | ((console: OwnScene['console']) => BridgeChange),
+];
+
+const OTHER_DIGEST = `sha256:${'0'.repeat(64)}`;
+const DEEP = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+
+const GRANTS: readonly Row[] = [
+  ['release', 'a release that is not granted', { release: OTHER_DIGEST }],
+  ['ui', 'a UI artifact that is not granted', { ui: OTHER_DIGEST }],
+  [
+    'swapped',
+    'the digests in place of each other',
+    ({ release, ui }) => ({ release: ui, ui: release }),
+  ],
+  ['module', 'the grant of one module used on another', { module: 'shop' }],
+  ['permission', 'a permission that is not granted', { permission: 'desk.other' }],
+  ['permission-case', 'a permission in another case', { permission: 'DESK.CONFIG' }],
+  ['permission-dot', 'a permission with a dot at its end', { permission: 'desk.config.' }],
+  ['path', 'different permissions in the body and the path', { bodyPermission: 'desk.other' }],
+];
+
+const DIGESTS: readonly Row[] = [
+  ['digest-case', 'a digest in upper case', { ui: `sha256:${'A'.repeat(64)}` }],
+  ['digest-proto', 'the digest __proto__', { ui: '__proto__' }],
+  ['digest-prefix', 'a digest without its algorithm', ({ ui }) => ({ ui: ui.slice(7) })],
+  [
+    'digest-algorithm',
+    'the digest of another algorithm',
+    ({ ui }) => ({ ui: ui.replace('256', '1') }),
+  ],
+  ['digest-space', 'a digest with a space', ({ ui }) => ({ ui: `${ui} ` })],
+  ['digest-short', 'a digest without its last digit', ({ ui }) => ({ ui: ui.slice(0, -1) })],
+  ['digest-list', 'a list of digests', ({ ui }) => ({ ui: [ui, OTHER_DIGEST] })],
+  ['digest-null', 'no digest', { release: null }],
+];
+
+const PAYLOADS: readonly Row[] = [
+  ['unknown-field', 'an unknown member', { more: { admin: true } }],
+  ['actor-field', 'a member that names the actor', { more: { actor: 'system:root' } }],
+  ['operation', 'the operation __proto__', { operation: '__proto__' }],
+  ['action', 'an action that is not declared', { rawPayload: invoke('drop', '{}') }],
+  [
+    'repeated',
+    'two members of one name in an input',
+    { rawPayload: invoke('sync', '{"a":1,"a":2}') },
+  ],
+  [
+    'repeated-deep',
+    'two members of one name deep in an input',
+    { rawPayload: invoke('sync', '[{"a":{"b":1,"\\u0062":2}}]') },
+  ],
+  [
+    'deep',
+    'a bridge request nested 5,000 levels deep',
+    { rawPayload: `{"operation":"contributions_resolve","target":"a","context":${DEEP}}` },
+  ],
+];
+
+const CALLERS: readonly Row[] = [
+  ['anonymous', 'no credentials', { token: null }],
+  ['expired', 'an expired token', { token: 'expired' }],
+  ['user', 'a user without console.admin', { token: 'user' }],
+  ['service', 'a service without the capability', { token: 'owner' }],
+  ['wildcard', 'scopes that look like patterns', { token: 'wildcard' }],
+  ['get', 'a GET', { method: 'GET' }],
+];
+
+export const BRIDGE_CASES: readonly AttackCase[] = [
+  {
+    ...describe('granted', 'a call that is granted'),
+    attack: async (scene): Promise<Verdict> => {
+      const rawPayload = invoke('sync', '{"a":{"b":1},"c":{"b":1}}');
+      const response = await sendOnce(scene, craftBridge(scene, { rawPayload }));
+      if (typeof response === 'string') return response;
+      return response.status === 200 ? null : `responded with ${response.status}`;
+    },
+  },
+  ...[...GRANTS, ...DIGESTS, ...PAYLOADS, ...CALLERS].map(
+    ([name, title, change]): AttackCase => ({
+      ...describe(name, title),
+      attack: (scene) => {
+        const { console } = requireOwn(scene);
+        const changed = typeof change === 'function' ? change(console) : change;
+        return expectRejected(scene, craftBridge(scene, changed), {
+          statuses: [400, 401, 403, 404],
+        });
+      },
+    }),
+  ),
+];
+
+function invoke(action: string, input: string): string {
+  return `{"operation":"admin_action_invoke","action":"${action}","input":${input}}`;
+}
+
+function craftBridge(scene: Scene, change: BridgeChange): Buffer {
+  const { console, tokens } = requireOwn(scene);
+  const { token = 'admin', permission = 'desk.config' } = change;
+  const payload =
+    change.rawPayload ?? JSON.stringify({ operation: change.operation ?? 'config_values' });
+  const body = JSON.stringify({
+    moduleReleaseDigest: change.release === undefined ? console.release : change.release,
+    uiArtifactDigest: change.ui ?? console.ui,
+    permission: change.bodyPermission ?? permission,
+    payload: 0,
+    ...change.more,
+  }).replace('"payload":0', () => `"payload":${payload}`);
+  return craftRequest(scene, {
+    method: change.method ?? 'POST',
+    target: `/modules/${change.module ?? 'desk'}/http/console-bridge/${permission}`,
+    token: token === null ? null : tokens[token],
+    body,
+  });
+}
+
+function describe(name: string, title: string) {
+  return {
+    id: `cross-module-${name}`,
+    class: 'cross-module' as const,
+    title,
+    needs: 'own' as const,
+  };
+}

@@ -1,0 +1,274 @@
+import { createHash } from 'node:crypto';
+import type { AttackCase, Verdict } from '../attack-case.js';
+import { expectNoSecrets, expectRejected, sendOnce } from '../expectations.js';
+import { headerValue, headerValues, type RawHeader } from '../raw-http.js';
+import { craftRequest } from '../request-bytes.js';
+import type { Scene } from '../scene.js';
+
+const API = '/console/api';
+const SAME_ORIGIN: RawHeader = ['sec-fetch-site', 'same-origin'];
+const CHOSEN = 'A'.repeat(43);
+
+type Headers = readonly RawHeader[];
+
+/** What pages of other origins can make a browser send, beside the cookie. */
+const FOREIGN: readonly (readonly [name: string, title: string, headers: Headers])[] = [
+  ['form', 'a form of another site', [['sec-fetch-site', 'cross-site'], form()]],
+  ['form-text', 'a form with plain text', [['sec-fetch-site', 'cross-site'], text()]],
+  ['form-port', 'a form of another port', [['sec-fetch-site', 'same-site'], form()]],
+  ['fetch', 'fetch of another site', [['sec-fetch-site', 'cross-site']]],
+  ['fetch-port', 'fetch of another port', [['sec-fetch-site', 'same-site']]],
+  ['origin', 'the origin of another site', [['origin', 'https://evil.test']]],
+  ['origin-null', 'the origin of a sandbox', [['origin', 'null']]],
+  ['origin-port', 'the origin of another port', [['origin', 'http://127.0.0.1:1']]],
+  ['no-origin', 'a browser that sends neither', []],
+  ['form-own', 'a form of the same origin', [SAME_ORIGIN, form()]],
+];
+
+/** Addresses that a request claims, and no page can prove. */
+const CLAIMED: readonly (readonly [name: string, headers: Headers])[] = [
+  ['x-forwarded-proto', [['x-forwarded-proto', 'https']]],
+  ['x-forwarded-host', [['x-forwarded-host', '127.0.0.1']]],
+  ['forwarded', [['forwarded', 'proto=https;host=127.0.0.1']]],
+];
+
+const PATHS = [
+  '/%2e%2e/metrics',
+  '/../modules',
+  '/api/modules/shop/http/%2e%2e/items',
+  '/%2E%2E/modules',
+];
+
+const nameOf = (cookie: string) => cookie.slice(0, cookie.indexOf('='));
+
+/** Attacks on the sessions of the console. */
+export const CONSOLE_CASES: readonly AttackCase[] = [
+  withSession('fixation', 'a cookie that the attacker has chosen', async (scene) => {
+    const chosen = await signIn(scene, [['cookie', `modgate=${CHOSEN}`]]);
+    if (chosen.verdict !== null) return chosen.verdict;
+    if (chosen.cookie.includes(CHOSEN)) return 'the session has the cookie of the attacker';
+    return expectUnknown(scene, `modgate=${CHOSEN}`);
+  }),
+  withSession('fixation-reuse', 'a cookie from before the sign-in', async (scene, cookie) => {
+    const next = await signIn(scene, [['cookie', cookie]]);
+    if (next.verdict !== null) return next.verdict;
+    if (next.cookie === cookie) return 'the cookie is the same after another sign-in';
+    return expectUnknown(scene, cookie);
+  }),
+  ...FOREIGN.map(([name, title, headers]) =>
+    withSession(`csrf-${name}`, `a change by ${title}`, (scene, cookie) =>
+      expectRejected(
+        scene,
+        craftRequest(scene, {
+          method: 'POST',
+          target: `${API}${scene.base}/items`,
+          token: null,
+          headers: [['cookie', cookie], ...headers],
+          body: '{}',
+        }),
+        { statuses: [403] },
+      ),
+    ),
+  ),
+  ...FOREIGN.slice(0, 9).map(([name, title, headers]) =>
+    describe(`login-csrf-${name}`, `a sign-in by ${title}`, (scene) =>
+      expectRejected(
+        scene,
+        craftRequest(scene, {
+          method: 'POST',
+          target: `${API}/session`,
+          token: null,
+          headers,
+          body: JSON.stringify({ token: scene.token }),
+        }),
+        { statuses: [403] },
+      ),
+    ),
+  ),
+  ...['cross-site', 'same-site'].map((site) =>
+    withSession(`csrf-navigation-${site}`, `a navigation, ${site}`, (scene, cookie) =>
+      expectRejected(
+        scene,
+        craftRequest(scene, {
+          target: `${API}${scene.base}/items`,
+          token: null,
+          headers: [
+            ['cookie', cookie],
+            ['sec-fetch-site', site],
+            ['sec-fetch-mode', 'navigate'],
+          ],
+        }),
+        { statuses: [403] },
+      ),
+    ),
+  ),
+  ...['/modules/shop/http/items', '/modules', '/calls', '/audit', '/plugins'].map((target) =>
+    withSession(
+      `elsewhere${target.replaceAll('/', '-')}`,
+      `the cookie on ${target}`,
+      (scene, cookie) =>
+        expectRejected(
+          scene,
+          craftRequest(scene, { target, token: null, headers: [['cookie', cookie], SAME_ORIGIN] }),
+          { statuses: [401] },
+        ),
+    ),
+  ),
+  withSession('stolen-digest', 'what the store holds of a cookie', async (scene, cookie) => {
+    const value = cookie.slice('modgate='.length);
+    for (const encoding of ['hex', 'base64url', 'base64'] as const) {
+      const digest = createHash('sha256').update(value).digest(encoding);
+      const verdict = await expectUnknown(scene, `modgate=${digest}`);
+      if (verdict !== null) return verdict;
+    }
+    return null;
+  }),
+  withSession('stolen-id', 'the id of a session as its cookie', async (scene, cookie) => {
+    const response = await sendOnce(scene, craftApi(scene, '/session', cookie));
+    if (typeof response === 'string') return response;
+    const { id } = JSON.parse(response.body.toString()) as { readonly id?: unknown };
+    return typeof id === 'string' ? expectUnknown(scene, `modgate=${id}`) : 'no id';
+  }),
+  withSession('signed-out', 'a cookie after the sign-out', async (scene, cookie) => {
+    const bytes = craftApi(scene, '/session', cookie, 'DELETE');
+    const response = await sendOnce(scene, bytes);
+    if (typeof response === 'string') return response;
+    return expectUnknown(scene, cookie);
+  }),
+  withSession('two-cookies', 'a second cookie of the same name', (scene, cookie) =>
+    expectUnknown(scene, `${nameOf(cookie)}=${CHOSEN}; ${cookie}`),
+  ),
+  withSession('sessions', 'the list of sessions without its scope', (scene, cookie) =>
+    expectRejected(scene, craftApi(scene, '/sessions', cookie), { statuses: [403] }),
+  ),
+  withSession('token-in-page', 'the token in a response', async (scene, cookie) => {
+    const response = await sendOnce(scene, craftApi(scene, '/session', cookie));
+    if (typeof response === 'string') return response;
+    if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+    return expectNoSecrets(scene, response);
+  }),
+  describe('script', 'a script that reads the cookie', async (scene) => {
+    const { attributes, verdict } = await signIn(scene);
+    if (verdict !== null) return verdict;
+    const missing = ['HttpOnly', 'SameSite=Strict'].find((one) => !attributes.includes(one));
+    return missing === undefined ? null : `the cookie is not ${missing}`;
+  }),
+  describe('bearer', 'a bearer token instead of a session', (scene) =>
+    expectRejected(
+      scene,
+      craftRequest(scene, { target: `${API}/modules`, headers: [SAME_ORIGIN] }),
+      { statuses: [401] },
+    ),
+  ),
+  describe('password-box', 'a 401 that opens a dialog of the browser', async (scene) => {
+    const response = await sendOnce(scene, craftApi(scene, '/session', 'modgate=none'));
+    if (typeof response === 'string') return response;
+    const challenges = headerValues(response.headers, 'www-authenticate').join();
+    return challenges === 'Session' ? null : `the challenge is ${challenges || 'absent'}`;
+  }),
+  describe('clickjacking', 'the console in a frame of another page', async (scene) => {
+    const response = await sendOnce(scene, craftApi(scene, '/sign-in', null));
+    if (typeof response === 'string') return response;
+    const policy = headerValue(response.headers, 'content-security-policy') ?? '';
+    return policy.includes("frame-ancestors 'none'") ? null : 'other pages may frame it';
+  }),
+  describe('developer', 'the sign-in of developers in production', (scene) =>
+    expectRejected(scene, craftApi(scene, '/session/developer', null, 'POST'), {
+      statuses: [404],
+    }),
+  ),
+  ...CLAIMED.map(([name, headers]) =>
+    describe(`claimed-${name}`, `a sign-in over an address that ${name} claims`, async (scene) => {
+      const request = craftRequest(
+        { ...scene, authority: 'console.test' },
+        {
+          method: 'POST',
+          target: `${API}/session`,
+          token: null,
+          headers: [SAME_ORIGIN, ...headers],
+          body: JSON.stringify({ token: scene.token }),
+        },
+      );
+      const response = await sendOnce(scene, request);
+      if (typeof response === 'string') return response;
+      const cookie = headerValue(response.headers, 'set-cookie') ?? '';
+      // With a public URL the cookie is that of this URL, whatever a request claims.
+      const isOfPublicUrl = response.status === 204 && cookie.startsWith('__Host-modgate=');
+      if (response.status === 403 || isOfPublicUrl) return null;
+      return `responded with ${response.status} instead of 403`;
+    }),
+  ),
+  ...PATHS.map((path, index) =>
+    describe(`path-${index + 1}`, `the path /console${path}`, (scene) =>
+      expectRejected(scene, craftRequest(scene, { target: `/console${path}` }), {
+        statuses: [404],
+      }),
+    ),
+  ),
+  describe('large-body', 'a body above 1 MiB', (scene) =>
+    expectRejected(
+      scene,
+      craftRequest(scene, {
+        method: 'POST',
+        target: `${API}/session`,
+        headers: [SAME_ORIGIN],
+        body: Buffer.alloc(1_048_577, 'a'),
+      }),
+      { statuses: [413] },
+    ),
+  ),
+];
+
+/** All need a host on loopback with a console. */
+function describe(name: string, title: string, attack: AttackCase['attack']): AttackCase {
+  return { id: `console-${name}`, class: 'console', title, needs: 'own', attack };
+}
+
+/** A case that begins with a session of the token. */
+function withSession(
+  name: string,
+  title: string,
+  attack: (scene: Scene, cookie: string) => Promise<Verdict>,
+): AttackCase {
+  return describe(name, title, async (scene) => {
+    const { cookie, verdict } = await signIn(scene);
+    return verdict ?? attack(scene, cookie);
+  });
+}
+
+async function signIn(scene: Scene, headers: Headers = []) {
+  const failed = (verdict: string) => ({ cookie: '', attributes: '', verdict });
+  const response = await sendOnce(
+    scene,
+    craftRequest(scene, {
+      method: 'POST',
+      target: `${API}/session`,
+      token: null,
+      headers: [SAME_ORIGIN, ...headers],
+      body: JSON.stringify({ token: scene.token }),
+    }),
+  );
+  if (typeof response === 'string') return failed(response);
+  if (response.status !== 204) return failed(`the sign-in responded with ${response.status}`);
+  const attributes = headerValue(response.headers, 'set-cookie') ?? '';
+  return { cookie: attributes.split(';')[0] ?? '', attributes, verdict: null };
+}
+
+function craftApi(scene: Scene, path: string, cookie: string | null, method = 'GET'): Buffer {
+  const headers: RawHeader[] = [SAME_ORIGIN];
+  if (cookie !== null) headers.push(['cookie', cookie]);
+  return craftRequest(scene, { method, target: `${API}${path}`, token: null, headers });
+}
+
+/** Expects that no session has this cookie. */
+function expectUnknown(scene: Scene, cookie: string): Promise<Verdict> {
+  return expectRejected(scene, craftApi(scene, '/session', cookie), { statuses: [401] });
+}
+
+function form(): RawHeader {
+  return ['content-type', 'application/x-www-form-urlencoded'];
+}
+
+function text(): RawHeader {
+  return ['content-type', 'text/plain'];
+}

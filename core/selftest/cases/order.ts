@@ -1,0 +1,127 @@
+import type { AttackCase, Verdict } from '../attack-case.js';
+import { expectClosed, readResponse } from '../expectations.js';
+import { RawConnection } from '../raw-http.js';
+import { craftLines, craftRequest } from '../request-bytes.js';
+import { requireOwn, type Scene } from '../scene.js';
+
+interface Row {
+  readonly name: string;
+  readonly title: string;
+  /** Sent in one packet. */
+  readonly first: (scene: Scene) => Buffer;
+  /** The responses to it, in order. Then the connection must be closed. */
+  readonly statuses: readonly number[];
+  /** Sent after the last response. */
+  readonly later?: (scene: Scene) => Buffer;
+}
+
+const HIDDEN = '/items/hidden';
+const UPGRADE = ['Connection: upgrade', 'Upgrade: x'];
+
+const ROWS: readonly Row[] = [
+  {
+    name: 'connect-behind',
+    title: 'a CONNECT behind a POST does not take its response',
+    first: (scene) =>
+      Buffer.concat([craftPost(scene), Buffer.from('CONNECT a:1 HTTP/1.1\r\nhost: a:1\r\n\r\n')]),
+    statuses: [200, 501],
+  },
+  {
+    name: 'garbage-behind',
+    title: 'malformed bytes behind a POST do not take its response',
+    first: (scene) => Buffer.concat([craftPost(scene), Buffer.from('\0 garbage\r\n\r\n')]),
+    statuses: [200, 400],
+  },
+  {
+    name: 'no-host-behind',
+    title: 'a request that ends the connection ends those behind it',
+    first: (scene) =>
+      Buffer.concat([
+        craftPost(scene),
+        Buffer.from(`GET ${scene.base}${HIDDEN} HTTP/1.1\r\n\r\n`),
+        craftHidden(scene),
+      ]),
+    statuses: [200, 400],
+  },
+  {
+    name: 'upgrade-same',
+    title: 'a request behind an upgrade, in the same packet',
+    first: (scene) => Buffer.concat([craftUpgrade(scene), craftHidden(scene)]),
+    statuses: [200],
+  },
+  {
+    name: 'upgrade-next',
+    title: 'a request behind an upgrade, in the next packet',
+    first: (scene) => Buffer.concat([craftUpgrade(scene), Buffer.from('GET /')]),
+    statuses: [200],
+    later: craftHidden,
+  },
+  {
+    name: 'upgrade-body',
+    title: 'a request in the body of an upgrade',
+    first: (scene) => {
+      const rest = `{"a":"${craftHidden(scene).toString('latin1')}`;
+      const lines = [
+        'Content-Type: application/json',
+        `Content-Length: ${rest.length}`,
+        ...UPGRADE,
+      ];
+      return craftLines(scene, `POST ${scene.base}/items HTTP/1.1`, lines, rest);
+    },
+    statuses: [400],
+  },
+  {
+    name: 'upgrade-settings',
+    title: 'a request behind an upgrade to HTTP/2',
+    first: (scene) => {
+      const lines = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMA'];
+      const head = craftLines(scene, `GET ${scene.base}/items HTTP/1.1`, lines);
+      return Buffer.concat([head, Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')]);
+    },
+    statuses: [200],
+    later: craftHidden,
+  },
+];
+
+export const ORDER_CASES: readonly AttackCase[] = ROWS.map((row) => ({
+  id: `smuggling-${row.name}`,
+  class: 'smuggling',
+  title: row.title,
+  needs: 'own',
+  attack: (scene) => attack(scene, row),
+}));
+
+async function attack(scene: Scene, row: Row): Promise<Verdict> {
+  const { provider } = requireOwn(scene);
+  const before = provider.requests.length;
+  const connection = await RawConnection.open(scene.address.port, scene.address.host);
+  try {
+    connection.write(row.first(scene));
+    for (const expected of row.statuses) {
+      const response = await readResponse(connection);
+      if (typeof response === 'string') return response;
+      if (response.status !== expected) {
+        return `responded with ${response.status} instead of ${expected}`;
+      }
+    }
+    if (row.later !== undefined) connection.write(row.later(scene));
+    const failure = await expectClosed(connection);
+    if (failure !== null) return failure;
+  } finally {
+    connection.destroy();
+  }
+  const isSmuggled = provider.requests.slice(before).some(({ target }) => target === HIDDEN);
+  return isSmuggled ? 'the provider received the hidden request' : null;
+}
+
+function craftPost(scene: Scene): Buffer {
+  return craftRequest(scene, { method: 'POST', target: `${scene.base}/items`, body: '{}' });
+}
+
+function craftHidden(scene: Scene): Buffer {
+  return craftRequest(scene, { target: scene.base + HIDDEN });
+}
+
+function craftUpgrade(scene: Scene): Buffer {
+  return craftLines(scene, `GET ${scene.base}${scene.route} HTTP/1.1`, UPGRADE);
+}

@@ -1,0 +1,56 @@
+import type { AttackCase, Verdict } from '../attack-case.js';
+import { expectNoSecrets, parseObject, sendOnce } from '../expectations.js';
+import { headerValues, type RawResponse } from '../raw-http.js';
+import { RAW_MODE_ATTACKS, type RawModeAttack, SMUGGLED } from '../raw-mode-scripts.js';
+import { craftRequest } from '../request-bytes.js';
+import { requireOwn, type Scene } from '../scene.js';
+
+/** Responses of a hostile provider to a module in raw mode. */
+export const RAW_MODE_CASES: readonly AttackCase[] = RAW_MODE_ATTACKS.map((attack) => ({
+  id: `raw-${attack.name}`,
+  class: 'raw',
+  title: attack.title,
+  needs: 'own',
+  attack: (scene) => attackRawMode(attack, scene),
+}));
+
+async function attackRawMode(attack: RawModeAttack, scene: Scene): Promise<Verdict> {
+  const { bystander } = requireOwn(scene);
+  const before = bystander.requests.length;
+  const target = `/modules/raw/http/answers/${attack.name}`;
+  const response = await sendOnce(scene, craftRequest(scene, { target }));
+  if (typeof response === 'string') return response;
+  if (bystander.requests.length > before) return 'a server that is not an endpoint was called';
+  const text = `${JSON.stringify(response.headers)}\n${response.body.toString('latin1')}`;
+  if (text.includes(SMUGGLED)) return 'a value of the provider reached the client';
+  return (
+    (attack.expected === null ? expectProblem(response) : expectPassed(attack, response)) ??
+    expectNoSecrets(scene, response)
+  );
+}
+
+function expectProblem(response: RawResponse): Verdict {
+  if (response.status !== 502) return `responded with ${response.status} instead of 502`;
+  const isProblem = parseObject(response.body)?.['code'] === 'external_dependency_failure';
+  return isProblem ? expectHeader(response, 'modgate-origin', 'host') : 'not the expected Problem';
+}
+
+function expectPassed({ expected }: RawModeAttack, response: RawResponse): Verdict {
+  const wanted = { 'modgate-origin': 'provider', 'x-content-type-options': 'nosniff', ...expected };
+  for (const [name, value] of Object.entries(wanted)) {
+    const verdict = expectHeader(response, name, value);
+    if (verdict !== null) return verdict;
+  }
+  return null;
+}
+
+function expectHeader({ headers }: RawResponse, name: string, value: string | undefined): Verdict {
+  const values = headerValues(headers, name);
+  if (value === undefined) return values.length === 0 ? null : `the client received ${name}`;
+  // A host varies by each header that credentials may come in.
+  const isExpected =
+    name === 'vary'
+      ? values.join().split(/, */).includes(value)
+      : values.length === 1 && values[0] === value;
+  return isExpected ? null : `${name} is not ${value}`;
+}

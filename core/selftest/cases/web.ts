@@ -1,0 +1,248 @@
+import type { AttackCase, Verdict } from '../attack-case.js';
+import { expectForwarded, expectNoSecrets, expectRejected, sendOnce } from '../expectations.js';
+import { headerValues, type RawHeader, type RawResponse } from '../raw-http.js';
+import { readRecordedHeader } from '../recording-provider.js';
+import { type CraftedRequest, craftRequest } from '../request-bytes.js';
+import { requireOwn, type Scene } from '../scene.js';
+import {
+  ALLOWED_ORIGIN,
+  KEY_HEADER,
+  PUBLIC_URL,
+  SESSION_COOKIE,
+  USERS_MODULE,
+} from '../web-access.js';
+
+/** Looks like the allowed origin, but is another. */
+const OTHER_ORIGINS: readonly (readonly [name: string, origin: string])[] = [
+  ['null', 'null'],
+  ['any', '*'],
+  ['foreign', 'https://evil.test'],
+  ['suffix', `${ALLOWED_ORIGIN}.evil.test`],
+  ['prefix', 'https://evil-app.selftest.test'],
+  ['subdomain', 'https://x.app.selftest.test'],
+  ['parent', 'https://selftest.test'],
+  ['port', `${ALLOWED_ORIGIN}:8443`],
+  ['default-port', `${ALLOWED_ORIGIN}:443`],
+  ['scheme', ALLOWED_ORIGIN.replace('https', 'http')],
+  ['case', ALLOWED_ORIGIN.toUpperCase()],
+  ['dot', `${ALLOWED_ORIGIN}.`],
+  ['slash', `${ALLOWED_ORIGIN}/`],
+  ['user', 'https://app.selftest.test@evil.test'],
+  ['list', `${ALLOWED_ORIGIN}, https://evil.test`],
+];
+
+/** The head of a request that the page of another site makes a browser send. */
+const FORGED: readonly (readonly [name: string, headers: readonly RawHeader[]])[] = [
+  ['no-origin', []],
+  ['null', [['origin', 'null']]],
+  ['foreign', [['origin', 'https://evil.test']]],
+  ['suffix', [['origin', `${PUBLIC_URL}.evil.test`]]],
+  ['scheme', [['origin', PUBLIC_URL.replace('https', 'http')]]],
+  ['referer', [['referer', `${PUBLIC_URL}/`]]],
+  ['same-site', [['sec-fetch-site', 'same-site']]],
+  ['cross-site', [['sec-fetch-site', 'cross-site']]],
+  ['two-sites', [['sec-fetch-site', 'same-origin, cross-site']]],
+  [
+    'forwarded-host',
+    [
+      ['origin', 'https://evil.test'],
+      ['x-forwarded-host', 'evil.test'],
+    ],
+  ],
+  [
+    'own-cookie',
+    [
+      ['origin', 'https://evil.test'],
+      ['cookie', '__Host-modgate=x'],
+    ],
+  ],
+];
+
+const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
+
+export const WEB_CASES: readonly AttackCase[] = [
+  ...OTHER_ORIGINS.flatMap(([name, origin]) => [
+    rejectPreflight(`preflight-${name}`, `a preflight of the origin ${origin}`, {
+      headers: preflight(origin),
+    }),
+    shareNothing(`read-${name}`, `a request of the origin ${origin}`, [['origin', origin]]),
+  ]),
+  rejectPreflight('preflight-two-origins', 'a preflight with two origins', {
+    headers: [...preflight(ALLOWED_ORIGIN), ['origin', 'https://evil.test']],
+  }),
+  rejectPreflight('preflight-no-method', 'OPTIONS without a method to ask for', {
+    headers: [['origin', ALLOWED_ORIGIN]],
+  }),
+  rejectPreflight('preflight-bridge', 'a preflight of the console bridge', {
+    target: '/modules/desk/http/console-bridge/desk.config',
+    headers: preflight(ALLOWED_ORIGIN),
+  }),
+  rejectPreflight('preflight-host', 'a preflight of a route of the host', {
+    target: '/modules',
+    headers: preflight(ALLOWED_ORIGIN),
+  }),
+  {
+    ...describe('allowed', 'the allowed origin gets itself, and no wildcard'),
+    attack: (scene) =>
+      expectForwarded(
+        scene,
+        craftRequest(scene, { headers: [['origin', ALLOWED_ORIGIN]] }),
+        (_, r) => expectShared(r, [ALLOWED_ORIGIN]),
+      ),
+  },
+  ...FORGED.map(([name, headers]) => forge(name, 'POST', headers)),
+  ...METHODS.slice(1).map((method) =>
+    forge(method.toLowerCase(), method, [['origin', 'https://evil.test']]),
+  ),
+  {
+    ...describe('forged-bridge', 'a forged request to the console bridge'),
+    attack: (scene) =>
+      expectRejected(
+        scene,
+        craftRequest(scene, {
+          ...{ method: 'POST', target: '/modules/desk/http/console-bridge/desk.config' },
+          ...{ token: null, body: '{}' },
+          headers: [['cookie', SESSION_COOKIE]],
+        }),
+        { statuses: [403] },
+      ),
+  },
+  rejectKeys('two-tokens', 'two different tokens', (scene) => [
+    ['authorization', `Bearer ${scene.token}`],
+    [KEY_HEADER, requireOwn(scene).tokens.stranger],
+  ]),
+  rejectKeys('two-keys', 'the same key twice', (scene) => [
+    [KEY_HEADER, `${scene.token}`],
+    [KEY_HEADER, `${scene.token}`],
+  ]),
+  rejectKeys('bad-key', 'a valid token and an invalid key', (scene) => [
+    ['authorization', `Bearer ${scene.token}`],
+    [KEY_HEADER, 'x'],
+  ]),
+  rejectKeys('key-scheme', 'a key with a scheme', (scene) => [
+    [KEY_HEADER, `Bearer ${scene.token}`],
+  ]),
+  rejectKeys('key-underscore', 'a key header with underscores', (scene) => [
+    [KEY_HEADER.replaceAll('-', '_'), `${scene.token}`],
+  ]),
+  rejectKeys('key-expired', 'an expired key', (scene) => [
+    [KEY_HEADER, requireOwn(scene).tokens.expired],
+  ]),
+  hideCredentials('key-forwarded', 'an API key that reaches the provider', (scene) => [
+    [KEY_HEADER, `${scene.token}`],
+  ]),
+  hideCredentials('cookie-forwarded', 'a cookie that reaches the provider', () => [
+    ['cookie', SESSION_COOKIE],
+  ]),
+  denyCaller('caller-service', 'a service at a module for users', 'owner'),
+  denyCaller('caller-wildcard', 'scopes instead of the kind of caller', 'wildcard'),
+];
+
+function preflight(origin: string): RawHeader[] {
+  return [
+    ['origin', origin],
+    ['access-control-request-method', 'DELETE'],
+    ['access-control-request-headers', 'authorization, x-anything'],
+  ];
+}
+
+function rejectPreflight(name: string, title: string, request: CraftedRequest): AttackCase {
+  return {
+    ...describe(name, title),
+    attack: async (scene) => {
+      const bytes = craftRequest(scene, { ...request, method: 'OPTIONS', token: null });
+      const response = await sendOnce(scene, bytes);
+      if (typeof response === 'string') return response;
+      if (![401, 405].includes(response.status)) return `responded with ${response.status}`;
+      const allowed = headerValues(response.headers, 'access-control-allow-methods');
+      if (allowed.length > 0) return `allowed ${allowed}`;
+      return expectNoSecrets(scene, response);
+    },
+  };
+}
+
+function shareNothing(name: string, title: string, headers: readonly RawHeader[]): AttackCase {
+  return {
+    ...describe(name, title),
+    attack: (scene) =>
+      expectForwarded(scene, craftRequest(scene, { headers }), (_, response) =>
+        expectShared(response, []),
+      ),
+  };
+}
+
+/** Expects that the browser shows the response to pages of these origins only. */
+function expectShared({ headers }: RawResponse, origins: readonly string[]): Verdict {
+  const shared = headerValues(headers, 'access-control-allow-origin');
+  if (shared.join() !== origins.join()) return `the response is for the origin ${shared}`;
+  const isVaried = headerValues(headers, 'vary').join().toLowerCase().includes('origin');
+  return isVaried ? null : 'a cache may give the response to another origin';
+}
+
+function forge(name: string, method: string, headers: readonly RawHeader[]): AttackCase {
+  return {
+    ...describe(`forged-${name}`, `a forged ${method} with a cookie: ${name}`),
+    attack: (scene) =>
+      expectRejected(
+        scene,
+        craftRequest(scene, {
+          method,
+          token: null,
+          headers: [['cookie', SESSION_COOKIE], ...headers],
+          ...(method !== 'DELETE' && { body: '{}' }),
+        }),
+        { statuses: [403] },
+      ),
+  };
+}
+
+function rejectKeys(
+  name: string,
+  title: string,
+  headers: (scene: Scene) => readonly RawHeader[],
+): AttackCase {
+  return {
+    ...describe(name, title),
+    attack: (scene) =>
+      expectRejected(scene, craftRequest(scene, { token: null, headers: headers(scene) }), {
+        statuses: [401],
+      }),
+  };
+}
+
+function hideCredentials(
+  name: string,
+  title: string,
+  headers: (scene: Scene) => readonly RawHeader[],
+): AttackCase {
+  return {
+    ...describe(name, title),
+    attack: (scene) => {
+      const sent = headers(scene);
+      const bytes = craftRequest(scene, { token: null, headers: sent });
+      return expectForwarded(scene, bytes, (recorded) => {
+        const found = sent.find(([header]) => readRecordedHeader(recorded, header).length > 0);
+        return found === undefined ? null : `the provider received ${found[0]}`;
+      });
+    },
+  };
+}
+
+function denyCaller(name: string, title: string, token: 'owner' | 'wildcard'): AttackCase {
+  return {
+    ...describe(name, title),
+    attack: (scene) =>
+      expectRejected(
+        scene,
+        craftRequest(scene, {
+          target: `/modules/${USERS_MODULE}/http/items`,
+          token: requireOwn(scene).tokens[token],
+        }),
+        { statuses: [403] },
+      ),
+  };
+}
+
+function describe(name: string, title: string) {
+  return { id: `web-${name}`, class: 'web' as const, title, needs: 'own' as const };
+}

@@ -1,0 +1,160 @@
+import type { Transaction } from 'kysely';
+import type { Database } from './database.js';
+import type { SurfaceRecordTable, Tables } from './tables.js';
+
+/** What came of a write. */
+type SetResult =
+  | 'set'
+  /** The condition does not hold. */
+  | 'skipped'
+  /** The surface has too many records for a new one. */
+  | 'full';
+
+export interface StoredSurfaceRecord {
+  readonly key: string;
+  /** JSON text. */
+  readonly value: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+export interface SurfaceRecordWrite extends StoredSurfaceRecord {
+  readonly surface: string;
+  readonly only: 'absent' | 'present' | null;
+}
+
+/** The records of surfaces. An expired one is as one that was removed. */
+export interface SurfaceRecordStore {
+  get(surface: string, key: string): Promise<StoredSurfaceRecord | null>;
+  set(write: SurfaceRecordWrite): Promise<SetResult>;
+  /** @returns whether there was one. */
+  delete(surface: string, key: string): Promise<boolean>;
+  /** By key. */
+  list(surface: string, prefix: string): Promise<readonly StoredSurfaceRecord[]>;
+}
+
+type Use = <T>(work: (database: Database) => Promise<T>) => Promise<T>;
+
+/** Of each surface. */
+const MAX_RECORDS = 10_000;
+
+/**
+ * @param now the clock. Milliseconds since 1970
+ * @param maxRecords of each surface
+ */
+export function createSurfaceRecordStore(
+  use: Use,
+  now: () => number = Date.now,
+  maxRecords = MAX_RECORDS,
+) {
+  const readTime = () => new Date(now()).toISOString();
+  return {
+    get: (surface, key) =>
+      use(async ({ query }) => {
+        const row = await query
+          .selectFrom('surface_record')
+          .selectAll()
+          .where('surface', '=', surface)
+          .where('key', '=', key)
+          .where('expires_at', '>', readTime())
+          .executeTakeFirst();
+        return row === undefined ? null : fromTable(row);
+      }),
+    set: (write) =>
+      use(({ transact, locksRows }) =>
+        transact((trx) => put(trx, write, { now: readTime(), locksRows, maxRecords })),
+      ),
+    delete: (surface, key) =>
+      use(({ transact }) =>
+        transact(async (trx) => {
+          const { numDeletedRows } = await trx
+            .deleteFrom('surface_record')
+            .where('surface', '=', surface)
+            .where('key', '=', key)
+            .where('expires_at', '>', readTime())
+            .executeTakeFirstOrThrow();
+          return Number(numDeletedRows) > 0;
+        }),
+      ),
+    list: (surface, prefix) =>
+      use(async ({ query }) => {
+        const rows = await query
+          .selectFrom('surface_record')
+          .selectAll()
+          .where('surface', '=', surface)
+          .where('expires_at', '>', readTime())
+          .orderBy('key')
+          .execute();
+        return rows.filter(({ key }) => key.startsWith(prefix)).map(fromTable);
+      }),
+  } satisfies SurfaceRecordStore;
+}
+
+interface PutOptions {
+  /** ISO 8601, UTC. */
+  readonly now: string;
+  readonly locksRows: boolean;
+  readonly maxRecords: number;
+}
+
+async function put(
+  trx: Transaction<Tables>,
+  { surface, key, value, expiresAt, only }: SurfaceRecordWrite,
+  { now, locksRows, maxRecords }: PutOptions,
+): Promise<SetResult> {
+  await lockSurface(trx, surface, locksRows);
+  await trx
+    .deleteFrom('surface_record')
+    .where('surface', '=', surface)
+    .where('expires_at', '<=', now)
+    .execute();
+  const existing = await trx
+    .selectFrom('surface_record')
+    .select('key')
+    .where('surface', '=', surface)
+    .where('key', '=', key)
+    .executeTakeFirst();
+  if (only !== null && (only === 'present') !== (existing !== undefined)) return 'skipped';
+  const isNew = existing === undefined;
+  if (isNew && (await countRecords(trx, surface)) >= maxRecords) return 'full';
+  const content = { value, expires_at: new Date(expiresAt).toISOString() };
+  await trx
+    .insertInto('surface_record')
+    .values({ surface, key, ...content })
+    .onConflict((conflict) => conflict.columns(['surface', 'key']).doUpdateSet(content))
+    .execute();
+  return 'set';
+}
+
+/** Serializes the writers of one surface, so that none exceeds the limit together with another. */
+async function lockSurface(
+  trx: Transaction<Tables>,
+  surface: string,
+  locksRows: boolean,
+): Promise<void> {
+  if (!locksRows) return;
+  await trx
+    .insertInto('surface_lock')
+    .values({ surface })
+    .onConflict((conflict) => conflict.column('surface').doNothing())
+    .execute();
+  await trx
+    .selectFrom('surface_lock')
+    .select('surface')
+    .where('surface', '=', surface)
+    .forUpdate()
+    .execute();
+}
+
+async function countRecords(trx: Transaction<Tables>, surface: string): Promise<number> {
+  const { count } = await trx
+    .selectFrom('surface_record')
+    .select((table) => table.fn.countAll().as('count'))
+    .where('surface', '=', surface)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+function fromTable({ key, value, expires_at }: SurfaceRecordTable): StoredSurfaceRecord {
+  return { key, value, expiresAt: Date.parse(expires_at) };
+}

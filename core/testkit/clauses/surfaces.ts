@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { type Actor, CONTRACT_VERSION, isSurfaceFactory } from '../../contract/index.js';
+import type { Clause } from '../clause.js';
+import type { SurfaceHarness } from '../surface-harness.js';
+import { countHandles } from '../wait.js';
+
+const NAME = /^[a-z][a-z0-9-]*$/;
+const PREFIX = /^\/[a-z0-9][a-z0-9-]{0,62}$/;
+const UI_DIGEST = /^sha256:[0-9a-f]{64}$/;
+const UNKNOWN_KEY = 'modgate_testkit_unknown_key';
+const UNKNOWN_PAGE = '/modgate-testkit-no-such-page';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const CONCURRENT_REQUESTS = 20;
+const LONG = 'a'.repeat(8000);
+
+/** A caller without any scope. */
+const NOBODY: Actor = { kind: 'service', id: 'testkit', scopes: new Set() };
+
+/** Each of them is a path that some handler has failed on. */
+const HOSTILE_PATHS = [
+  '//',
+  '/%00',
+  '/%ff',
+  '/%2e%2e%2fetc',
+  '/__proto__',
+  '/constructor',
+  `/${LONG}`,
+  `?${LONG}`,
+  '?a=1&a=2&__proto__=3',
+  '?%',
+];
+
+const HOSTILE_BODIES = ['', '{', '[]', 'null', '"text"', '{"__proto__":{"a":1}}', '\u0000', LONG];
+
+/** The clauses of surfaces. */
+export const SURFACE_CLAUSES: readonly Clause<SurfaceHarness>[] = [
+  {
+    id: 'surface.declaration',
+    title: 'is made by defineSurface, with a name, a prefix of one segment and a valid digest',
+    run: async ({ subject: { surface } }) => {
+      assert.ok(isSurfaceFactory(surface), 'the surface must have the brand of defineSurface');
+      assert.equal(surface.contract, CONTRACT_VERSION, `contract must be ${CONTRACT_VERSION}`);
+      assert.match(surface.name, NAME, `name must match ${NAME}`);
+      assert.match(surface.prefix, PREFIX, `prefix must match ${PREFIX}`);
+      const { authentication = 'host', uiDigest } = surface;
+      assert.ok(['host', 'own'].includes(authentication), "authentication must be 'host' or 'own'");
+      if (uiDigest !== undefined) assert.match(uiDigest, UI_DIGEST, 'uiDigest must be sha256:…');
+    },
+  },
+  {
+    id: 'surface.config',
+    title: 'rejects unknown keys in its config, and a config that is not a mapping',
+    run: async ({ subject: { surface, config = {} } }) => {
+      const withUnknown = { ...(config as object), [UNKNOWN_KEY]: 1 };
+      for (const value of [withUnknown, null, 'text', 7, []]) {
+        const [error] = surface.config.validate(value, { coerce: true });
+        assert.ok(error, `config must reject ${JSON.stringify(value)}`);
+      }
+    },
+  },
+  {
+    id: 'surface.open',
+    title: 'opens without a request to the host',
+    run: async (harness) => {
+      await harness.open();
+      assert.equal(harness.context.requests.length, 0, 'open must not call the host');
+    },
+  },
+  {
+    id: 'surface.answers',
+    title: 'answers a request to its prefix, with every method',
+    run: async (harness) => {
+      await harness.open();
+      for (const method of METHODS) await harness.discard(await harness.fetch({ method }));
+    },
+  },
+  {
+    id: 'surface.unknown-page',
+    title: 'rejects or answers a path that it does not know, and throws no other error',
+    run: async (harness) => {
+      await harness.open();
+      for (const method of METHODS) {
+        await harness.discard(await harness.fetch({ method, path: UNKNOWN_PAGE }));
+      }
+    },
+  },
+  {
+    id: 'surface.hostile-input',
+    title: 'survives odd paths, queries and bodies without an error of its code',
+    run: async (harness) => {
+      await harness.open();
+      const actor = harness.context.admit(NOBODY);
+      for (const path of HOSTILE_PATHS) await harness.discard(await harness.fetch({ path, actor }));
+      const headers = { 'content-type': 'application/json' };
+      for (const body of HOSTILE_BODIES) {
+        await harness.discard(await harness.fetch({ method: 'POST', body, headers, actor }));
+      }
+    },
+  },
+  {
+    id: 'surface.no-actor',
+    title: 'makes no call to the host without credentials',
+    run: async (harness) => {
+      await harness.open();
+      for (const method of METHODS) await harness.discard(await harness.fetch({ method }));
+      assert.equal(harness.context.requests.length, 0, 'it must not call the host');
+    },
+  },
+  {
+    id: 'surface.concurrent',
+    title: 'answers many requests at the same time',
+    run: async (harness) => {
+      await harness.open();
+      const requests = Array.from({ length: CONCURRENT_REQUESTS }, () => harness.fetch({}));
+      for (const result of await Promise.all(requests)) await harness.discard(result);
+    },
+  },
+  {
+    id: 'surface.aborted',
+    title: 'survives clients that leave before or after the answer',
+    run: async (harness) => {
+      await harness.open();
+      const controller = new AbortController();
+      const work = harness.fetch({ signal: controller.signal });
+      controller.abort();
+      const result = await work.catch(() => null);
+      if (result !== null) await harness.discard(result);
+      await harness.discard(await harness.fetch({}));
+    },
+  },
+  {
+    id: 'surface.change',
+    title: 'survives changes of modules',
+    run: async (harness) => {
+      await harness.open();
+      harness.context.change();
+      await harness.discard(await harness.fetch({}));
+      harness.context.change();
+    },
+  },
+  {
+    id: 'surface.close',
+    title: 'keeps no timer, socket or other handle after its scope is closed',
+    run: async (harness) => {
+      const before = countHandles();
+      await harness.open();
+      await harness.discard(await harness.fetch({}));
+      await harness.close();
+      const what = `a return to ${before} active handles`;
+      await harness.wait.eventually(what, () => countHandles() <= before);
+    },
+  },
+];

@@ -1,0 +1,109 @@
+import type {
+  Actor,
+  HostRequest,
+  HostSnapshot,
+  SurfaceContext,
+  SurfaceRecord,
+  SurfaceRecords,
+} from '../../contract/index.js';
+import { createFakeLog, type FakeLog } from './fake-log.js';
+import { createFakeOpenContext, type FakeReferences } from './fake-open-context.js';
+import { createFakeScope, type FakeScope } from './fake-scope.js';
+
+/** Options of {@link createFakeSurfaceContext}. */
+export interface FakeSurfaceContextOptions extends FakeReferences {
+  /** Answers `host.request`. Default: a 404 Problem. */
+  readonly answer?: (actor: Actor, request: HostRequest) => Response | Promise<Response>;
+  /** The actors of tokens, for `authenticate`. Default none. */
+  readonly actors?: Readonly<Record<string, Actor>>;
+  /** What `host.snapshot` returns. Default: no modules. */
+  readonly snapshot?: HostSnapshot;
+}
+
+/** The second argument of `open` of a surface, with a scope that the test closes. */
+export interface FakeSurfaceContext extends SurfaceContext {
+  /** Closed by the test. */
+  readonly scope: FakeScope;
+  /** Read by the test. */
+  readonly log: FakeLog;
+  /** The requests that the surface has made, oldest first. */
+  readonly requests: readonly HostRequest[];
+  /** Makes an actor that `host.request` accepts, as a host does. */
+  admit(actor: Actor): Actor;
+  /** Calls the listeners of `host.onChange`. */
+  change(): void;
+}
+
+/** Creates the context that a host passes to `open`. `host.request` accepts actors of this context alone. */
+export function createFakeSurfaceContext(
+  options: FakeSurfaceContextOptions = {},
+): FakeSurfaceContext {
+  const { answer = createNotFound, actors = {}, snapshot = createEmptySnapshot() } = options;
+  const { secret, file, path } = createFakeOpenContext(options);
+  const admitted = new WeakSet<Actor>();
+  const requests: HostRequest[] = [];
+  const listeners = new Set<() => void>();
+  const admit = (actor: Actor): Actor => {
+    const copy = Object.freeze({ ...actor, scopes: new Set(actor.scopes) });
+    admitted.add(copy);
+    return copy;
+  };
+  return {
+    scope: createFakeScope(),
+    log: createFakeLog(),
+    secret,
+    file,
+    path,
+    records: createFakeRecords(),
+    authenticate: async ({ token }) => {
+      const actor = Object.hasOwn(actors, token) ? actors[token] : undefined;
+      return actor === undefined ? null : admit(actor);
+    },
+    host: {
+      version: '0.0.0',
+      request: async (actor, request) => {
+        if (!admitted.has(actor)) throw new TypeError('the actor was not made by the host');
+        requests.push(request);
+        return answer(actor, request);
+      },
+      snapshot: async () => snapshot,
+      onChange: (listener) => {
+        const own = () => listener();
+        listeners.add(own);
+        return () => listeners.delete(own);
+      },
+    },
+    requests,
+    admit,
+    change: () => {
+      for (const listener of [...listeners]) listener();
+    },
+  };
+}
+
+function createNotFound(): Response {
+  return Response.json({ code: 'not_found', status: 404 }, { status: 404 });
+}
+
+function createEmptySnapshot(): HostSnapshot {
+  return { at: Date.now(), workers: 1, modules: [] };
+}
+
+function createFakeRecords(): SurfaceRecords {
+  const stored = new Map<string, SurfaceRecord>();
+  const find = (key: string): SurfaceRecord | null => {
+    const record = stored.get(key);
+    return record !== undefined && record.expiresAt > Date.now() ? record : null;
+  };
+  return {
+    get: async (key) => find(key),
+    set: async (key, value, { expiresAt, only }) => {
+      if (only !== undefined && (only === 'present') !== (find(key) !== null)) return false;
+      stored.set(key, { key, value: JSON.parse(JSON.stringify(value)), expiresAt });
+      return true;
+    },
+    delete: async (key) => find(key) !== null && stored.delete(key),
+    list: async (prefix = '') =>
+      [...stored.values()].filter(({ key }) => key.startsWith(prefix) && find(key) !== null),
+  };
+}

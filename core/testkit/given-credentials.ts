@@ -1,0 +1,44 @@
+import type { Authenticator, Credentials } from '../contract/index.js';
+import type { GivenCredentials } from './authenticator-subject.js';
+
+/** Adds what a host would pass. */
+export function completeCredentials(given: GivenCredentials): Credentials {
+  const { scheme = '', token = '', method = 'GET', target = '/' } = given;
+  const headers = new Map(given.headers ?? []);
+  if (scheme !== '') headers.set('authorization', [`${scheme} ${token}`]);
+  return { scheme, token, method, target, headers };
+}
+
+/** The headers that an authenticator reads. */
+export function readsOf({ reads }: Authenticator): readonly string[] {
+  return reads ?? ['authorization'];
+}
+
+/** A part of credentials that holds a secret: the token, or the value of a header. */
+export interface Carrier {
+  readonly name: string;
+  readonly value: string;
+  /** The same credentials with another value in this place. */
+  replace(value: string): GivenCredentials;
+}
+
+/** The parts of the credentials that the authenticator reads. */
+export function listCarriers(
+  given: GivenCredentials,
+  authenticator: Authenticator,
+): readonly Carrier[] {
+  const { scheme = '', token = '' } = given;
+  const ofToken: Carrier[] =
+    scheme === ''
+      ? []
+      : [{ name: 'token', value: token, replace: (text) => ({ ...given, token: text }) }];
+  const ofHeaders = readsOf(authenticator).flatMap((name): Carrier[] => {
+    const [value] = given.headers?.get(name) ?? [];
+    if (value === undefined || (name === 'authorization' && scheme !== '')) return [];
+    const replace = (text: string) => {
+      return { ...given, headers: new Map(given.headers).set(name, [text]) };
+    };
+    return [{ name, value, replace }];
+  });
+  return [...ofToken, ...ofHeaders];
+}

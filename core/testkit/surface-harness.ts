@@ -1,0 +1,87 @@
+import { AssertionError } from 'node:assert';
+import { type Actor, isSurfaceError, type Surface, type SurfaceCall } from '../contract/index.js';
+import { createFakeSurfaceContext, type FakeSurfaceContext } from './fakes/fake-surface-context.js';
+import type { SurfaceSubject } from './surface-subject.js';
+import { Wait } from './wait.js';
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const ORIGIN = 'http://localhost:3000';
+
+/** A request of a clause. */
+export interface SurfaceRequest extends RequestInit {
+  /** Below the prefix, with its slash. Default empty. */
+  readonly path?: string;
+  /** Default `null`. */
+  readonly actor?: Actor | null;
+}
+
+/** What a surface does with a request. */
+export type SurfaceResult =
+  | { readonly kind: 'response'; readonly response: Response }
+  | { readonly kind: 'problem'; readonly code: string };
+
+/** The fixture of one clause: its own opened surface. */
+export class SurfaceHarness {
+  readonly subject: SurfaceSubject;
+  readonly wait: Wait;
+  readonly context: FakeSurfaceContext;
+  #surface: Surface | null = null;
+  #calls = 0;
+
+  constructor(subject: SurfaceSubject) {
+    this.subject = subject;
+    this.wait = new Wait(subject.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    this.context = createFakeSurfaceContext(subject.host);
+  }
+
+  /** Opens the surface as a host does. */
+  async open(): Promise<void> {
+    const { surface, config = {} } = this.subject;
+    const [error, valid] = surface.config.validate(config, { coerce: true });
+    if (error) throw new AssertionError({ message: 'config of the subject must be valid' });
+    const opening = (async () => surface.open(valid, this.context))();
+    this.#surface = await this.wait.settles('open', opening);
+  }
+
+  /** @throws AssertionError for anything but a response or a SurfaceError. */
+  async fetch({ path = '', actor = null, ...init }: SurfaceRequest): Promise<SurfaceResult> {
+    const { prefix, authentication = 'host' } = this.subject.surface;
+    const target = `${prefix}${path}`;
+    const what = `${init.method ?? 'GET'} ${target.slice(0, 60)}`;
+    this.#calls += 1;
+    const call: SurfaceCall = Object.freeze({
+      requestId: `req_${this.#calls}`,
+      correlationId: `corr_${this.#calls}`,
+      target,
+      signal: init.signal ?? new AbortController().signal,
+      actor: authentication === 'own' ? null : actor,
+      origin: ORIGIN,
+      isSameOrigin: true,
+    });
+    const request = new Request(`${ORIGIN}${target}`, init);
+    const work = (async () => this.#surface?.fetch(request, call))();
+    try {
+      const response = await this.wait.settles(what, work);
+      if (response instanceof Response) return { kind: 'response', response };
+    } catch (error) {
+      if (isSurfaceError(error)) return { kind: 'problem', code: error.code };
+      if (error instanceof AssertionError) throw error;
+      const thrown = error instanceof Error ? error.name : `a ${typeof error}`;
+      throw new AssertionError({ message: `${what} must not throw ${thrown}`, operator: 'fetch' });
+    }
+    throw new AssertionError({ message: `${what} must answer with a Response` });
+  }
+
+  /** Reads a body, or the beginning of a stream, and cancels the rest. */
+  async discard(result: SurfaceResult): Promise<void> {
+    if (result.kind === 'response') {
+      await this.wait.settles('cancel of a body', result.response.body?.cancel() ?? noWork());
+    }
+  }
+
+  close(): Promise<void> {
+    return this.wait.settles('close of the scope', this.context.scope.close());
+  }
+}
+
+async function noWork(): Promise<void> {}

@@ -1,0 +1,63 @@
+import { SurfaceError } from '../../../core/contract/index.js';
+
+/** Nothing below /console/api is kept by a cache or shown as a page. */
+const API_HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+} as const;
+
+export function createJson(value: unknown): Response {
+  return Response.json(value, { headers: API_HEADERS });
+}
+
+/** A 204. @param cookies values of `set-cookie` */
+export function createEmpty(cookies: readonly string[] = []): Response {
+  const headers = new Headers(API_HEADERS);
+  for (const cookie of cookies) headers.append('set-cookie', cookie);
+  return new Response(null, { status: 204, headers });
+}
+
+/** A 302 that shows nothing. */
+export function createRedirect(location: string, cookies: readonly string[]): Response {
+  const headers = new Headers({ ...API_HEADERS, location });
+  for (const cookie of cookies) headers.append('set-cookie', cookie);
+  return new Response(null, { status: 302, headers });
+}
+
+/** Adds the headers of the console to a response of the host. */
+export function setApiHeaders(headers: Headers): void {
+  for (const [name, value] of Object.entries(API_HEADERS)) headers.set(name, value);
+}
+
+/** @throws SurfaceError for a body that is not a JSON object. */
+export async function readJsonObject(request: Request): Promise<Record<string, unknown>> {
+  const text = await request.text();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = null;
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw new SurfaceError('validation_failed', 'the body is not a JSON object', {
+    errors: [{ field: 'body', reason: 'not a JSON object' }],
+  });
+}
+
+/** @throws SurfaceError 404. */
+export function createNotFound(): SurfaceError {
+  return new SurfaceError('not_found', 'the console has no such path', {
+    nextActions: ['open /console'],
+  });
+}
+
+export function createMethodError(...allowed: readonly string[]): SurfaceError {
+  return new SurfaceError('method_not_allowed', 'the path does not support this method', {
+    headers: { allow: allowed.join(', ') },
+    nextActions: [`use ${allowed.join(' or ')}`],
+  });
+}

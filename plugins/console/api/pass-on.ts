@@ -1,0 +1,76 @@
+import type { Actor, HostApi, SurfaceCall } from '../../../core/contract/index.js';
+import { setApiHeaders } from './json.js';
+
+const API = '/console/api';
+
+/** The routes of the host below /console/api, beside those of modules. */
+const ROUTES: ReadonlySet<string> = new Set([
+  'audit',
+  'calls',
+  'descriptors',
+  'explain',
+  'manifests',
+  'modules',
+  'openapi.json',
+  'plugins',
+]);
+
+const REQUEST_HEADERS = [
+  'accept',
+  'accept-language',
+  'content-type',
+  'idempotency-key',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-unmodified-since',
+  'modgate-explain-as',
+  'prefer',
+] as const;
+
+/** They belong to the connection or to the console, or would open a dialog of the browser. */
+const DROPPED = [
+  'content-length',
+  'date',
+  'www-authenticate',
+  'x-correlation-id',
+  'x-request-id',
+] as const;
+
+/** Whether a path below /console/api is a route of the host. */
+export function isHostRoute(target: string): boolean {
+  const [path = ''] = target.slice(API.length).split('?', 1);
+  const [, first = '', ...rest] = path.split('/');
+  if (first === 'modules') return rest.length === 0 || rest[1] === 'http';
+  return ROUTES.has(first) && rest.length === 0;
+}
+
+/** Sends a request on to the host, as the actor of the session. The target keeps its bytes. */
+export async function passOn(
+  host: Pick<HostApi, 'request'>,
+  actor: Actor,
+  request: Request,
+  { target, signal, requestId, correlationId }: SurfaceCall,
+): Promise<Response> {
+  const headers: Record<string, string> = {
+    'x-request-id': requestId,
+    'x-correlation-id': correlationId,
+  };
+  for (const name of REQUEST_HEADERS) {
+    const value = request.headers.get(name);
+    if (value !== null) headers[name] = value;
+  }
+  const body = request.body === null ? null : new Uint8Array(await request.arrayBuffer());
+  const response = await host.request(actor, {
+    method: request.method,
+    target: target.slice(API.length),
+    headers,
+    body,
+    signal,
+  });
+  const answer = new Headers(response.headers);
+  for (const name of DROPPED) answer.delete(name);
+  setApiHeaders(answer);
+  if (response.status === 401) answer.set('www-authenticate', 'Session');
+  return new Response(response.body, { status: response.status, headers: answer });
+}

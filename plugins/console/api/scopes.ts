@@ -1,0 +1,19 @@
+import { type Actor, SurfaceError } from '../../../core/contract/index.js';
+
+/** What the console shows of the snapshot needs the scopes of the routes with the same data. */
+export const MODULES_SCOPE = 'modgate.modules.read';
+export const CALLS_SCOPE = 'modgate.calls.read';
+export const SESSIONS_SCOPE = 'modgate.sessions';
+
+export function hasScope({ kind, scopes }: Actor, scope: string): boolean {
+  return kind === 'system' || scopes.has(scope);
+}
+
+/** @throws SurfaceError 403. */
+export function assertScope(actor: Actor, scope: string): void {
+  if (hasScope(actor, scope)) return;
+  throw new SurfaceError('forbidden', 'a scope of the host is required', {
+    errors: [{ field: 'scope', reason: scope }],
+    nextActions: [`ask for the scope ${scope}`],
+  });
+}

@@ -1,0 +1,100 @@
+import {
+  type Actor,
+  type SurfaceCall,
+  type SurfaceContext,
+  SurfaceError,
+} from '../../../core/contract/index.js';
+import { formatCookie, SESSION_COOKIE } from '../sessions/session-cookie.js';
+import { createUnauthenticated, type Session, type Sessions } from '../sessions/sessions.js';
+import { createEmpty, createJson, createMethodError } from './json.js';
+import { assertScope, SESSIONS_SCOPE } from './scopes.js';
+
+interface ConsoleVersion {
+  readonly version: string;
+  /** The digest of the bundle; `null` where the pages are not built. */
+  readonly uiDigest: string | null;
+}
+
+/** `GET /console/api/session`. */
+export function describeSession(
+  { record, actor, expiresAt }: Session,
+  { version, uiDigest }: ConsoleVersion,
+): Response {
+  const { kind, id, scopes } = actor;
+  return createJson({
+    id: record.id,
+    actor: { kind, id, scopes: [...scopes].sort() },
+    via: record.via,
+    developer: record.via === 'developer',
+    created_at: formatTime(record.createdAt),
+    expires_at: formatTime(expiresAt),
+    ui_digest: uiDigest,
+    version,
+  });
+}
+
+/** `DELETE /console/api/session`. */
+export async function signOut(
+  sessions: Sessions,
+  { key }: Session,
+  { origin }: SurfaceCall,
+): Promise<Response> {
+  await sessions.end(key, 'signed_out');
+  return createEmpty(origin === null ? [] : [formatCookie(SESSION_COOKIE, origin, '', 0)]);
+}
+
+/** `GET /console/api/sessions` and `DELETE /console/api/sessions/{id}`. */
+export async function serveSessions(
+  sessions: Sessions,
+  actor: Actor,
+  method: string,
+  id: string | null,
+): Promise<Response> {
+  assertScope(actor, SESSIONS_SCOPE);
+  const all = await sessions.list();
+  if (id === null) {
+    if (method !== 'GET' && method !== 'HEAD') throw createMethodError('GET', 'HEAD');
+    return createJson({ sessions: all.map(({ record }) => describeListed(record)) });
+  }
+  if (method !== 'DELETE') throw createMethodError('DELETE');
+  const found = all.find(({ record }) => record.id === id);
+  if (found === undefined || !(await sessions.end(found.key, 'revoked'))) {
+    throw new SurfaceError('not_found', 'there is no such session', {
+      nextActions: ['see GET /console/api/sessions'],
+    });
+  }
+  return createEmpty();
+}
+
+/**
+ * The actor of an `authorization` header, for tools without a browser.
+ * @returns `null` without the header.
+ * @throws SurfaceError 401, 503.
+ */
+export async function findBearer(
+  request: Request,
+  context: Pick<SurfaceContext, 'authenticate'>,
+): Promise<Actor | null> {
+  const header = request.headers.get('authorization');
+  if (header === null) return null;
+  const [, scheme = '', token = ''] = /^([A-Za-z][A-Za-z0-9._-]*) +(.+)$/.exec(header) ?? [];
+  const actor = await context.authenticate({ scheme: scheme.toLowerCase(), token });
+  if (actor === null) throw createUnauthenticated();
+  return actor;
+}
+
+type Record = Session['record'];
+
+function describeListed({ id, actor, createdAt, usedAt, endsAt }: Record) {
+  return {
+    id,
+    actor,
+    created_at: formatTime(createdAt),
+    used_at: formatTime(usedAt),
+    expires_at: formatTime(endsAt),
+  };
+}
+
+function formatTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

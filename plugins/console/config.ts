@@ -1,0 +1,38 @@
+import { array, define, type Infer, object, optional, size, string } from 'superstruct';
+import { secretReference } from '../../core/contract/index.js';
+
+const MAX_ISSUERS = 16;
+
+const issuerUrl = define<string>(
+  'the https URL of an issuer, or http on loopback',
+  (value) => typeof value === 'string' && isIssuerUrl(value),
+);
+
+const oidcIssuer = object({
+  issuer: issuerUrl,
+  client_id: size(string(), 1, 256),
+  client_secret: optional(secretReference()),
+  scopes: optional(size(array(size(string(), 1, 256)), 1, 32)),
+  /** Of the access token, for issuers that make tokens for a named resource (RFC 8707). */
+  resource: optional(size(string(), 1, 1024)),
+});
+
+/** The setting `surfaces.console`. */
+export const consoleConfig = object({
+  oidc: optional(size(array(oidcIssuer), 1, MAX_ISSUERS)),
+});
+
+export type ConsoleConfig = Infer<typeof consoleConfig>;
+export type OidcIssuerConfig = Infer<typeof oidcIssuer>;
+
+function isIssuerUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, search, hash, username, password } = new URL(text);
+  if (`${search}${hash}${username}${password}` !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname));
+}
+
+/** Loopback needs no TLS: nothing leaves the machine. */
+export function isLoopbackName(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}

@@ -1,0 +1,151 @@
+import type { Actor, Surface, SurfaceCall, SurfaceContext } from '../../core/contract/index.js';
+import { assertOwnSite } from './api/cross-site.js';
+import { createJson, createMethodError, createNotFound } from './api/json.js';
+import { isHostRoute, passOn } from './api/pass-on.js';
+import { assertScope, hasScope, MODULES_SCOPE } from './api/scopes.js';
+import { describeSession, findBearer, serveSessions, signOut } from './api/session-routes.js';
+import type { ConsoleConfig } from './config.js';
+import { HostFeed } from './live/host-feed.js';
+import { LiveEvents } from './live/live-events.js';
+import { SAMPLE_MS } from './live/sampler.js';
+import type { Bundle } from './pages/bundle.js';
+import { servePages } from './pages/serve-pages.js';
+import { readCookie, SESSION_COOKIE } from './sessions/session-cookie.js';
+import { createUnauthenticated, type Session, Sessions } from './sessions/sessions.js';
+import { OidcSignIn } from './sign-in/oidc-sign-in.js';
+import { SignIn } from './sign-in/sign-in.js';
+
+/** The page is at the path itself, the API below it. */
+const API = '/console/api';
+const SESSIONS = /^\/sessions(?:\/([A-Za-z0-9_-]{1,64}))?$/;
+
+interface ConsoleOptions {
+  readonly config: ConsoleConfig;
+  readonly context: SurfaceContext;
+  /** `null` where the pages are not built. */
+  readonly bundle: Bundle | null;
+  /** The clock. Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** A request below /console/api with its session. */
+interface ApiCall {
+  readonly request: Request;
+  readonly call: SurfaceCall;
+  /** Below /console/api. */
+  readonly path: string;
+  readonly session: Session;
+  readonly cookie: string;
+}
+
+/** The console: its pages, sessions, and the host behind them. */
+export class Console implements Surface {
+  readonly #context: SurfaceContext;
+  readonly #bundle: Bundle | null;
+  readonly #sessions: Sessions;
+  readonly #signIn: SignIn;
+  readonly #oidc: OidcSignIn;
+  readonly #feed: HostFeed;
+  readonly #events: LiveEvents;
+  readonly #version: string;
+  readonly #startedAt = new Date().toISOString();
+
+  constructor({ config, context, bundle, now }: ConsoleOptions) {
+    const { host, log, scope } = context;
+    this.#context = context;
+    this.#bundle = bundle;
+    this.#version = context.host.version;
+    this.#sessions = new Sessions(context, now);
+    const issuers = config.oidc ?? [];
+    const names = issuers.map(({ issuer }) => ({ issuer, name: new URL(issuer).host }));
+    this.#signIn = new SignIn(this.#sessions, context, names);
+    this.#oidc = new OidcSignIn(issuers, context, this.#signIn);
+    this.#feed = new HostFeed({ host, log, scope });
+    const { version } = host;
+    this.#events = new LiveEvents({
+      sessions: this.#sessions,
+      feed: this.#feed,
+      host,
+      log,
+      version,
+    });
+  }
+
+  async fetch(request: Request, call: SurfaceCall): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (!pathname.startsWith(`${API}/`)) {
+      return servePages(this.#bundle, request, pathname);
+    }
+    const path = pathname.slice(API.length);
+    const route = `${request.method} ${path}`;
+    // From the issuer, which is another site.
+    if (route === 'GET /oidc/callback') return this.#oidc.finish(request, call);
+    const sessionId = SESSIONS.exec(path);
+    if (sessionId !== null) {
+      const bearer = await findBearer(request, this.#context);
+      // A page of another site cannot send this header.
+      if (bearer !== null) return this.#serveSessions(bearer, request, sessionId[1]);
+    }
+    assertOwnSite(request, call);
+    if (route === 'GET /sign-in') return this.#signIn.describe(call);
+    if (route === 'POST /session') return this.#signIn.withToken(request, call);
+    if (route === 'POST /session/developer') return this.#signIn.asDeveloper(request, call);
+    if (route === 'GET /oidc/start') return this.#oidc.start(request, call);
+    const found = await this.#findSession(request, call);
+    if (sessionId !== null) {
+      return this.#serveSessions(found.session.actor, request, sessionId[1]);
+    }
+    return this.#serveApi({ request, call, path, ...found });
+  }
+
+  #serveSessions(actor: Actor, { method }: Request, id: string | undefined): Promise<Response> {
+    return serveSessions(this.#sessions, actor, method, id ?? null);
+  }
+
+  /** @throws SurfaceError 401 without a session. */
+  async #findSession(request: Request, { origin }: SurfaceCall) {
+    const cookie = readCookie(SESSION_COOKIE, origin, request.headers.get('cookie'));
+    const session = cookie === null ? null : await this.#sessions.find(cookie, true);
+    if (cookie === null || session === null) throw createUnauthenticated();
+    return { cookie, session };
+  }
+
+  async #serveApi({ request, call, path, session, cookie }: ApiCall): Promise<Response> {
+    const { method } = request;
+    const { searchParams } = new URL(request.url);
+    if (isHostRoute(call.target)) {
+      return passOn(this.#context.host, session.actor, request, call);
+    }
+    if (path === '/session') {
+      if (method === 'DELETE') return signOut(this.#sessions, session, call);
+      if (method !== 'GET') throw createMethodError('GET', 'POST', 'DELETE');
+      const uiDigest = this.#bundle?.digest ?? null;
+      return describeSession(session, { version: this.#version, uiDigest });
+    }
+    if (!['/events', '/samples', '/host'].includes(path)) throw createNotFound();
+    if (method !== 'GET') throw createMethodError('GET');
+    if (path === '/events') {
+      return this.#events.open(session, cookie, searchParams.get('calls') === 'true', call);
+    }
+    if (path === '/host') return this.#describeHost(session.actor);
+    assertScope(session.actor, MODULES_SCOPE);
+    const samples = this.#feed.sampler.list(searchParams.get('module'));
+    return createJson({ interval_ms: SAMPLE_MS, samples });
+  }
+
+  async #describeHost(actor: Actor): Promise<Response> {
+    const version = this.#version;
+    if (!hasScope(actor, MODULES_SCOPE)) return createJson({ version });
+    const { modules, workers } = await this.#context.host.snapshot();
+    const states: Record<string, number> = {};
+    for (const { state } of modules) states[state] = (states[state] ?? 0) + 1;
+    return createJson({
+      version,
+      node: process.version,
+      started_at: this.#startedAt,
+      workers,
+      modules: modules.length,
+      states,
+    });
+  }
+}

@@ -1,0 +1,121 @@
+import type {
+  HostApi,
+  HostSnapshot,
+  Log,
+  ModuleSnapshot,
+  Scope,
+} from '../../../core/contract/index.js';
+import { SAMPLE_MS, type Sample, Sampler } from './sampler.js';
+
+/** How often counts are read while a page is open. */
+const COUNTS_MS = 2000;
+
+export type Counts = readonly [calls: number, failed: number, inFlight: number, queued: number];
+
+/** What changed between two snapshots. */
+export interface FeedUpdate {
+  readonly at: number;
+  readonly changed: readonly ModuleSnapshot[];
+  /** Their files. */
+  readonly removed: readonly string[];
+  /** By name. */
+  readonly counts: ReadonlyMap<string, Counts>;
+  readonly sample: Sample | null;
+}
+
+interface HostFeedOptions {
+  readonly host: Pick<HostApi, 'snapshot' | 'onChange'>;
+  readonly log: Log;
+  readonly scope: Scope;
+}
+
+/** Compares snapshots of the host once for all streams. */
+export class HostFeed {
+  readonly sampler = new Sampler();
+  readonly #options: HostFeedOptions;
+  readonly #listeners = new Set<(update: FeedUpdate) => void>();
+  #last: HostSnapshot | null = null;
+  #sampledAt = 0;
+  #reading: Promise<void> | null = null;
+
+  constructor(options: HostFeedOptions) {
+    const { host, scope } = options;
+    this.#options = options;
+    const stop = host.onChange(() => {
+      if (this.#listeners.size > 0) void this.read();
+    });
+    const timer = setInterval(() => void this.#tick(), COUNTS_MS).unref();
+    scope.defer(() => {
+      stop();
+      clearInterval(timer);
+    });
+  }
+
+  /** @returns removes the listener. */
+  follow(listener: (update: FeedUpdate) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Never rejects. */
+  read(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  /** Between samples only while a page is open. */
+  async #tick(): Promise<void> {
+    if (this.#listeners.size > 0 || this.#isSampleDue()) await this.read();
+  }
+
+  #isSampleDue(): boolean {
+    return Date.now() - this.#sampledAt >= SAMPLE_MS - COUNTS_MS / 2;
+  }
+
+  async #read(): Promise<void> {
+    const { host, log } = this.#options;
+    try {
+      const snapshot = await host.snapshot();
+      const isSampleDue = this.#isSampleDue();
+      const sample = isSampleDue ? this.sampler.add(snapshot) : null;
+      if (isSampleDue) this.#sampledAt = Date.now();
+      const last = this.#last;
+      this.#last = snapshot;
+      if (last === null) return;
+      const update = compareSnapshots(last, snapshot, sample);
+      for (const listener of [...this.#listeners]) listener(update);
+    } catch (error) {
+      log.warn({ err: error }, 'console could not read the state of the host');
+    }
+  }
+}
+
+function compareSnapshots(
+  before: HostSnapshot,
+  { at, modules }: HostSnapshot,
+  sample: Sample | null,
+): FeedUpdate {
+  const old = new Map(before.modules.map((module) => [module.file, module]));
+  const changed: ModuleSnapshot[] = [];
+  const counts = new Map<string, Counts>();
+  for (const module of modules) {
+    const last = old.get(module.file);
+    old.delete(module.file);
+    if (last === undefined || stampOf(last) !== stampOf(module)) changed.push(module);
+    else if (module.name !== null && String(countsOf(last)) !== String(countsOf(module))) {
+      counts.set(module.name, countsOf(module));
+    }
+  }
+  return { at, changed, removed: [...old.keys()], counts, sample };
+}
+
+/** Everything but the counts and the manifest, which has a digest. */
+function stampOf({ name, state, since, reason, hint, manifestDigest, endpoints }: ModuleSnapshot) {
+  return JSON.stringify([name, state, since, reason, hint, manifestDigest, endpoints]);
+}
+
+function countsOf({ counts }: ModuleSnapshot): Counts {
+  return [counts.calls, counts.failed, counts.inFlight, counts.queued];
+}

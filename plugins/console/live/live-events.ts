@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type HostApi,
+  isSurfaceError,
+  type Log,
+  type ModuleSnapshot,
+  type SurfaceCall,
+  SurfaceError,
+} from '../../../core/contract/index.js';
+import { CALLS_SCOPE, hasScope, MODULES_SCOPE } from '../api/scopes.js';
+import type { EndReason, Session, Sessions } from '../sessions/sessions.js';
+import { CallFeed } from './call-feed.js';
+import { EventStream } from './event-stream.js';
+import type { FeedUpdate, HostFeed } from './host-feed.js';
+
+const TICK_MS = 2000;
+const HEARTBEAT_MS = 10_000;
+const RETRY_MS = 2000;
+/** Tabs of one session. */
+const MAX_PER_SESSION = 20;
+
+const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' };
+
+/** Another value after each start: pages then read everything again. */
+const BOOT = randomUUID();
+
+interface LiveEventsOptions {
+  readonly sessions: Sessions;
+  readonly feed: HostFeed;
+  readonly host: Pick<HostApi, 'request'>;
+  readonly log: Log;
+  readonly version: string;
+}
+
+/** `GET /console/api/events`: changes of modules, counts, samples and new calls. */
+export class LiveEvents {
+  readonly #options: LiveEventsOptions;
+  /** By the key of the session. */
+  readonly #open = new Map<string, number>();
+
+  constructor(options: LiveEventsOptions) {
+    this.#options = options;
+  }
+
+  /** @param cookie of the session, which is checked again while the stream is open */
+  open(session: Session, cookie: string, wantsCalls: boolean, call: SurfaceCall): Response {
+    const { key } = session;
+    const count = this.#open.get(key) ?? 0;
+    if (count >= MAX_PER_SESSION) {
+      throw new SurfaceError('rate_limited', 'the session has too many open streams', {
+        nextActions: ['close other pages of the console'],
+        headers: { 'retry-after': '10' },
+      });
+    }
+    this.#open.set(key, count + 1);
+    const undo: (() => void)[] = [() => this.#release(key)];
+    const stream = new EventStream(HEADERS, () => {
+      for (const one of undo.splice(0)) one();
+    });
+    call.signal.addEventListener('abort', () => stream.close(), { once: true });
+    const { sessions, feed, version } = this.#options;
+    const end = (reason: EndReason) => {
+      stream.send('session', { ended: reason });
+      stream.close();
+    };
+    undo.push(sessions.onEnd(key, end));
+    undo.push(feed.follow((update) => sendUpdate(stream, current, update)));
+    let current = session;
+    const timer = setInterval(() => {
+      void this.#tick(stream, cookie, calls, call).then((found) => {
+        current = found ?? current;
+      });
+    }, TICK_MS);
+    undo.push(() => clearInterval(timer));
+    const calls = wantsCalls ? new CallFeed(this.#options.host) : null;
+    stream.retry(RETRY_MS);
+    stream.send('hello', { at: Date.now(), version, boot: BOOT });
+    const heartbeat = setInterval(() => stream.comment('alive'), HEARTBEAT_MS);
+    undo.push(() => clearInterval(heartbeat));
+    return stream.response;
+  }
+
+  /** Checks the session and sends new calls. Never rejects. @returns the session; `null` if unchanged. */
+  async #tick(
+    stream: EventStream,
+    cookie: string,
+    calls: CallFeed | null,
+    { signal }: SurfaceCall,
+  ): Promise<Session | null> {
+    const { sessions, log } = this.#options;
+    try {
+      // Not a use: a page that is left open must not keep the session.
+      const session = await sessions.find(cookie, false);
+      if (session === null) {
+        stream.close();
+        return null;
+      }
+      if (calls === null || !hasScope(session.actor, CALLS_SCOPE)) return session;
+      const found = await calls.read(session.actor, signal);
+      if (found.length > 0) stream.send('calls', { calls: found });
+      return session;
+    } catch (error) {
+      // While the store or an authenticator does not answer, the stream stays open.
+      if (!isSurfaceError(error) && !signal.aborted)
+        log.warn({ err: error }, 'console stream failed');
+      return null;
+    }
+  }
+
+  #release(key: string): void {
+    const count = (this.#open.get(key) ?? 1) - 1;
+    if (count <= 0) this.#open.delete(key);
+    else this.#open.set(key, count);
+  }
+}
+
+function sendUpdate(stream: EventStream, { actor }: Session, update: FeedUpdate): void {
+  if (!hasScope(actor, MODULES_SCOPE)) return;
+  const { at, changed, removed, counts, sample } = update;
+  if (changed.length + removed.length > 0) {
+    stream.send('modules', { changed: changed.map(describeModule), removed });
+  }
+  if (counts.size > 0) stream.send('counts', { at, modules: Object.fromEntries(counts) });
+  if (sample !== null) stream.send('sample', sample);
+}
+
+function describeModule({ manifestDigest, counts, manifest: _, ...module }: ModuleSnapshot) {
+  const { calls, failed, inFlight, queued } = counts;
+  return {
+    ...module,
+    digest: manifestDigest,
+    counts: { calls, failed, in_flight: inFlight, queued },
+  };
+}

@@ -1,0 +1,82 @@
+import type { HostSnapshot, ModuleSnapshot } from '../../../core/contract/index.js';
+
+export const SAMPLE_MS = 10_000;
+/** 15 minutes. */
+const MAX_SAMPLES = 90;
+/** Modules with samples of their own: those that were called, at most this many. */
+const MAX_MODULES = 1000;
+
+/** What happened in one interval. */
+export interface Sample {
+  /** Its end. Milliseconds since 1970. */
+  readonly at: number;
+  readonly calls: number;
+  readonly failed: number;
+  /** At its end. */
+  readonly in_flight: number;
+}
+
+interface Totals {
+  calls: number;
+  failed: number;
+}
+
+/** Rates of the last 15 minutes, from the counts of snapshots. */
+export class Sampler {
+  readonly #samples: Sample[] = [];
+  readonly #byModule = new Map<string, Sample[]>();
+  #before: ReadonlyMap<string, Totals> | null = null;
+
+  /** @returns the new sample; `null` for the first snapshot, which has nothing to compare with. */
+  add({ at, modules }: HostSnapshot): Sample | null {
+    const before = this.#before;
+    this.#before = new Map(modules.map((module) => [nameOf(module), { ...module.counts }]));
+    if (before === null) return null;
+    const total = { calls: 0, failed: 0, in_flight: 0 };
+    for (const module of modules) {
+      const sample = compare(module, before.get(nameOf(module)), at);
+      total.calls += sample.calls;
+      total.failed += sample.failed;
+      total.in_flight += sample.in_flight;
+      this.#addOfModule(nameOf(module), sample);
+    }
+    const known = new Set(modules.map(nameOf));
+    for (const name of this.#byModule.keys()) if (!known.has(name)) this.#byModule.delete(name);
+    const sample = { at, ...total };
+    push(this.#samples, sample);
+    return sample;
+  }
+
+  /** Oldest first. @param module `null` for all together */
+  list(module: string | null): readonly Sample[] {
+    return module === null ? this.#samples : (this.#byModule.get(module) ?? []);
+  }
+
+  #addOfModule(name: string, sample: Sample): void {
+    const samples = this.#byModule.get(name);
+    if (samples !== undefined) push(samples, sample);
+    else if (sample.calls > 0 && this.#byModule.size < MAX_MODULES) {
+      this.#byModule.set(name, [sample]);
+    }
+  }
+}
+
+function nameOf({ name, file }: ModuleSnapshot): string {
+  return name ?? file;
+}
+
+/** Counts begin at 0 again with each new version of a module. */
+function compare({ counts }: ModuleSnapshot, before: Totals | undefined, at: number): Sample {
+  const isNew = before === undefined || counts.calls < before.calls;
+  return {
+    at,
+    calls: counts.calls - (isNew ? 0 : before.calls),
+    failed: Math.max(0, counts.failed - (isNew ? 0 : before.failed)),
+    in_flight: counts.inFlight,
+  };
+}
+
+function push(samples: Sample[], sample: Sample): void {
+  samples.push(sample);
+  if (samples.length > MAX_SAMPLES) samples.shift();
+}

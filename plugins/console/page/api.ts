@@ -1,0 +1,100 @@
+import { signal } from '@preact/signals';
+import type { Problem, Session } from './types.js';
+
+/** `undefined` until it is known; `null` when signed out. */
+export const session = signal<Session | null | undefined>(undefined);
+
+export type Answer<T> =
+  | { readonly ok: true; readonly status: number; readonly data: T }
+  | { readonly ok: false; readonly status: number; readonly problem: Problem };
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+const API = '/console/api';
+
+/**
+ * Calls the host as the session's actor. Never rejects but for an abort: a host that cannot be reached is a
+ * Problem with the status 0.
+ * @param path below `/console/api`
+ */
+export async function call<T>(
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer<T>> {
+  const { body, headers = {}, signal } = options;
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(API + path, {
+      method,
+      headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+    text = await response.text();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    return { ok: false, status: 0, problem: UNREACHABLE };
+  }
+  const { status } = response;
+  if (status === 401) session.value = null;
+  const data = parse(text);
+  if (response.ok) return { ok: true, status, data: data as T };
+  return { ok: false, status, problem: isProblem(data) ? data : createProblem(status) };
+}
+
+export const get = <T>(path: string, signal?: AbortSignal) =>
+  call<T>('GET', path, signal ? { signal } : {});
+
+/** Whether the actor holds the scope. */
+export function holds(scope: string): boolean {
+  const actor = session.value?.actor;
+  if (!actor) return false;
+  return actor.kind === 'system' || actor.scopes.includes(scope);
+}
+
+/** As JSON text, so that integers beyond 2^53 stay exact: numbers that cannot be represented become strings. */
+function parse(text: string): unknown {
+  if (text === '') return null;
+  try {
+    return JSON.parse(keepLongNumbers(text));
+  } catch {
+    return null;
+  }
+}
+
+const STRING_OR_LONG_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/** Puts numbers of 16 digits and more into quotes. */
+export function keepLongNumbers(json: string): string {
+  return json.replace(STRING_OR_LONG_NUMBER, (match) => (match[0] === '"' ? match : `"${match}"`));
+}
+
+function isProblem(data: unknown): data is Problem {
+  return typeof data === 'object' && data !== null && 'code' in data && 'detail' in data;
+}
+
+function createProblem(status: number): Problem {
+  const detail = `the host answered with the status ${status} and no explanation`;
+  return {
+    status,
+    code: 'unexpected_answer',
+    title: 'Unexpected answer',
+    detail,
+    request_id: null,
+  };
+}
+
+const UNREACHABLE: Problem = {
+  status: 0,
+  code: 'unreachable',
+  title: 'Host not reachable',
+  detail: 'the host does not answer',
+  request_id: null,
+  next_actions: ['check that the host is running and that you are connected, then try again'],
+};

@@ -1,0 +1,43 @@
+import type { JSX } from 'preact';
+import { session } from './api.js';
+import { Layout } from './layout.js';
+import { ApiPage } from './pages/api.js';
+import { AuditPage } from './pages/audit.js';
+import { CallsPage } from './pages/calls.js';
+import { ExplainPage } from './pages/explain.js';
+import { ModulesPage } from './pages/modules.js';
+import { Overview } from './pages/overview.js';
+import { PluginsPage } from './pages/plugins.js';
+import { SignIn } from './pages/sign-in.js';
+import { query, segments } from './router.js';
+import { Empty, Loading, PageHead, useTitleFocus } from './ui/parts.js';
+
+const PAGES: Readonly<Record<string, () => JSX.Element>> = {
+  '': Overview,
+  modules: ModulesPage,
+  calls: CallsPage,
+  explain: ExplainPage,
+  audit: AuditPage,
+  api: ApiPage,
+  plugins: PluginsPage,
+};
+
+export function App() {
+  const [page = ''] = segments.value;
+  useTitleFocus(segments.value.join('/'));
+  if (session.value === undefined) return <Loading />;
+  if (session.value === null) return <SignIn />;
+  const Page = Object.hasOwn(PAGES, page) ? PAGES[page] : undefined;
+  // Another question is another page: the form starts with it.
+  const key = page === 'explain' ? String(query.value.get('request_id')) : page;
+  return <Layout>{Page ? <Page key={key} /> : <NotFound />}</Layout>;
+}
+
+function NotFound() {
+  return (
+    <>
+      <PageHead title="Page not found" />
+      <Empty title="There is no such page">Choose one from the navigation.</Empty>
+    </>
+  );
+}

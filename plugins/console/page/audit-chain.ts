@@ -1,0 +1,73 @@
+/** A row as `GET /audit` sends it. */
+export interface AuditRow {
+  readonly id: number;
+  readonly at: string;
+  readonly actor: { readonly kind: string; readonly id: string };
+  readonly module: string;
+  readonly permission: string;
+  readonly operation: string;
+  readonly target: string;
+  readonly outcome: string;
+  readonly request_id: string;
+  readonly prev: string;
+  readonly hash: string;
+}
+
+export interface ChainVerdict {
+  readonly rows: number;
+  /** The hash of the last row. */
+  readonly head: string;
+  /** What is wrong, and where; `null` if the chain is whole. */
+  readonly fault: string | null;
+}
+
+const FIRST_PREVIOUS = '0'.repeat(64);
+
+/**
+ * Computes the hash of every row again.
+ * @param readPage rows after an id, oldest first; `null` when they cannot be read
+ * @returns `null` when rows could not be read
+ */
+export async function verifyChain(
+  readPage: (
+    after: number | null,
+  ) => Promise<{ rows: readonly AuditRow[]; next_after: number | null } | null>,
+  onProgress: (rows: number) => void,
+): Promise<ChainVerdict | null> {
+  let rows = 0;
+  let head = FIRST_PREVIOUS;
+  let after: number | null = null;
+  do {
+    const page = await readPage(after);
+    if (page === null) return null;
+    for (const row of page.rows) {
+      const fault = await findFault(row, rows + 1, head);
+      if (fault !== null) return { rows, head, fault };
+      head = row.hash;
+      rows += 1;
+    }
+    onProgress(rows);
+    after = page.next_after;
+  } while (after !== null);
+  return { rows, head, fault: null };
+}
+
+async function findFault(row: AuditRow, id: number, previous: string): Promise<string | null> {
+  if (row.id !== id) return `Row ${id} is missing.`;
+  if (row.prev !== previous) return `Row ${id} does not continue row ${id - 1}.`;
+  const { hash, ...hashed } = row;
+  const bytes = new TextEncoder().encode(canonicalize(hashed));
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex === hash ? null : `Row ${id} has been changed: its hash does not fit its content.`;
+}
+
+/** RFC 8785, for values without numbers that JSON.stringify writes otherwise. */
+function canonicalize(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalize).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalize(member)}`);
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,130 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { call, holds, session } from './api.js';
+import { connection, disconnect } from './live.js';
+import { pathTo, segments } from './router.js';
+
+interface NavEntry {
+  readonly page: string;
+  readonly label: string;
+  /** The scope of the data that the page shows. */
+  readonly scope: string | null;
+}
+
+const NAVIGATION: readonly NavEntry[] = [
+  { page: '', label: 'Overview', scope: 'modgate.modules.read' },
+  { page: 'modules', label: 'Modules', scope: 'modgate.modules.read' },
+  { page: 'calls', label: 'Calls', scope: 'modgate.calls.read' },
+  { page: 'explain', label: 'Explain', scope: 'modgate.explain' },
+  { page: 'audit', label: 'Audit', scope: 'modgate.audit.read' },
+  { page: 'api', label: 'API', scope: null },
+  { page: 'plugins', label: 'Plugins', scope: 'modgate.plugins.read' },
+];
+
+const CONNECTION_TEXT = {
+  connecting: 'Connecting',
+  live: 'Live',
+  lost: 'Connection lost, trying again',
+};
+
+export function Layout({ children }: { children: ComponentChildren }) {
+  const actor = session.value?.actor;
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <div class="shell">
+        <aside>
+          <a class="brand" href={pathTo()}>
+            <Mark /> modgate
+          </a>
+          <Navigation />
+          <p class={`connection ${connection.value}`} role="status">
+            {CONNECTION_TEXT[connection.value]}
+          </p>
+        </aside>
+        <div class="column">
+          <div class="topbar">
+            <span class="who" title={actor?.scopes.join('\n') ?? ''}>
+              {actor?.kind} <b>{actor?.id}</b>
+            </span>
+            <ThemeButton />
+            <button type="button" class="quiet" onClick={() => void signOut()}>
+              Sign out
+            </button>
+          </div>
+          <main id="main" tabIndex={-1}>
+            {children}
+          </main>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Navigation() {
+  const [current = ''] = segments.value;
+  return (
+    <nav aria-label="Pages">
+      <ul>
+        {NAVIGATION.map(({ page, label, scope }) => (
+          <li key={page}>
+            {scope === null || holds(scope) ? (
+              <a
+                href={page === '' ? pathTo() : pathTo(page)}
+                {...(current === page && { 'aria-current': 'page' })}
+              >
+                {label}
+              </a>
+            ) : (
+              <span class="disabled" aria-disabled="true" title={`needs the scope ${scope}`}>
+                {label} <small>needs {scope}</small>
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+const THEMES = ['auto', 'light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+const theme = signal<Theme>('auto');
+
+/** The choice is kept by the browser. */
+export function loadTheme(): void {
+  setTheme(THEMES.find((one) => one === localStorage.getItem('modgate.theme')) ?? 'auto');
+}
+
+function setTheme(next: Theme): void {
+  theme.value = next;
+  if (next === 'auto') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = next;
+  localStorage.setItem('modgate.theme', next);
+}
+
+function ThemeButton() {
+  const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'auto';
+  return (
+    <button type="button" class="quiet" onClick={() => setTheme(next)}>
+      Theme: {theme.value}
+    </button>
+  );
+}
+
+export function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="7" />
+      <path d="M8 23V12a3 3 0 0 1 6 0v11M18 23V12a3 3 0 0 1 6 0v11M6 23h20" />
+    </svg>
+  );
+}
+
+async function signOut(): Promise<void> {
+  disconnect();
+  await call('DELETE', '/session');
+  session.value = null;
+}

@@ -1,0 +1,131 @@
+import { signal } from '@preact/signals';
+import { get, holds, session } from './api.js';
+import type { CallRecord, ModuleStatus, Problem, Sample } from './types.js';
+
+/** `lost`: the host does not answer; the browser keeps trying. */
+export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
+/** By name, then by file. `undefined` until they have been read. */
+export const modules = signal<readonly ModuleStatus[] | undefined>(undefined);
+export const modulesProblem = signal<Problem | null>(null);
+export const ignoredFiles = signal<readonly { readonly file: string; readonly reason: string }[]>(
+  [],
+);
+export const samples = signal<readonly Sample[]>([]);
+/** Changes whenever the page should read again what it shows: the host has restarted, or was lost. */
+export const epoch = signal(0);
+
+/** 15 minutes. */
+const MAX_SAMPLES = 90;
+const CALLS_LIMIT = 500;
+
+let source: EventSource | null = null;
+let boot: string | null = null;
+let isListeningToCalls = false;
+const callListeners = new Set<(calls: readonly CallRecord[]) => void>();
+
+type Changes = { changed: (Partial<ModuleStatus> & { file: string })[]; removed: string[] };
+type CountChanges = { modules: Record<string, [number, number, number, number]> };
+
+/** Follows the host until `disconnect`. */
+export function connect(): void {
+  disconnect();
+  connection.value = 'connecting';
+  source = new EventSource(`/console/api/events${isListeningToCalls ? '?calls=true' : ''}`);
+  source.addEventListener('error', () => void onError());
+  on<{ boot: string }>('hello', (event) => {
+    const isNew = boot !== null && boot !== event.boot;
+    const wasLost = connection.value === 'lost';
+    boot = event.boot;
+    connection.value = 'live';
+    if (isNew || wasLost) epoch.value += 1;
+    void readAll();
+  });
+  on<Changes>('modules', applyChanges);
+  on<CountChanges>('counts', applyCounts);
+  on<Sample>('sample', (sample) => {
+    samples.value = [...samples.value, sample].slice(-MAX_SAMPLES);
+  });
+  on<{ calls: CallRecord[] }>('calls', ({ calls }) => {
+    for (const listener of callListeners) listener(calls.slice(-CALLS_LIMIT));
+  });
+  on('session', () => {
+    session.value = null;
+  });
+}
+
+export function disconnect(): void {
+  source?.close();
+  source = null;
+}
+
+/** Called with new calls, oldest first. @returns a function that ends it */
+export function listenToCalls(listener: (calls: readonly CallRecord[]) => void): () => void {
+  callListeners.add(listener);
+  if (!isListeningToCalls) {
+    isListeningToCalls = true;
+    if (source !== null) connect();
+  }
+  return () => {
+    callListeners.delete(listener);
+    if (callListeners.size > 0) return;
+    isListeningToCalls = false;
+    if (source !== null) connect();
+  };
+}
+
+/** Reads the state of all modules again. */
+export async function readAll(): Promise<void> {
+  if (!holds('modgate.modules.read')) return;
+  const [status, history] = await Promise.all([
+    get<{ modules: ModuleStatus[]; ignored: { file: string; reason: string }[] }>('/modules'),
+    get<{ samples: Sample[] }>('/samples'),
+  ]);
+  modulesProblem.value = status.ok ? null : status.problem;
+  if (status.ok) {
+    modules.value = sort(status.data.modules);
+    ignoredFiles.value = status.data.ignored ?? [];
+  }
+  if (history.ok) samples.value = history.data.samples;
+}
+
+function on<T>(name: string, listener: (data: T) => void): void {
+  source?.addEventListener(name, (event) => listener(JSON.parse((event as MessageEvent).data)));
+}
+
+/** A browser does not try again after an answer that is no event stream, such as a 401. */
+async function onError(): Promise<void> {
+  connection.value = 'lost';
+  if (source?.readyState !== EventSource.CLOSED) return;
+  const failed = source;
+  await get('/session');
+  setTimeout(() => {
+    if (session.value && source === failed) connect();
+  }, 2000);
+}
+
+function applyChanges({ changed, removed }: Changes): void {
+  const known = new Map((modules.value ?? []).map((one) => [one.file, one]));
+  for (const file of removed) known.delete(file);
+  let isIncomplete = false;
+  for (const one of changed) {
+    const before = known.get(one.file);
+    if (before === undefined) isIncomplete = true;
+    else known.set(one.file, { ...before, ...one });
+  }
+  modules.value = sort([...known.values()]);
+  if (isIncomplete) void readAll();
+}
+
+function applyCounts({ modules: counts }: CountChanges): void {
+  modules.value = modules.value?.map((one) => {
+    const now = one.name === null ? undefined : counts[one.name];
+    if (now === undefined) return one;
+    const [calls, failed, in_flight, queued] = now;
+    return { ...one, counts: { calls, failed, in_flight, queued } };
+  });
+}
+
+function sort(all: readonly ModuleStatus[]): ModuleStatus[] {
+  const keyOf = ({ name, file }: ModuleStatus) => name ?? `\uffff${file}`;
+  return all.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}

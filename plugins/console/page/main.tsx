@@ -1,0 +1,23 @@
+import './style.css';
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { session } from './api.js';
+import { App } from './app.js';
+import { loadTheme } from './layout.js';
+import { connect, disconnect } from './live.js';
+import { loadSession } from './pages/sign-in.js';
+import { followLinks } from './router.js';
+
+loadTheme();
+followLinks();
+let connectedAs: string | null = null;
+effect(() => {
+  const id = session.value?.id ?? null;
+  if (id === connectedAs) return;
+  connectedAs = id;
+  if (id === null) disconnect();
+  else connect();
+});
+await loadSession();
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);

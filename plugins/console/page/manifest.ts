@@ -1,0 +1,64 @@
+import type { ConfigType } from './module/config-control.js';
+
+export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'json';
+
+export interface Field {
+  readonly name: string;
+  readonly label?: string;
+  readonly type: FieldType;
+  readonly required?: boolean;
+  readonly nullable?: boolean;
+}
+
+export interface Entity {
+  readonly name: string;
+  readonly label?: string;
+  readonly description?: string;
+  readonly read_capability: string;
+  readonly fields?: readonly Field[];
+}
+
+export interface Action {
+  readonly name: string;
+  readonly label?: string;
+  readonly description?: string;
+  readonly capability: string;
+  readonly danger_level?: 'low' | 'medium' | 'high';
+  readonly confirmation?: { readonly message: string; readonly required_phrase?: string };
+  readonly input_schema?: { readonly fields: readonly Field[] };
+}
+
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly capability?: string;
+  readonly summary?: string;
+  readonly deprecated?: boolean;
+}
+
+export interface ConfigField {
+  readonly service: string;
+  readonly key: string;
+  readonly type: ConfigType;
+  readonly description?: string;
+  readonly editable?: boolean;
+  readonly restart_only?: boolean;
+}
+
+/** What the pages read of a manifest. */
+export interface Manifest {
+  readonly module_id: string;
+  readonly version?: string;
+  readonly summary?: string;
+  readonly capabilities: readonly string[];
+  readonly http_routes: readonly Route[];
+  readonly admin?: { readonly entities?: readonly Entity[]; readonly actions?: readonly Action[] };
+  readonly config?: { readonly fields?: readonly ConfigField[] };
+}
+
+/** An entry of `GET /manifests`. */
+export interface NamedManifest {
+  readonly name: string;
+  readonly digest: string;
+  readonly manifest: Manifest;
+}

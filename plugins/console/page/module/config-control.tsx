@@ -1,0 +1,91 @@
+export type ConfigType =
+  | { readonly kind: 'bool' }
+  | { readonly kind: 'int' | 'float'; readonly min?: number; readonly max?: number }
+  | { readonly kind: 'string' | 'json' }
+  | { readonly kind: 'enum'; readonly values: readonly string[] };
+
+interface ConfigControlProps {
+  readonly id: string;
+  readonly type: ConfigType;
+  readonly isSecret: boolean;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+}
+
+/** One control for each type of a value. */
+export function ConfigControl({ id, type, isSecret, text, onText }: ConfigControlProps) {
+  const onInput = (event: { currentTarget: { value: string } }) =>
+    onText(event.currentTarget.value);
+  switch (type.kind) {
+    case 'bool':
+      return (
+        <select id={id} value={text} onChange={onInput}>
+          <option value="true">yes</option>
+          <option value="false">no</option>
+        </select>
+      );
+    case 'enum':
+      return (
+        <select id={id} value={text} onChange={onInput}>
+          {type.values.map((value) => (
+            <option key={value}>{value}</option>
+          ))}
+        </select>
+      );
+    case 'int':
+    case 'float':
+      return (
+        <input
+          id={id}
+          inputMode={type.kind === 'int' ? 'numeric' : 'decimal'}
+          value={text}
+          onInput={onInput}
+          aria-describedby={`${id}-help`}
+        />
+      );
+    case 'json':
+      return <textarea id={id} rows={4} value={text} onInput={onInput} />;
+    default:
+      return (
+        <input
+          id={id}
+          type={isSecret ? 'password' : 'text'}
+          autocomplete="off"
+          value={text}
+          onInput={onInput}
+        />
+      );
+  }
+}
+
+export function describeType(type: ConfigType): string {
+  if (type.kind !== 'int' && type.kind !== 'float') return type.kind;
+  const { kind, min, max } = type;
+  const name = kind === 'int' ? 'whole number' : 'number';
+  if (min !== undefined && max !== undefined) return `${name} from ${min} to ${max}`;
+  if (min !== undefined) return `${name} from ${min}`;
+  return max === undefined ? name : `${name} up to ${max}`;
+}
+
+export function toText(value: unknown, { kind }: ConfigType): string {
+  if (value === null || value === undefined) return '';
+  return kind === 'json' ? JSON.stringify(value, null, 2) : String(value);
+}
+
+/** @throws Error that says what was expected. The host validates the value again. */
+export function toValue(text: string, { kind }: ConfigType): unknown {
+  if (kind === 'bool') return text === 'true';
+  if (kind === 'json') {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new Error('expected JSON');
+    }
+  }
+  if (kind === 'int' || kind === 'float') {
+    const value = Number(text);
+    if (text.trim() === '' || !Number.isFinite(value)) throw new Error('expected a number');
+    return value;
+  }
+  return text;
+}

@@ -1,0 +1,122 @@
+import { useEffect, useState } from 'preact/hooks';
+import { get } from '../api.js';
+import { callBridge, explainDenied } from '../bridge.js';
+import { modules } from '../live.js';
+import type { Manifest, NamedManifest } from '../manifest.js';
+import type { ModuleStatus, Problem } from '../types.js';
+import { ProblemBox } from '../ui/parts.js';
+import { ActionForm } from './action-form.js';
+
+interface Contribution {
+  readonly key: string;
+  readonly label: string;
+  readonly moduleName: string;
+  readonly actionName: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+interface ContributionsProps {
+  readonly module: ModuleStatus;
+  readonly manifest: Manifest;
+  /** The slot. */
+  readonly target: string;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly onDone?: () => void;
+  /** Says so if nothing is contributed. */
+  readonly showsNone?: boolean;
+}
+
+/** What modules contribute to a slot: a button for each, which opens its action. */
+export function Contributions({
+  module,
+  manifest,
+  target,
+  context,
+  onDone,
+  showsNone = false,
+}: ContributionsProps) {
+  const permission = manifest.capabilities.find((one) => explainDenied(module, one) === null);
+  const [found, setFound] = useState<readonly Contribution[] | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [opened, setOpened] = useState<Contribution | null>(null);
+  const key = JSON.stringify(context);
+  useEffect(() => {
+    if (permission === undefined) return;
+    const abort = new AbortController();
+    setOpened(null);
+    callBridge<{ data: Contribution[] }>(
+      module,
+      permission,
+      { operation: 'contributions_resolve', target, context },
+      abort.signal,
+    ).then(
+      (answer) => {
+        setFound(answer.ok ? answer.data.data : null);
+        setProblem(answer.ok ? null : answer.problem);
+      },
+      () => {},
+    );
+    return () => abort.abort();
+  }, [module.digest, permission, target, key]);
+  if (problem) return <ProblemBox problem={problem} />;
+  if (found === null || found.length === 0)
+    return showsNone ? (
+      <p class="fine">No module contributes an action for rows of this table.</p>
+    ) : null;
+  return (
+    <>
+      <div class="row">
+        {found.map((one) => (
+          <button
+            key={one.key}
+            type="button"
+            aria-pressed={one === opened}
+            onClick={() => setOpened(one === opened ? null : one)}
+          >
+            {one.label}
+          </button>
+        ))}
+      </div>
+      {opened && <Opened one={opened} onClose={() => setOpened(null)} onDone={onDone} />}
+    </>
+  );
+}
+
+/** The action may be of another module. */
+function Opened({
+  one,
+  onClose,
+  onDone,
+}: {
+  one: Contribution;
+  onClose: () => void;
+  onDone: (() => void) | undefined;
+}) {
+  const [manifest, setManifest] = useState<NamedManifest | null>(null);
+  useEffect(() => {
+    void get<{ manifests: NamedManifest[] }>('/manifests').then((answer) => {
+      if (!answer.ok) return;
+      const { manifests } = answer.data;
+      setManifest(
+        manifests.find(
+          ({ name, manifest: { module_id: id } }) =>
+            name === one.moduleName || id === one.moduleName,
+        ) ?? null,
+      );
+    });
+  }, [one.key]);
+  const module = modules.value?.find(({ name }) => name === manifest?.name);
+  const action = manifest?.manifest.admin?.actions?.find(({ name }) => name === one.actionName);
+  if (!module || !action) return null;
+  const denied = explainDenied(module, action.capability);
+  if (denied) return <p class="fine">Not available: {denied}.</p>;
+  return (
+    <ActionForm
+      module={module}
+      action={action}
+      input={one.input}
+      onClose={onClose}
+      onDone={onDone}
+    />
+  );
+}

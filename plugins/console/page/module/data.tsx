@@ -1,0 +1,205 @@
+import { useEffect, useState } from 'preact/hooks';
+import { callBridge, explainDenied } from '../bridge.js';
+import type { Entity, Field, Manifest } from '../manifest.js';
+import { query, setQuery } from '../router.js';
+import type { ModuleStatus, Problem } from '../types.js';
+import { Card, Empty, Loading, ProblemBox } from '../ui/parts.js';
+import { type Column, Table } from '../ui/table.js';
+import { Contributions } from './contributions.js';
+import type { TabProps } from './tab-props.js';
+
+const PAGE_SIZE = 50;
+
+type Row = Readonly<Record<string, unknown>>;
+
+export function DataTab({ module, manifest }: TabProps) {
+  const entities = manifest.admin?.entities ?? [];
+  const chosen = entities.find(({ name }) => name === query.value.get('entity')) ?? entities[0];
+  if (!chosen)
+    return <Empty title="No data">The manifest of this module declares no entities.</Empty>;
+  return (
+    <>
+      {entities.length > 1 && (
+        <label class="inline">
+          Entity{' '}
+          <select
+            value={chosen.name}
+            onChange={(event) => setQuery({ entity: event.currentTarget.value })}
+          >
+            {entities.map(({ name, label }) => (
+              <option key={name} value={name}>
+                {label ?? name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <EntityTable key={chosen.name} module={module} manifest={manifest} entity={chosen} />
+    </>
+  );
+}
+
+function EntityTable({
+  module,
+  manifest,
+  entity,
+}: {
+  module: ModuleStatus;
+  manifest: Manifest;
+  entity: Entity;
+}) {
+  const denied = explainDenied(module, entity.read_capability);
+  const { rows, problem, isBusy, next, more, reload } = useRows(
+    denied === null ? module : null,
+    entity,
+  );
+  const [opened, setOpened] = useState<Row | null>(null);
+  const fields = entity.fields ?? listFields(rows ?? []);
+  const columns: Column<{ row: Row; index: number }>[] = [
+    ...fields.map((field) => ({
+      id: field.name,
+      head: field.label ?? field.name,
+      isNumber: field.type === 'integer' || field.type === 'number',
+      cell: ({ row }: { row: Row }) => formatValue(row[field.name], field),
+    })),
+    {
+      id: 'open',
+      head: 'Actions',
+      cell: ({ row }) => (
+        <button type="button" class="link" onClick={() => setOpened(row)}>
+          Show
+        </button>
+      ),
+    },
+  ];
+  return (
+    <Card
+      title={entity.label ?? entity.name}
+      tools={
+        <button type="button" disabled={denied !== null || isBusy} onClick={reload}>
+          Read again
+        </button>
+      }
+    >
+      {entity.description && <p class="fine">{entity.description}</p>}
+      {denied && <Empty title="These data cannot be shown">{denied}</Empty>}
+      {problem && <ProblemBox problem={problem} onRetry={reload} />}
+      {isBusy && !rows && <Loading />}
+      {rows?.length === 0 && <Empty title="No rows">The module has none at the moment.</Empty>}
+      {opened && (
+        <RowCard row={opened} onClose={() => setOpened(null)}>
+          <Contributions
+            module={module}
+            manifest={manifest}
+            target={`${manifest.module_id}.${entity.name}.row.actions`}
+            context={{ row: opened }}
+            onDone={reload}
+            showsNone
+          />
+        </RowCard>
+      )}
+      {rows && rows.length > 0 && (
+        <Table
+          caption={entity.label ?? entity.name}
+          columns={columns}
+          rows={rows.map((row, index) => ({ row, index }))}
+          keyOf={({ index }) => String(index)}
+        />
+      )}
+      {next !== null && (
+        <button type="button" disabled={isBusy} onClick={more}>
+          Show more
+        </button>
+      )}
+    </Card>
+  );
+}
+
+function RowCard({
+  row,
+  onClose,
+  children,
+}: {
+  row: Row;
+  onClose: () => void;
+  children: preact.ComponentChildren;
+}) {
+  return (
+    <Card
+      title="Row"
+      tools={
+        <button type="button" class="quiet" onClick={onClose}>
+          Close
+        </button>
+      }
+    >
+      <dl class="pairs">
+        {Object.entries(row).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{formatValue(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      {children}
+    </Card>
+  );
+}
+
+interface Page {
+  readonly data: readonly Row[];
+  readonly nextCursor: string | null;
+}
+
+function useRows(module: ModuleStatus | null, entity: Entity) {
+  const [rows, setRows] = useState<readonly Row[] | null>(null);
+  const [next, setNext] = useState<string | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const read = async (cursor: string | null, signal?: AbortSignal) => {
+    if (module === null) return;
+    setBusy(true);
+    const payload = {
+      operation: 'admin_data_list',
+      entity: entity.name,
+      limit: PAGE_SIZE,
+      ...(cursor !== null && { cursor }),
+    };
+    const answer = await callBridge<Page>(module, entity.read_capability, payload, signal);
+    setBusy(false);
+    setProblem(answer.ok ? null : answer.problem);
+    if (!answer.ok) return;
+    setNext(answer.data.nextCursor);
+    setRows((before) => [...(cursor === null ? [] : (before ?? [])), ...answer.data.data]);
+  };
+  useEffect(() => {
+    const abort = new AbortController();
+    read(null, abort.signal).catch(() => {});
+    return () => abort.abort();
+  }, [module?.digest, entity.name]);
+  return {
+    rows,
+    problem,
+    isBusy,
+    next,
+    more: () => void read(next),
+    reload: () => void read(null),
+  };
+}
+
+/** For an entity that declares no fields: those of its first rows. */
+function listFields(rows: readonly Row[]): Field[] {
+  const names = new Set(rows.slice(0, 20).flatMap((row) => Object.keys(row)));
+  return [...names].slice(0, 12).map((name) => ({ name, type: 'json' }));
+}
+
+/** Always text. */
+export function formatValue(value: unknown, field?: Field): string {
+  if (value === null || value === undefined) return '–';
+  if (field?.type === 'timestamp' && (typeof value === 'string' || typeof value === 'number')) {
+    const time = new Date(value);
+    return Number.isNaN(time.getTime()) ? String(value) : time.toLocaleString();
+  }
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,94 @@
+import { session } from '../api.js';
+import type { Manifest } from '../manifest.js';
+import type { ModuleStatus } from '../types.js';
+import { Card, State } from '../ui/parts.js';
+import { Table } from '../ui/table.js';
+import type { TabProps } from './tab-props.js';
+
+/** What the manifest asks for against what the descriptor grants, and the lines that would grant all. */
+export function GrantsTab({ module, manifest }: TabProps) {
+  const granted = module.console?.grants ?? [];
+  const rows = [...new Set([...manifest.capabilities, ...granted])].map((permission) => ({
+    permission,
+    isDeclared: manifest.capabilities.includes(permission),
+    isGranted: granted.includes(permission),
+    opens: listOpened(manifest, permission),
+  }));
+  const missing = rows.filter(({ isDeclared, isGranted }) => isDeclared && !isGranted);
+  const isForConsole = isGrantedHere(module);
+  return (
+    <>
+      <Table
+        caption="Grants"
+        rows={rows}
+        keyOf={({ permission }) => permission}
+        columns={[
+          {
+            id: 'permission',
+            head: 'Permission',
+            cell: ({ permission }) => <code>{permission}</code>,
+          },
+          {
+            id: 'granted',
+            head: 'Granted',
+            cell: ({ isGranted }) => <State value={isGranted ? 'granted' : 'not granted'} />,
+          },
+          {
+            id: 'declared',
+            head: 'Declared',
+            cell: ({ isDeclared }) => (isDeclared ? 'yes' : 'no: the grant opens nothing'),
+          },
+          {
+            id: 'opens',
+            head: 'Opens',
+            cell: ({ opens }) =>
+              opens.length === 0 ? (
+                <span class="fine">configuration and contributions</span>
+              ) : (
+                opens.join(', ')
+              ),
+          },
+        ]}
+      />
+      {missing.length === 0 && isForConsole ? (
+        <p class="fine">The descriptor grants this console all that the manifest declares.</p>
+      ) : (
+        <Card title={`To grant all of it, put this into ${module.file}`}>
+          <pre tabIndex={0}>{describeGrants(module, manifest)}</pre>
+          {!isForConsole && (
+            <p class="fine">
+              The descriptor does not name this console yet: <code>builtin</code> means the consoles
+              that ship with the host.
+            </p>
+          )}
+        </Card>
+      )}
+    </>
+  );
+}
+
+function isGrantedHere({ console: granted }: ModuleStatus): boolean {
+  const digest = session.value?.ui_digest ?? '';
+  return granted !== undefined && (granted.ui.includes(digest) || granted.ui.includes('builtin'));
+}
+
+function listOpened({ admin, http_routes: routes }: Manifest, permission: string): string[] {
+  const entities = (admin?.entities ?? []).filter((one) => one.read_capability === permission);
+  const actions = (admin?.actions ?? []).filter((one) => one.capability === permission);
+  const count = routes.filter(({ capability }) => capability === permission).length;
+  return [
+    ...entities.map(({ name }) => `entity ${name}`),
+    ...actions.map(({ name }) => `action ${name}`),
+    ...(count === 0 ? [] : [`${count} route${count === 1 ? '' : 's'} (by scope)`]),
+  ];
+}
+
+function describeGrants({ console: granted }: ModuleStatus, { capabilities }: Manifest): string {
+  const digest = session.value?.ui_digest;
+  const others = (granted?.ui ?? []).filter((one) => one !== 'builtin' && one !== digest);
+  return [
+    'console:',
+    `  ui: [${['builtin', ...others].join(', ')}]`,
+    `  grants: [${capabilities.join(', ')}]`,
+  ].join('\n');
+}

@@ -1,0 +1,146 @@
+import { useState } from 'preact/hooks';
+import { get } from '../api.js';
+import type { AuditRow } from '../audit-chain.js';
+import { type ChainVerdict, verifyChain } from '../audit-chain.js';
+import { modules } from '../live.js';
+import { query, setQuery } from '../router.js';
+import type { Problem } from '../types.js';
+import { Card, Empty, Loading, PageHead, ProblemBox, State, useResource } from '../ui/parts.js';
+import { Table } from '../ui/table.js';
+
+const PAGE_SIZE = 100;
+const CHAIN_PAGE = 1000;
+
+interface AuditPage {
+  readonly rows: readonly AuditRow[];
+  readonly next_after: number | null;
+}
+
+export function AuditPage() {
+  const module = query.value.get('module') ?? '';
+  const after = query.value.get('after') ?? '';
+  const parameters = new URLSearchParams({
+    limit: String(PAGE_SIZE),
+    ...(module && { module }),
+    ...(after && { after }),
+  });
+  const { data, problem, isLoading, reload } = useResource<AuditPage>(`/audit?${parameters}`);
+  return (
+    <>
+      <PageHead title="Audit">
+        <label class="inline">
+          Module{' '}
+          <select
+            value={module}
+            onChange={(event) => setQuery({ module: event.currentTarget.value, after: null })}
+          >
+            <option value="">all</option>
+            {(modules.value ?? []).flatMap(({ name }) =>
+              name === null ? [] : [<option key={name}>{name}</option>],
+            )}
+          </select>
+        </label>
+        <button type="button" onClick={reload}>
+          Read again
+        </button>
+      </PageHead>
+      <ChainCard />
+      {problem && <ProblemBox problem={problem} onRetry={reload} />}
+      {isLoading && !data && <Loading />}
+      {data?.rows.length === 0 && (
+        <Empty title="No rows">Actions and changes of the configuration leave a row here.</Empty>
+      )}
+      {data && data.rows.length > 0 && (
+        <Table
+          caption="Audit, oldest first"
+          rows={data.rows}
+          keyOf={({ id }) => String(id)}
+          columns={[
+            { id: 'id', head: 'Row', isNumber: true, cell: ({ id }) => id },
+            {
+              id: 'at',
+              head: 'Time',
+              cell: ({ at }) => <time dateTime={at}>{new Date(at).toLocaleString()}</time>,
+            },
+            { id: 'actor', head: 'Actor', cell: ({ actor }) => `${actor.kind}:${actor.id}` },
+            { id: 'module', head: 'Module', cell: (row) => row.module },
+            {
+              id: 'operation',
+              head: 'Operation',
+              cell: ({ operation, target }) => (
+                <>
+                  {operation} <code>{target}</code>
+                </>
+              ),
+            },
+            { id: 'outcome', head: 'Outcome', cell: ({ outcome }) => <State value={outcome} /> },
+            { id: 'request', head: 'Request', cell: ({ request_id: id }) => <code>{id}</code> },
+          ]}
+        />
+      )}
+      <div class="row">
+        {after !== '' && (
+          <button type="button" onClick={() => setQuery({ after: null })}>
+            First rows
+          </button>
+        )}
+        {data?.next_after != null && (
+          <button type="button" onClick={() => setQuery({ after: String(data.next_after) })}>
+            Newer rows
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The browser computes every hash itself: the host is not asked whether its chain is whole. */
+function ChainCard() {
+  const [progress, setProgress] = useState<number | null>(null);
+  const [verdict, setVerdict] = useState<ChainVerdict | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const verify = async () => {
+    setVerdict(null);
+    setProblem(null);
+    setProgress(0);
+    const found = await verifyChain(async (after) => {
+      const answer = await get<AuditPage>(
+        `/audit?limit=${CHAIN_PAGE}${after === null ? '' : `&after=${after}`}`,
+      );
+      if (!answer.ok) setProblem(answer.problem);
+      return answer.ok ? answer.data : null;
+    }, setProgress);
+    setProgress(null);
+    setVerdict(found);
+  };
+  return (
+    <Card
+      title="Chain of hashes"
+      tools={
+        <button type="button" disabled={progress !== null} onClick={() => void verify()}>
+          Verify chain
+        </button>
+      }
+    >
+      <p class="fine">
+        Each row contains the hash of the row before. Your browser computes all of them again.
+      </p>
+      {progress !== null && <p role="status">{progress.toLocaleString('en')} rows verified…</p>}
+      {problem && <ProblemBox problem={problem} />}
+      {verdict && (
+        <p role="status">
+          {verdict.fault === null ? (
+            <>
+              <State value="success" /> {verdict.rows.toLocaleString('en')} rows form one chain.
+              Last hash <code>{verdict.head}</code>
+            </>
+          ) : (
+            <>
+              <State value="failed" /> {verdict.fault}
+            </>
+          )}
+        </p>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,239 @@
+import { useState } from 'preact/hooks';
+import { type Answer, call } from '../api.js';
+import { pathTo, query, setQuery } from '../router.js';
+import type { CallRecord } from '../types.js';
+import {
+  Card,
+  Empty,
+  Loading,
+  PageHead,
+  ProblemBox,
+  State,
+  Status,
+  useResource,
+} from '../ui/parts.js';
+import { Table } from '../ui/table.js';
+import { nameActor } from './calls.js';
+
+interface Check {
+  readonly check: string;
+  readonly outcome: 'pass' | 'fail' | 'unknown';
+  readonly status: number | null;
+  readonly detail: string;
+  readonly next_actions: readonly string[];
+}
+
+interface Explanation {
+  readonly method: string;
+  readonly target: string;
+  readonly verdict: { readonly status: number | null; readonly detail: string };
+  readonly actor: { readonly kind: string; readonly id: string } | null;
+  readonly path: { readonly forward_target: string | null };
+  readonly checks: readonly Check[];
+  readonly module: { readonly name: string; readonly file: string } | null;
+  readonly route: {
+    readonly method: string;
+    readonly declared_path: string;
+    readonly capability: string | null;
+  } | null;
+  readonly headers: readonly {
+    readonly name: string;
+    readonly value: string | null;
+    readonly from: string;
+  }[];
+  readonly limits: readonly {
+    readonly name: string;
+    readonly value: number | string;
+    readonly source: string | null;
+  }[];
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+export function ExplainPage() {
+  const requestId = query.value.get('request_id');
+  return (
+    <>
+      <PageHead title="Explain" />
+      {requestId ? <ExplainedCalls requestId={requestId} /> : <ExplainForm />}
+    </>
+  );
+}
+
+function ExplainForm() {
+  const [method, setMethod] = useState(query.value.get('method') ?? 'GET');
+  const [target, setTarget] = useState(query.value.get('target') ?? '/modules/');
+  const [token, setToken] = useState('');
+  const [answer, setAnswer] = useState<Answer<Explanation> | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const explain = async () => {
+    setBusy(true);
+    setQuery({ method, target });
+    const parameters = new URLSearchParams({ method, target });
+    const headers = token === '' ? {} : { 'modgate-explain-as': token };
+    setAnswer(await call<Explanation>('GET', `/explain?${parameters}`, { headers }));
+    setToken('');
+    setBusy(false);
+  };
+  return (
+    <>
+      <Card>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void explain();
+          }}
+        >
+          <div class="row">
+            <label>
+              Method
+              <select value={method} onChange={(event) => setMethod(event.currentTarget.value)}>
+                {METHODS.map((one) => (
+                  <option key={one}>{one}</option>
+                ))}
+              </select>
+            </label>
+            <label class="grow">
+              Path, as a caller sends it
+              <input
+                required
+                value={target}
+                onInput={(event) => setTarget(event.currentTarget.value)}
+              />
+            </label>
+          </div>
+          <label>
+            As whom
+            <span class="help">
+              the token of another caller; empty: you. It is sent once and not kept.
+            </span>
+            <input
+              type="password"
+              autocomplete="off"
+              value={token}
+              onInput={(event) => setToken(event.currentTarget.value)}
+            />
+          </label>
+          <div class="row">
+            <button type="submit" class="primary" disabled={isBusy}>
+              Explain
+            </button>
+          </div>
+        </form>
+      </Card>
+      {answer && !answer.ok && <ProblemBox problem={answer.problem} />}
+      {answer?.ok && <Decision explanation={answer.data} />}
+    </>
+  );
+}
+
+const OUTCOMES = { pass: 'allow', fail: 'deny', unknown: 'unknown' };
+
+function Decision({ explanation }: { explanation: Explanation }) {
+  const { verdict, checks, actor, module, route, path, headers, limits } = explanation;
+  return (
+    <>
+      <Card title="Decision">
+        <p role="status">
+          {verdict.status !== null && <Status value={verdict.status} />} {verdict.detail}
+        </p>
+        <dl class="pairs">
+          <div>
+            <dt>Actor</dt>
+            <dd>{actor ? `${actor.kind}:${actor.id}` : 'none'}</dd>
+          </div>
+          <div>
+            <dt>Module</dt>
+            <dd>{module ? <a href={pathTo('modules', module.name)}>{module.name}</a> : 'none'}</dd>
+          </div>
+          <div>
+            <dt>Route</dt>
+            <dd>{route ? <code>{`${route.method} ${route.declared_path}`}</code> : 'none'}</dd>
+          </div>
+          <div>
+            <dt>Capability</dt>
+            <dd>{route?.capability ?? 'none'}</dd>
+          </div>
+          <div>
+            <dt>Provider gets</dt>
+            <dd>{path.forward_target ? <code>{path.forward_target}</code> : 'nothing'}</dd>
+          </div>
+        </dl>
+      </Card>
+      <Card title="Step by step">
+        <ol class="steps">
+          {checks.map(({ check, outcome, status, detail, next_actions: next }) => (
+            <li key={check}>
+              <b>{check}</b> <State value={OUTCOMES[outcome]} />{' '}
+              {status !== null && <Status value={status} />}
+              <p class="fine">{detail}</p>
+              {next.length > 0 && <p class="fine next">{next.join('; ')}</p>}
+            </li>
+          ))}
+        </ol>
+      </Card>
+      {headers.length > 0 && (
+        <Table
+          caption="Headers to the provider"
+          rows={headers}
+          keyOf={({ name }) => name}
+          columns={[
+            { id: 'name', head: 'Header to the provider', cell: ({ name }) => <code>{name}</code> },
+            {
+              id: 'value',
+              head: 'Value',
+              cell: ({ value }) => value ?? <span class="fine">not shown</span>,
+            },
+            { id: 'from', head: 'From', cell: ({ from }) => from },
+          ]}
+        />
+      )}
+      {limits.length > 0 && (
+        <Table
+          caption="Limits"
+          rows={limits}
+          keyOf={({ name }) => name}
+          columns={[
+            { id: 'name', head: 'Limit', cell: ({ name }) => <code>{name}</code> },
+            { id: 'value', head: 'Value', cell: ({ value }) => value },
+            { id: 'source', head: 'Where it is set', cell: ({ source }) => source ?? '–' },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+/** The calls with a request ID, and the way to the decision for the same route. */
+function ExplainedCalls({ requestId }: { requestId: string }) {
+  const { data, problem, isLoading, reload } = useResource<{ calls: CallRecord[] }>(
+    `/explain?${new URLSearchParams({ request_id: requestId })}`,
+  );
+  return (
+    <Card title={`Calls with the request ID ${requestId}`}>
+      {problem && <ProblemBox problem={problem} onRetry={reload} />}
+      {isLoading && <Loading />}
+      {data?.calls.length === 0 && <Empty title="No call has this ID" />}
+      {data?.calls.map((one) => (
+        <div key={one.at}>
+          <p>
+            <Status value={one.status} /> <code>{`${one.method} ${one.route ?? ''}`}</code>{' '}
+            {nameActor(one.actor)}
+          </p>
+          <p class="fine">
+            {one.failure ?? 'no failure'} {one.failure_detail && <>: {one.failure_detail}</>} ·{' '}
+            {one.attempts} attempts{one.endpoint && <> · {one.endpoint}</>} ·{' '}
+            {one.duration_ms.toFixed(1)} ms
+          </p>
+          {one.module && one.route && (
+            <a
+              href={`${pathTo('explain')}?${new URLSearchParams({ method: one.method, target: `/modules/${encodeURIComponent(one.module)}/http${one.route}` })}`}
+            >
+              Explain how the host decides for this route
+            </a>
+          )}
+        </div>
+      ))}
+    </Card>
+  );
+}

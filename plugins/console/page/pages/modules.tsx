@@ -1,0 +1,165 @@
+import { ignoredFiles, modules, modulesProblem, readAll } from '../live.js';
+import { pathTo, query, segments, setQuery } from '../router.js';
+import type { ModuleStatus } from '../types.js';
+import { Empty, Loading, Moment, PageHead, ProblemBox, State } from '../ui/parts.js';
+import { type Column, Table } from '../ui/table.js';
+import { ModulePage } from './module.js';
+
+const COLUMNS: readonly Column<ModuleStatus>[] = [
+  {
+    id: 'name',
+    head: 'Name',
+    cell: ({ name, file }) =>
+      name === null ? <code>{file}</code> : <a href={pathTo('modules', name)}>{name}</a>,
+    sortBy: ({ name, file }) => name ?? file,
+  },
+  {
+    id: 'state',
+    head: 'State',
+    cell: ({ state }) => <State value={state} />,
+    sortBy: ({ state }) => state,
+  },
+  {
+    id: 'reason',
+    head: 'Reason',
+    cell: ({ reason, hint }) => (
+      <span class="clip" title={[reason, hint].filter(Boolean).join('\n')}>
+        {reason}
+      </span>
+    ),
+  },
+  {
+    id: 'calls',
+    head: 'Calls',
+    isNumber: true,
+    cell: ({ counts }) => counts.calls.toLocaleString('en'),
+    sortBy: ({ counts }) => counts.calls,
+  },
+  {
+    id: 'failed',
+    head: 'Failures',
+    isNumber: true,
+    cell: ({ counts }) => counts.failed.toLocaleString('en'),
+    sortBy: ({ counts }) => counts.failed,
+  },
+  {
+    id: 'in_flight',
+    head: 'In flight',
+    isNumber: true,
+    cell: ({ counts }) => counts.in_flight,
+    sortBy: ({ counts }) => counts.in_flight,
+  },
+  {
+    id: 'since',
+    head: 'Since',
+    cell: ({ since }) => <Moment at={since} />,
+    sortBy: ({ since }) => since,
+  },
+];
+
+export function ModulesPage() {
+  const [, name] = segments.value;
+  return name === undefined ? <ModuleList /> : <ModulePage name={name} />;
+}
+
+function ModuleList() {
+  const all = modules.value;
+  const find = query.value.get('find') ?? '';
+  const state = query.value.get('state') ?? '';
+  const by = query.value.get('sort') ?? 'name';
+  const isDescending = query.value.get('order') === 'desc';
+  const found = all?.filter(
+    (one) => (state === '' || one.state === state) && matches(one, find.toLowerCase()),
+  );
+  const rows = found && sortRows(found, by, isDescending);
+  const states = [...new Set(all?.map((one) => one.state))].sort();
+  return (
+    <>
+      <PageHead title="Modules">
+        <label class="inline">
+          <span class="hidden">Find</span>
+          <input
+            type="search"
+            placeholder="Find by name, file or reason"
+            value={find}
+            onInput={(event) => setQuery({ find: event.currentTarget.value })}
+          />
+        </label>
+        <label class="inline">
+          State{' '}
+          <select
+            value={state}
+            onChange={(event) => setQuery({ state: event.currentTarget.value })}
+          >
+            <option value="">all</option>
+            {states.map((one) => (
+              <option key={one} value={one}>
+                {one.replaceAll('_', ' ')}
+              </option>
+            ))}
+          </select>
+        </label>
+      </PageHead>
+      {modulesProblem.value && (
+        <ProblemBox problem={modulesProblem.value} onRetry={() => void readAll()} />
+      )}
+      {rows === undefined && !modulesProblem.value && <Loading />}
+      {all?.length === 0 && (
+        <Empty title="No modules yet">
+          Drop a descriptor into modules.d; it appears here at once.
+        </Empty>
+      )}
+      {all !== undefined && all.length > 0 && rows?.length === 0 && (
+        <Empty title="Nothing matches">Change what you look for.</Empty>
+      )}
+      {rows !== undefined && rows.length > 0 && (
+        <>
+          <p class="fine" role="status">
+            {rows.length === all?.length
+              ? `${rows.length} modules`
+              : `${rows.length} of ${all?.length} modules`}
+          </p>
+          <Table
+            caption="Modules"
+            columns={COLUMNS}
+            rows={rows}
+            keyOf={({ file }) => file}
+            sort={{ by, isDescending }}
+            onSort={(id) =>
+              setQuery({ sort: id, order: by === id && !isDescending ? 'desc' : null })
+            }
+          />
+        </>
+      )}
+      {ignoredFiles.value.length > 0 && (
+        <details>
+          <summary>{ignoredFiles.value.length} files in the folder are ignored</summary>
+          <ul>
+            {ignoredFiles.value.map(({ file, reason }) => (
+              <li key={file}>
+                <code>{file}</code> {reason}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+function matches({ name, file, reason }: ModuleStatus, find: string): boolean {
+  return find === '' || [name, file, reason].some((text) => text?.toLowerCase().includes(find));
+}
+
+function sortRows(
+  rows: readonly ModuleStatus[],
+  by: string,
+  isDescending: boolean,
+): ModuleStatus[] {
+  const sortBy = COLUMNS.find(({ id }) => id === by)?.sortBy ?? (({ name }) => name ?? '');
+  const sign = isDescending ? -1 : 1;
+  return rows.toSorted((a, b) => {
+    const [x, y] = [sortBy(a), sortBy(b)];
+    return x === y ? 0 : x < y ? -sign : sign;
+  });
+}

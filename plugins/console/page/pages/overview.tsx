@@ -1,0 +1,150 @@
+import { modules, modulesProblem, readAll, samples } from '../live.js';
+import { pathTo } from '../router.js';
+import type { ModuleStatus } from '../types.js';
+import { RateChart } from '../ui/chart.js';
+import {
+  Card,
+  Empty,
+  Loading,
+  Moment,
+  PageHead,
+  ProblemBox,
+  State,
+  useResource,
+} from '../ui/parts.js';
+
+const MAX_LISTED = 20;
+
+interface HostFacts {
+  readonly version: string;
+  readonly node?: string;
+  readonly started_at?: string;
+  readonly workers?: number;
+}
+
+export function Overview() {
+  const { data: host } = useResource<HostFacts>('/host');
+  return (
+    <>
+      <PageHead title="Overview" />
+      {modulesProblem.value && (
+        <ProblemBox problem={modulesProblem.value} onRetry={() => void readAll()} />
+      )}
+      {modules.value === undefined && !modulesProblem.value && <Loading />}
+      {modules.value && <Facts all={modules.value} host={host} />}
+      <Card title="Calls, last 15 minutes">
+        {samples.value.length > 1 ? (
+          <RateChart samples={samples.value} />
+        ) : (
+          <Empty title="No figures yet">They appear here within 20 seconds.</Empty>
+        )}
+      </Card>
+      {modules.value && (
+        <div class="grid">
+          <Troubled all={modules.value} />
+          <Breakers all={modules.value} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Facts({ all, host }: { all: readonly ModuleStatus[]; host: HostFacts | undefined }) {
+  const byState = Map.groupBy(all, ({ state }) => state);
+  const sum = (name: 'calls' | 'failed' | 'in_flight') =>
+    all.reduce((total, { counts }) => total + counts[name], 0);
+  return (
+    <dl class="facts">
+      <div>
+        <dt>Modules</dt>
+        <dd>{all.length}</dd>
+        <dd class="states">
+          {[...byState].map(([state, list]) => (
+            <a key={state} href={`${pathTo('modules')}?state=${encodeURIComponent(state)}`}>
+              <State value={state} /> {list.length}
+            </a>
+          ))}
+        </dd>
+      </div>
+      <div>
+        <dt>Calls</dt>
+        <dd>{sum('calls').toLocaleString('en')}</dd>
+        <dd class="fine">{sum('failed').toLocaleString('en')} failed</dd>
+      </div>
+      <div>
+        <dt>In flight</dt>
+        <dd>{sum('in_flight')}</dd>
+      </div>
+      <div>
+        <dt>Host</dt>
+        <dd>{host?.version ?? '…'}</dd>
+        <dd class="fine">
+          {host?.started_at && (
+            <>
+              started <Moment at={host.started_at} />
+            </>
+          )}
+          {host?.workers !== undefined && host.workers > 1 && <> · {host.workers} workers</>}
+          {host?.node && <> · Node {host.node.replace(/^v/, '')}</>}
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+const HEALTHY = new Set(['live', 'disabled']);
+
+/** Modules that do not serve, or whose last change was not taken. */
+function Troubled({ all }: { all: readonly ModuleStatus[] }) {
+  const troubled = all.filter(
+    ({ state, reason }) => !HEALTHY.has(state) || (state === 'live' && reason !== null),
+  );
+  return (
+    <Card title="Needs attention">
+      {troubled.length === 0 && (
+        <Empty title="Every module serves">Failed reloads and modules that wait appear here.</Empty>
+      )}
+      <ul class="plain">
+        {troubled.slice(0, MAX_LISTED).map(({ name, file, state, reason, hint, since }) => (
+          <li key={file}>
+            {name === null ? <code>{file}</code> : <a href={pathTo('modules', name)}>{name}</a>}{' '}
+            <State value={state} /> <Moment at={since} />
+            {reason && <p class="fine">{reason}</p>}
+            {hint && <p class="fine next">{hint}</p>}
+          </li>
+        ))}
+      </ul>
+      {troubled.length > MAX_LISTED && (
+        <p class="fine">and {troubled.length - MAX_LISTED} more, see Modules</p>
+      )}
+    </Card>
+  );
+}
+
+function Breakers({ all }: { all: readonly ModuleStatus[] }) {
+  const open = all.flatMap(({ name, endpoints }) =>
+    endpoints.flatMap(({ endpoint, state, routes = [] }) => [
+      ...(state === 'closed' || state === 'up' ? [] : [{ name, endpoint, state, route: '' }]),
+      ...routes.map((one) => ({ name, endpoint, state: one.state, route: one.route })),
+    ]),
+  );
+  return (
+    <Card title="Open breakers">
+      {open.length === 0 && (
+        <Empty title="None is open">
+          A breaker opens when an endpoint or a route of it fails too often.
+        </Empty>
+      )}
+      <ul class="plain">
+        {open.map(({ name, endpoint, state, route }) => (
+          <li key={`${name} ${endpoint} ${route}`}>
+            {name && <a href={pathTo('modules', name)}>{name}</a>} <State value={state} />
+            <p class="fine">
+              <code>{endpoint}</code> {route && <code>{route}</code>}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,103 @@
+import { useState } from 'preact/hooks';
+import { call, get, session } from '../api.js';
+import { Mark } from '../layout.js';
+import { query } from '../router.js';
+import type { Problem, Session, SignInMethods } from '../types.js';
+import { Loading, PageHead, ProblemBox, useResource } from '../ui/parts.js';
+
+/** Why a sign-in by OpenID Connect came back without a session. */
+const OUTCOMES: Readonly<Record<string, string>> = {
+  denied:
+    'The sign-in was denied by the provider of identities, or your account may not use this host.',
+  expired: 'The sign-in took too long. Start again.',
+  failed: 'The sign-in failed. Start again, or ask the people who run this host.',
+  unavailable: 'The provider of identities does not answer. Try again later.',
+};
+
+export function SignIn() {
+  const { data: methods, problem, reload } = useResource<SignInMethods>('/sign-in');
+  const outcome = query.value.get('sign_in');
+  return (
+    <main class="sign-in">
+      <Mark />
+      <PageHead title="Sign in" />
+      {outcome && (
+        <p class="problem" role="alert">
+          {OUTCOMES[outcome] ?? OUTCOMES['failed']}
+        </p>
+      )}
+      {problem && <ProblemBox problem={problem} onRetry={reload} />}
+      {!methods && !problem && <Loading />}
+      {methods && !methods.available && (
+        <p class="problem" role="alert">
+          {methods.reason}
+        </p>
+      )}
+      {methods?.available && <Methods methods={methods} />}
+    </main>
+  );
+}
+
+function Methods({ methods: { developer, oidc } }: { methods: SignInMethods }) {
+  const [token, setToken] = useState('');
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const signIn = async (path: string, body?: object) => {
+    setBusy(true);
+    const answer = await call('POST', path, body ? { body } : {});
+    setBusy(false);
+    setToken('');
+    setProblem(answer.ok ? null : answer.problem);
+    if (answer.ok) await loadSession();
+  };
+  return (
+    <>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void signIn('/session', { token });
+        }}
+      >
+        <label>
+          Token
+          <input
+            type="password"
+            autocomplete="off"
+            required
+            value={token}
+            onInput={(event) => setToken(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="primary" disabled={isBusy || token === ''}>
+          Sign in
+        </button>
+      </form>
+      {oidc.map(({ issuer, name }) => (
+        <a
+          key={issuer}
+          class="button"
+          href={`/console/api/oidc/start?${new URLSearchParams({ issuer, return: returnPath() })}`}
+        >
+          Sign in with {name}
+        </a>
+      ))}
+      {developer && (
+        <button type="button" disabled={isBusy} onClick={() => void signIn('/session/developer')}>
+          Sign in as developer
+        </button>
+      )}
+      {problem && <ProblemBox problem={problem} />}
+    </>
+  );
+}
+
+export async function loadSession(): Promise<void> {
+  const answer = await get<Session>('/session');
+  session.value = answer.ok ? answer.data : null;
+}
+
+function returnPath(): string {
+  const here = new URL(location.href);
+  here.searchParams.delete('sign_in');
+  return here.pathname + here.search;
+}

@@ -1,0 +1,191 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { type Answer, get } from '../api.js';
+import { epoch } from '../live.js';
+import type { Problem } from '../types.js';
+
+/** The heading of a page; it gets the focus when the page opens, so that a screen reader says where one is. */
+export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
+  useEffect(() => {
+    document.title = `${title} · modgate`;
+  }, [title]);
+  return (
+    <header class="page-head">
+      <h1 tabIndex={-1}>{title}</h1>
+      {children && <div class="page-tools">{children}</div>}
+    </header>
+  );
+}
+
+export function Card({
+  title,
+  tools,
+  children,
+}: {
+  title?: string;
+  tools?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <section class="card">
+      {(title || tools) && (
+        <header class="card-head">
+          {title && <h2>{title}</h2>}
+          {tools}
+        </header>
+      )}
+      {children}
+    </section>
+  );
+}
+
+/** Why something failed, with all that helps to look into it. */
+export function ProblemBox({ problem, onRetry }: { problem: Problem; onRetry?: () => void }) {
+  const {
+    title,
+    detail,
+    code,
+    status,
+    request_id: requestId,
+    errors,
+    next_actions: next,
+  } = problem;
+  return (
+    <div class="problem" role="alert">
+      <strong>{title}</strong>
+      <p>{detail}</p>
+      {errors && errors.length > 0 && (
+        <ul>
+          {errors.map(({ field, reason }) => (
+            <li key={`${field} ${reason}`}>
+              <code>{field}</code> {reason}
+            </li>
+          ))}
+        </ul>
+      )}
+      {next && next.length > 0 && <p class="next">What to do: {next.join('; ')}.</p>}
+      <p class="fine">
+        <code>{code}</code>
+        {status > 0 && <> · {status}</>}
+        {requestId && (
+          <>
+            {' '}
+            · request <code>{requestId}</code>
+          </>
+        )}
+      </p>
+      {onRetry && (
+        <button type="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <strong>{title}</strong>
+      {children && <p>{children}</p>}
+    </div>
+  );
+}
+
+export function Loading({ label = 'Loading' }: { label?: string }) {
+  return (
+    <p class="loading" role="status">
+      {label}…
+    </p>
+  );
+}
+
+const TONES: Readonly<Record<string, string>> = {
+  live: 'good',
+  closed: 'good',
+  open: 'bad',
+  half_open: 'warn',
+  waiting: 'warn',
+  rejected: 'bad',
+  failed: 'bad',
+  degraded: 'warn',
+  rolled_back: 'warn',
+  disabled: 'dim',
+  success: 'good',
+  succeeded: 'good',
+  allow: 'good',
+  allowed: 'good',
+  deny: 'bad',
+  denied: 'bad',
+};
+
+/** A state as a coloured word: never the colour alone. */
+export function State({ value }: { value: string }) {
+  return <span class={`state ${TONES[value] ?? 'dim'}`}>{value.replaceAll('_', ' ')}</span>;
+}
+
+export function Status({ value }: { value: number }) {
+  const tone = value >= 500 ? 'bad' : value >= 400 ? 'warn' : 'good';
+  return <span class={`state ${tone}`}>{value}</span>;
+}
+
+/** A moment: relative, with the exact time as a hint. */
+export function Moment({ at }: { at: string }) {
+  const time = new Date(at);
+  return (
+    <time dateTime={at} title={time.toLocaleString()}>
+      {formatAge(Date.now() - time.getTime())}
+    </time>
+  );
+}
+
+function formatAge(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
+  return `${Math.floor(seconds / 86_400)} d ago`;
+}
+
+export interface Resource<T> {
+  readonly data: T | undefined;
+  readonly problem: Problem | null;
+  readonly isLoading: boolean;
+  readonly reload: () => void;
+}
+
+/**
+ * Reads a path of the host; `null` reads nothing. The data before stay meanwhile.
+ * @param version what is read is another one when this changes
+ */
+export function useResource<T>(path: string | null, version?: string | null): Resource<T> {
+  const [count, setCount] = useState(0);
+  const [state, setState] = useState<{ path: string | null; answer: Answer<T> | null }>({
+    path: null,
+    answer: null,
+  });
+  const restarts = epoch.value;
+  useEffect(() => {
+    if (path === null) return;
+    const abort = new AbortController();
+    get<T>(path, abort.signal).then(
+      (answer) => setState({ path, answer }),
+      () => {},
+    );
+    return () => abort.abort();
+  }, [path, version, count, restarts]);
+  const { answer } = state;
+  const isCurrent = state.path === path;
+  return {
+    data: answer?.ok ? answer.data : undefined,
+    problem: isCurrent && answer !== null && !answer.ok ? answer.problem : null,
+    isLoading: path !== null && !isCurrent,
+    reload: () => setCount(count + 1),
+  };
+}
+
+export function useTitleFocus(key: string): void {
+  useEffect(() => {
+    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+  }, [key]);
+}

@@ -1,0 +1,116 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly head: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** Makes the column sortable. */
+  readonly sortBy?: (row: Row) => string | number;
+  readonly isNumber?: boolean;
+}
+
+export interface TableProps<Row> {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  readonly sort?: { readonly by: string; readonly isDescending: boolean } | undefined;
+  readonly onSort?: (by: string) => void;
+}
+
+/** Beyond so many rows only those in view are in the page. */
+const VIRTUAL_FROM = 200;
+const ROW_PX = 41;
+const MARGIN_ROWS = 20;
+
+/** A table that stays quick with 10,000 rows. */
+export function Table<Row>({ caption, columns, rows, keyOf, sort, onSort }: TableProps<Row>) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const isVirtual = rows.length > VIRTUAL_FROM;
+  const [from, to] = useVisibleRows(body, rows.length, isVirtual);
+  const shown = isVirtual ? rows.slice(from, to) : rows;
+  return (
+    <section class="table-box" aria-label={caption} tabIndex={0}>
+      <table aria-rowcount={rows.length + 1}>
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ id, head, sortBy, isNumber }) => (
+              <th
+                key={id}
+                scope="col"
+                class={isNumber ? 'number' : ''}
+                {...(sort?.by === id && {
+                  'aria-sort': sort.isDescending ? 'descending' : 'ascending',
+                })}
+              >
+                {sortBy && onSort ? (
+                  <button type="button" class="sort" onClick={() => onSort(id)}>
+                    {head}
+                    <span aria-hidden="true">
+                      {sort?.by === id ? (sort.isDescending ? ' ↓' : ' ↑') : ''}
+                    </span>
+                  </button>
+                ) : (
+                  head
+                )}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {isVirtual && from > 0 && <Spacer rows={from} columns={columns.length} />}
+          {shown.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ id, cell, isNumber }) => (
+                <td key={id} class={isNumber ? 'number' : ''}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          {isVirtual && to < rows.length && (
+            <Spacer rows={rows.length - to} columns={columns.length} />
+          )}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Keeps the height of rows that are not in the page. The style is set by script, which the policy allows. */
+function Spacer({ rows, columns }: { rows: number; columns: number }) {
+  return (
+    <tr class="spacer" style={{ height: `${rows * ROW_PX}px` }}>
+      <td colSpan={columns} />
+    </tr>
+  );
+}
+
+function useVisibleRows(
+  body: { current: HTMLElement | null },
+  count: number,
+  isOn: boolean,
+): [number, number] {
+  const [range, setRange] = useState<[number, number]>([0, VIRTUAL_FROM]);
+  useEffect(() => {
+    if (!isOn) return;
+    const update = () => {
+      const top = body.current?.getBoundingClientRect().top ?? 0;
+      const first = Math.max(0, Math.floor(-top / ROW_PX) - MARGIN_ROWS);
+      const visible = Math.ceil(innerHeight / ROW_PX) + 2 * MARGIN_ROWS;
+      setRange(([before, end]) =>
+        before === first && end === first + visible ? [before, end] : [first, first + visible],
+      );
+    };
+    update();
+    addEventListener('scroll', update, { passive: true });
+    addEventListener('resize', update);
+    return () => {
+      removeEventListener('scroll', update);
+      removeEventListener('resize', update);
+    };
+  }, [isOn, count]);
+  return [range[0], Math.min(range[1], count)];
+}

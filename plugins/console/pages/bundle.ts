@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+
+/** A file of the pages. */
+export interface BundledFile {
+  readonly contentType: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Compressed at build time, by content coding. */
+  readonly encoded: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+}
+
+/** The built pages: read once, because a shipped plugin does not change while the host runs. */
+export interface Bundle {
+  readonly index: BundledFile;
+  /** By name. */
+  readonly assets: ReadonlyMap<string, BundledFile>;
+  /** Over all files, `sha256:` and hex: the UI artifact digest at the console bridge. */
+  readonly digest: string;
+}
+
+const INDEX = 'index.html';
+const ASSETS = 'assets';
+const NAME = /^[A-Za-z0-9._-]{1,128}$/;
+const MAX_FILES = 600;
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.woff2': 'font/woff2',
+};
+
+/** By suffix, the best first. */
+const CODINGS: readonly (readonly [suffix: string, coding: string])[] = [
+  ['.br', 'br'],
+  ['.gz', 'gzip'],
+];
+
+/** @returns `null` where the pages are not built. */
+export function readBundle(folder: string): Bundle | null {
+  if (!existsSync(join(folder, INDEX))) return null;
+  const index = readFile(join(folder, INDEX));
+  const assetsFolder = join(folder, ASSETS);
+  const names = existsSync(assetsFolder) ? readdirSync(assetsFolder) : [];
+  if (names.length > MAX_FILES) throw new Error(`the pages have more than ${MAX_FILES} files`);
+  const assets = new Map<string, BundledFile>();
+  for (const name of names.filter(isAsset).toSorted()) {
+    assets.set(name, readFile(join(assetsFolder, name)));
+  }
+  return { index, assets, digest: digestOf(index, assets) };
+}
+
+/** Whether it is a file of its own, and not the compressed form of another. */
+function isAsset(name: string): boolean {
+  return NAME.test(name) && !CODINGS.some(([suffix]) => name.endsWith(suffix));
+}
+
+function readFile(path: string): BundledFile {
+  const encoded = CODINGS.flatMap(([suffix, coding]) =>
+    existsSync(path + suffix) ? [[coding, readBytes(path + suffix)] as const] : [],
+  );
+  return {
+    contentType: TYPES[extname(path)] ?? 'application/octet-stream',
+    bytes: readBytes(path),
+    encoded: new Map(encoded),
+  };
+}
+
+function readBytes(path: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(readFileSync(path));
+}
+
+function digestOf(index: BundledFile, assets: ReadonlyMap<string, BundledFile>): string {
+  const hash = createHash('sha256');
+  for (const [name, { bytes }] of [[INDEX, index] as const, ...assets]) {
+    hash.update(`${name} ${bytes.length}\n`).update(bytes);
+  }
+  return `sha256:${hash.digest('hex')}`;
+}

@@ -1,0 +1,62 @@
+/** A cookie of the console. Its name and attributes follow from the origin of the host. */
+interface CookieKind {
+  /** `__Host-` is added under https. */
+  readonly name: string;
+  /** On loopback; under https the prefix requires `/`. */
+  readonly path: string;
+  readonly sameSite: 'Strict' | 'Lax';
+}
+
+export const SESSION_COOKIE: CookieKind = { name: 'modgate', path: '/console', sameSite: 'Strict' };
+
+/** Sent back with the navigation from the issuer, which is another site. */
+export const OIDC_COOKIE: CookieKind = {
+  name: 'modgate-oidc',
+  path: '/console/api/oidc',
+  sameSite: 'Lax',
+};
+
+/** @param maxAgeSeconds 0 removes the cookie; `null`: until the browser closes */
+export function formatCookie(
+  kind: CookieKind,
+  origin: string,
+  value: string,
+  maxAgeSeconds: number | null,
+): string {
+  const isSecure = isHttps(origin);
+  return [
+    `${nameOf(kind, origin)}=${value}`,
+    `Path=${isSecure ? '/' : kind.path}`,
+    ...(isSecure ? ['Secure'] : []),
+    'HttpOnly',
+    `SameSite=${kind.sameSite}`,
+    ...(maxAgeSeconds === null ? [] : [`Max-Age=${maxAgeSeconds}`]),
+  ].join('; ');
+}
+
+/**
+ * The value of the cookie; `null` without it, and with two of them: another application on the same host name
+ * could have set one.
+ */
+export function readCookie(
+  kind: CookieKind,
+  origin: string | null,
+  header: string | null,
+): string | null {
+  if (origin === null || header === null) return null;
+  const prefix = `${nameOf(kind, origin)}=`;
+  const found = header
+    .split(/[;,]/)
+    .map((part) => part.trim())
+    .filter((part) => part.startsWith(prefix));
+  const [only] = found;
+  return only === undefined || found.length > 1 ? null : only.slice(prefix.length);
+}
+
+function nameOf({ name }: CookieKind, origin: string): string {
+  return isHttps(origin) ? `__Host-${name}` : name;
+}
+
+function isHttps(origin: string): boolean {
+  return origin.startsWith('https:');
+}

@@ -1,0 +1,232 @@
+import {
+  type Actor,
+  isSurfaceError,
+  type SurfaceContext,
+  SurfaceError,
+  type SurfaceRecord,
+} from '../../../core/contract/index.js';
+import {
+  createCookieValue,
+  createSessionId,
+  decryptToken,
+  encryptToken,
+  parseSessionRecord,
+  recordKey,
+  SESSION_PREFIX,
+  type SessionRecord,
+  type SignInKind,
+} from './session-record.js';
+import { readTokenExpiry } from './token-expiry.js';
+
+export const IDLE_MS = 30 * 60_000;
+const MAX_AGE_MS = 8 * 3_600_000;
+/** How long an answer of the authenticators counts. */
+const VERIFY_MS = 30_000;
+/** How long a session stays valid while an authenticator does not answer. */
+const UNVERIFIED_MS = 10 * 60_000;
+const MAX_PER_ACTOR = 20;
+/** Sessions of this process; the store has the others. */
+const MAX_KNOWN = 10_000;
+
+/** A session that is valid now. */
+export interface Session {
+  /** Of its record. */
+  readonly key: string;
+  readonly record: SessionRecord;
+  /** Made by the host. */
+  readonly actor: Actor;
+  /** When it ends without further use. Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+export type EndReason = 'signed_out' | 'expired' | 'revoked';
+
+/** What this process knows beyond the record. */
+interface Known {
+  readonly actor: Actor;
+  /** When the authenticators last knew the token. */
+  readonly verifiedAt: number;
+  /** When they were last asked. */
+  readonly askedAt: number;
+  readonly usedAt: number;
+}
+
+export type SessionsContext = Pick<SurfaceContext, 'authenticate' | 'records'>;
+
+/** The sessions of the console. */
+export class Sessions {
+  readonly #context: SessionsContext;
+  readonly #now: () => number;
+  readonly #known = new Map<string, Known>();
+  /** By the key of the record. */
+  readonly #onEnd = new Map<string, Set<(reason: EndReason) => void>>();
+
+  /** @param now the clock. Milliseconds since 1970 */
+  constructor(context: SessionsContext, now: () => number = Date.now) {
+    this.#context = context;
+    this.#now = now;
+  }
+
+  /**
+   * Begins a session for a bearer token.
+   * @returns the value of its cookie, always a new one; `null` for a token that is not valid.
+   * @throws SurfaceError `unavailable`.
+   */
+  async begin(token: string, via: SignInKind): Promise<string | null> {
+    const actor = await this.#context.authenticate({ scheme: 'bearer', token });
+    if (actor === null) return null;
+    await this.#makeRoom(actor);
+    const cookie = createCookieValue();
+    const key = recordKey(cookie) ?? '';
+    const now = this.#now();
+    const endsAt = Math.min(now + MAX_AGE_MS, readTokenExpiry(token) ?? Number.POSITIVE_INFINITY);
+    const record: SessionRecord = {
+      id: createSessionId(),
+      actor: { kind: actor.kind, id: actor.id },
+      via,
+      createdAt: now,
+      usedAt: now,
+      verifiedAt: now,
+      endsAt: Math.floor(endsAt),
+      token: encryptToken(token, cookie),
+    };
+    await this.#context.records.set(key, record, { expiresAt: storedUntil(record) });
+    this.#remember(key, { actor, verifiedAt: now, askedAt: now, usedAt: now });
+    return cookie;
+  }
+
+  /**
+   * The session of a cookie; `null` if there is none, or it has ended.
+   * @param isUse whether this prolongs it
+   * @throws SurfaceError `unavailable` while the store does not answer, or nothing is known of the actor yet.
+   */
+  async find(cookie: string, isUse: boolean): Promise<Session | null> {
+    const key = recordKey(cookie);
+    if (key === null) return null;
+    const record = parseSessionRecord((await this.#context.records.get(key))?.value ?? null);
+    if (record === null) {
+      this.#announceEnd(key, 'revoked');
+      return null;
+    }
+    const now = this.#now();
+    const known = this.#known.get(key) ?? null;
+    const usedAt = Math.max(record.usedAt, known?.usedAt ?? 0);
+    if (now >= Math.min(record.endsAt, usedAt + IDLE_MS)) return this.#end(key, 'expired');
+    const isFresh = known !== null && now - known.askedAt < VERIFY_MS;
+    const verified = isFresh ? known : await this.#verify(key, record, cookie, known);
+    if (verified === null) return null;
+    const current: SessionRecord = {
+      ...record,
+      usedAt: isUse ? now : usedAt,
+      verifiedAt: verified.verifiedAt,
+    };
+    this.#remember(key, { ...verified, usedAt: current.usedAt });
+    if (!isFresh && !(await this.#store(key, current))) return null;
+    const expiresAt = Math.min(current.endsAt, current.usedAt + IDLE_MS);
+    return { key, record: current, actor: verified.actor, expiresAt };
+  }
+
+  /** Ends a session, if it still exists. @returns whether it did. */
+  async end(key: string, reason: EndReason): Promise<boolean> {
+    const existed = await this.#context.records.delete(key);
+    this.#announceEnd(key, reason);
+    return existed;
+  }
+
+  /** Calls the listener when this process ends the session. @returns removes the listener. */
+  onEnd(key: string, listener: (reason: EndReason) => void): () => void {
+    const listeners = this.#onEnd.get(key) ?? new Set();
+    this.#onEnd.set(key, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#onEnd.delete(key);
+    };
+  }
+
+  /** Those that have not ended, oldest first. */
+  async list(): Promise<readonly { readonly key: string; readonly record: SessionRecord }[]> {
+    const now = this.#now();
+    const found = (await this.#context.records.list(SESSION_PREFIX)).flatMap(readSession);
+    return found
+      .filter(({ record }) => now < Math.min(record.endsAt, record.usedAt + IDLE_MS))
+      .sort((a, b) => a.record.createdAt - b.record.createdAt);
+  }
+
+  /** The oldest of an actor end, so that there is room for one more. */
+  async #makeRoom({ kind, id }: Actor): Promise<void> {
+    const all = await this.list();
+    const own = all.filter(({ record }) => record.actor.kind === kind && record.actor.id === id);
+    const tooMany = own.slice(0, Math.max(0, own.length - MAX_PER_ACTOR + 1));
+    for (const { key } of tooMany) await this.end(key, 'revoked');
+  }
+
+  /** Asks the authenticators again. @returns `null` when the session has ended. */
+  async #verify(
+    key: string,
+    record: SessionRecord,
+    cookie: string,
+    known: Known | null,
+  ): Promise<Known | null> {
+    const token = decryptToken(record, cookie);
+    if (token === null) return this.#end(key, 'revoked');
+    const now = this.#now();
+    try {
+      const actor = await this.#context.authenticate({ scheme: 'bearer', token });
+      const isSame = actor?.kind === record.actor.kind && actor.id === record.actor.id;
+      if (actor === null || !isSame) return this.#end(key, 'revoked');
+      return { actor, verifiedAt: now, askedAt: now, usedAt: now };
+    } catch (error) {
+      if (!isSurfaceError(error)) throw error;
+      const verifiedAt = Math.max(record.verifiedAt, known?.verifiedAt ?? 0);
+      if (now - verifiedAt >= UNVERIFIED_MS) return this.#end(key, 'expired');
+      // After a restart nothing is known of the scopes: they could have been withdrawn.
+      if (known === null) throw error;
+      return { ...known, verifiedAt, askedAt: now };
+    }
+  }
+
+  /** @returns false if the session was ended meanwhile. */
+  async #store(key: string, record: SessionRecord): Promise<boolean> {
+    const options = { expiresAt: storedUntil(record), only: 'present' } as const;
+    if (await this.#context.records.set(key, record, options)) return true;
+    this.#announceEnd(key, 'revoked');
+    return false;
+  }
+
+  async #end(key: string, reason: EndReason): Promise<null> {
+    await this.end(key, reason);
+    return null;
+  }
+
+  #announceEnd(key: string, reason: EndReason): void {
+    this.#known.delete(key);
+    for (const listener of [...(this.#onEnd.get(key) ?? [])]) listener(reason);
+  }
+
+  #remember(key: string, known: Known): void {
+    this.#known.delete(key);
+    this.#known.set(key, known);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MAX_KNOWN) break;
+      this.#known.delete(oldest);
+    }
+  }
+}
+
+export function createUnauthenticated(): SurfaceError {
+  return new SurfaceError('unauthorized', 'a session is required', {
+    errors: [{ field: 'cookie', reason: 'no session' }],
+    nextActions: ['sign in at /console'],
+    headers: { 'www-authenticate': 'Session' },
+  });
+}
+
+/** Uses are stored at most every 30 s: without the margin a session could end that much too early. */
+function storedUntil({ usedAt, endsAt }: SessionRecord): number {
+  return Math.min(endsAt, usedAt + IDLE_MS + 2 * VERIFY_MS);
+}
+
+function readSession({ key, value }: SurfaceRecord) {
+  const record = parseSessionRecord(value);
+  return record === null ? [] : [{ key, record }];
+}

@@ -1,0 +1,110 @@
+import {
+  type Actor,
+  type HostApi,
+  isSurfaceError,
+  type SurfaceCall,
+  type SurfaceContext,
+  SurfaceError,
+} from '../../../core/contract/index.js';
+import { createEmpty, createJson, createNotFound, readJsonObject } from '../api/json.js';
+import { formatCookie, readCookie, SESSION_COOKIE } from '../sessions/session-cookie.js';
+import { recordKey, type SignInKind } from '../sessions/session-record.js';
+import type { Sessions } from '../sessions/sessions.js';
+import { createDeveloperToken } from './developer-token.js';
+
+const MAX_TOKEN_LENGTH = 16_384;
+const UNAVAILABLE =
+  'people sign in over TLS or on loopback only: set --public-url to the https origin of this host';
+
+interface SignInContext extends Pick<SurfaceContext, 'authenticate'> {
+  readonly host: Pick<HostApi, 'snapshot'>;
+}
+
+/** An issuer at which people can sign in. */
+interface SignInIssuer {
+  readonly issuer: string;
+  readonly name: string;
+}
+
+/** Signing in with a token, or as developer. */
+export class SignIn {
+  readonly #sessions: Sessions;
+  readonly #context: SignInContext;
+  readonly #issuers: readonly SignInIssuer[];
+
+  constructor(sessions: Sessions, context: SignInContext, issuers: readonly SignInIssuer[]) {
+    this.#sessions = sessions;
+    this.#context = context;
+    this.#issuers = issuers;
+  }
+
+  /** What the page offers to people without a session. */
+  async describe({ origin }: SurfaceCall): Promise<Response> {
+    return createJson({
+      available: origin !== null,
+      reason: origin === null ? UNAVAILABLE : null,
+      token: true,
+      developer: (await this.#findDeveloper()) !== null,
+      oidc: this.#issuers,
+    });
+  }
+
+  async withToken(request: Request, call: SurfaceCall): Promise<Response> {
+    const { token } = await readJsonObject(request);
+    if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH) {
+      throw new SurfaceError('validation_failed', 'the body has no token', {
+        errors: [{ field: 'token', reason: 'not a text of 1 to 16384 characters' }],
+      });
+    }
+    return createEmpty([await this.begin(token, 'token', request, call)]);
+  }
+
+  async asDeveloper(request: Request, call: SurfaceCall): Promise<Response> {
+    if ((await this.#findDeveloper()) === null) throw createNotFound();
+    const { modules } = await this.#context.host.snapshot();
+    const token = createDeveloperToken(modules.flatMap(({ manifest }) => manifest ?? []));
+    return createEmpty([await this.begin(token, 'developer', request, call)]);
+  }
+
+  /**
+   * Begins a session; one that the browser has ends.
+   * @returns the value of `set-cookie`.
+   * @throws SurfaceError 401, 403, 503.
+   */
+  async begin(
+    token: string,
+    via: SignInKind,
+    request: Request,
+    { origin }: SurfaceCall,
+  ): Promise<string> {
+    if (origin === null) throw new SurfaceError('forbidden', UNAVAILABLE);
+    const cookie = await this.#sessions.begin(token, via);
+    if (cookie === null) throw createRejectedToken();
+    const before = readCookie(SESSION_COOKIE, origin, request.headers.get('cookie'));
+    const key = before === null ? null : recordKey(before);
+    if (key !== null) await this.#sessions.end(key, 'signed_out');
+    return formatCookie(SESSION_COOKIE, origin, cookie, null);
+  }
+
+  /** `null` where development tokens are off. */
+  async #findDeveloper(): Promise<Actor | null> {
+    try {
+      return await this.#context.authenticate({
+        scheme: 'bearer',
+        token: createDeveloperToken([]),
+      });
+    } catch (error) {
+      // Another authenticator does not answer.
+      if (isSurfaceError(error)) return null;
+      throw error;
+    }
+  }
+}
+
+function createRejectedToken(): SurfaceError {
+  return new SurfaceError('unauthorized', 'the token is not valid', {
+    errors: [{ field: 'token', reason: 'not valid' }],
+    nextActions: ['sign in with a valid bearer token'],
+    headers: { 'www-authenticate': 'Session' },
+  });
+}

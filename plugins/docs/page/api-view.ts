@@ -1,0 +1,65 @@
+import { ApiDocument, type ApiOperation, asText } from './api-document.js';
+import { create, createDetails, createField } from './dom.js';
+import { createOperationView } from './operation-view.js';
+import type { SendRequest } from './try-it.js';
+
+/** Shows an OpenAPI document of a host: a filter, and one section per module that opens on demand. */
+export function createApiView(root: unknown, send: SendRequest): HTMLElement {
+  const api = new ApiDocument(root);
+  const modules = [...api.listModules()];
+  const filter = create('input', { type: 'search', autocomplete: 'off' });
+  const list = create('div', { class: 'modules' });
+  const count = create('p', { role: 'status' });
+  const show = () => {
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const shown = modules.flatMap(([name, operations]): [string, ApiOperation[]][] => {
+      const found = operations.filter((one) => matches(one, words));
+      return found.length === 0 ? [] : [[name, found]];
+    });
+    const routes = shown.reduce((sum, [, operations]) => sum + operations.length, 0);
+    count.textContent = `${plural(shown.length, 'module')}, ${plural(routes, 'route')}`;
+    // Opened at once where there is little to show.
+    const isShort = routes <= 40;
+    list.replaceChildren(
+      ...shown.map(([name, found]) => createModule(api, name, found, send, isShort)),
+    );
+  };
+  filter.addEventListener('input', show);
+  show();
+  return create('div', { class: 'api' }, createField('Filter', filter), count, list);
+}
+
+function matches(
+  { module, method, path, operation }: ApiOperation,
+  words: readonly string[],
+): boolean {
+  const texts = [
+    module,
+    method,
+    path,
+    asText(operation['summary']),
+    asText(operation['operationId']),
+  ];
+  const all = texts.join(' ').toLowerCase();
+  return words.every((word) => all.includes(word));
+}
+
+function createModule(
+  api: ApiDocument,
+  name: string,
+  operations: readonly ApiOperation[],
+  send: SendRequest,
+  isOpen: boolean,
+): HTMLElement {
+  const details = createDetails(
+    [create('h2', {}, name), ` ${plural(operations.length, 'route')}`],
+    () => operations.map((entry) => createOperationView(api, entry, send)),
+    { class: 'module', 'data-module': name },
+  );
+  details.open = isOpen;
+  return details;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,64 @@
+import './page.css';
+import { asObject, asText } from './api-document.js';
+import { createApiView } from './api-view.js';
+import { create, createField } from './dom.js';
+import type { ApiRequest } from './try-it.js';
+
+/** Kept in memory only: a reload of the page forgets it. */
+let token = '';
+
+const view = create('div', { id: 'view' });
+const status = create('p', { role: 'status' });
+
+function createTokenForm(): HTMLFormElement {
+  const input = create('input', {
+    type: 'password',
+    required: true,
+    autocomplete: 'off',
+    spellcheck: 'false',
+  });
+  const callable = create('input', { type: 'checkbox' });
+  const form = create(
+    'form',
+    { class: 'token' },
+    createField('Token', input, 'A bearer token; it stays in the memory of this page.'),
+    createField('Only what I may call', callable),
+    create('button', { type: 'submit' }, 'Show'),
+  );
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    token = input.value.trim();
+    void load(callable.checked);
+  });
+  return form;
+}
+
+async function load(isCallableOnly: boolean): Promise<void> {
+  status.textContent = 'loading …';
+  view.replaceChildren();
+  try {
+    const target = `/openapi.json${isCallableOnly ? '?callable=true' : ''}`;
+    const headers = { accept: 'application/json' };
+    const response = await send({ method: 'GET', target, headers, body: null });
+    const body: unknown = await response.json();
+    if (response.status !== 200) throw new Error(asText(asObject(body)['detail']));
+    view.replaceChildren(createApiView(body, send));
+    status.textContent = '';
+  } catch (error) {
+    status.textContent = `the routes could not be loaded: ${(error as Error).message}`;
+  }
+}
+
+function send({ method, target, headers, body }: ApiRequest): Promise<Response> {
+  return fetch(target, {
+    method,
+    headers: { ...headers, authorization: `Bearer ${token}` },
+    credentials: 'omit',
+    cache: 'no-store',
+    redirect: 'error',
+    referrerPolicy: 'no-referrer',
+    ...(body !== null && { body }),
+  });
+}
+
+document.querySelector('main')?.append(create('h1', {}, 'API'), createTokenForm(), status, view);

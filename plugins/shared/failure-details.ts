@@ -1,0 +1,53 @@
+const CERTIFICATE_MISMATCH = 'ERR_TLS_CERT_ALTNAME_INVALID';
+const MAX_ADDRESSES = 4;
+
+/** Codes that say little to operators. */
+const WORDS: Readonly<Record<string, string>> = {
+  ERR_TLS_PIN: 'certificate not pinned',
+  UND_ERR_SOCKET: 'connection closed',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'content-length not reached',
+};
+
+/**
+ * What went wrong with a connection, for operators: `ECONNREFUSED 127.0.0.1:4100`. Made of codes, addresses
+ * and names in certificates only: messages of libraries may contain bytes of the response.
+ */
+export function describeTransportError(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    const each = error.errors.slice(0, MAX_ADDRESSES).map(describeTransportError);
+    return [...new Set(each)].join(', ');
+  }
+  const code = readErrorCode(error);
+  if (code === CERTIFICATE_MISMATCH) return `certificate for ${readCertificateNames(error)}`;
+  const address = readAddress(error);
+  const words = WORDS[code] ?? code;
+  return address === null ? words : `${words} ${address}`;
+}
+
+/** The code, otherwise the name of the error's class. */
+export function readErrorCode(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const code = readMember(error, 'code');
+  return code === undefined ? error.name : String(code);
+}
+
+/** What Node adds to errors of sockets and of name resolution. */
+function readAddress(error: unknown): string | null {
+  const address = readMember(error, 'address') ?? readMember(error, 'hostname');
+  if (typeof address !== 'string') return null;
+  const port = readMember(error, 'port');
+  if (typeof port !== 'number') return address;
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+/** `DNS:a.example, IP Address:10.0.0.1`, otherwise the common name. */
+function readCertificateNames(error: unknown): string {
+  const certificate = readMember(error, 'cert');
+  const names = readMember(certificate, 'subjectaltname');
+  if (typeof names === 'string') return names.replaceAll(/(?:DNS|IP Address):/g, '');
+  return String(readMember(readMember(certificate, 'subject'), 'CN') ?? 'another name');
+}
+
+function readMember(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}

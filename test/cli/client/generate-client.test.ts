@@ -1,0 +1,196 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { readClientModel } from '../../../core/cli/typescript/client-model.js';
+import { generateClient, withoutHeader } from '../../../core/cli/typescript/generate-client.js';
+import { createFolder, removeFoldersAfterEach } from '../../support/documents/temporary-folder.js';
+import { compile, toModuleUrl } from '../../support/typescript/compile.js';
+import { SAMPLE_DOCUMENT } from '../../support/typescript/sample-document.js';
+
+const CLIENT = generateClient(readClientModel(SAMPLE_DOCUMENT));
+
+/** Uses the client as a developer does; each line with an error is expected to be one. */
+const USE = `
+import { createClient } from './client.js';
+
+export async function use(): Promise<string> {
+  const client = createClient({ url: 'http://127.0.0.1:1', token: 'x' });
+  const result = await client.shop.getItem({ id: '7' }, { headers: { 'x-a': 'b' } });
+  if (result.ok) {
+    const kind: 'a' | 'b' | null = result.data.kind;
+    const size: number | undefined = result.data.map?.['x'];
+    // @ts-expect-error the schema has no such member
+    result.data.missing;
+    return \`\${kind} \${size}\`;
+  }
+  const { error } = result;
+  switch (error.code) {
+    case 'unauthorized':
+      return error.status.toFixed();
+    case 'not_found':
+      return error.detail;
+    case 'external_dependency_failure':
+    case 'provider_error':
+      return error.errors.map(({ reason }) => reason).join();
+    case 'unexpected_answer':
+      return String(error.body);
+    default: {
+      const never: never = error;
+      return never;
+    }
+  }
+}
+
+export async function pages(): Promise<string[]> {
+  const client = createClient({ url: '', token: () => 'x', fetch });
+  const ids: string[] = [];
+  for await (const page of client.shop.listItemsPages({ limit: 2 })) {
+    if (page.ok) ids.push(...page.data.records.map(({ id }) => id));
+  }
+  const body = { id: '', kind: null };
+  await client.shop.putItem({ path_id: 'b', query_id: 1, query_body: 'x', body });
+  // @ts-expect-error the path and the query have this name
+  await client.shop.putItem({ id: 'a', path_id: 'b', body });
+  return ids;
+}
+`;
+
+describe('a generated client', () => {
+  removeFoldersAfterEach();
+
+  const compileUse = (use: string, lib: readonly string[], types: readonly string[]) => {
+    const folder = createFolder({ 'client.ts': CLIENT, 'use.ts': use });
+    return compile([join(folder, 'use.ts'), join(folder, 'client.ts')], { lib, types });
+  };
+
+  it('compiles under the oldest TypeScript in strict mode, with and without the types of a platform', () => {
+    expect(compileUse(USE, ['es2022', 'dom'], [])).to.deep.equal([]);
+    expect(compileUse(USE.replace(', fetch }', ' }'), ['es2022'], [])).to.deep.equal([]);
+  }).timeout(60_000);
+
+  it('documents functions and types', () => {
+    expect(CLIENT).to.include(
+      [
+        '  /**',
+        '   * Read an item *\\/ of the shop',
+        '   *',
+        '   * `GET /modules/shop/http/items/{id}`, needs `shop.read`',
+        '   *',
+        '   * @deprecated',
+        '   */',
+        '  getItem(',
+      ].join('\n'),
+    );
+    expect(CLIENT).to.include('/**\n * An item\n * for sale\n */\nexport interface ShopItem {');
+  });
+
+  it('names functions and arguments so that they differ', () => {
+    const declared = CLIENT.slice(CLIENT.indexOf('/** Module'), CLIENT.indexOf('interface Route'));
+    const names = [...declared.matchAll(/^ {2}("?\w+"?)\(/gm)].map(([, name]) => name);
+    expect(names).to.deep.equal([
+      ...['getItem', 'putItem', 'listItems', 'listItemsPages', 'list_items'],
+      ...['__proto__', 'delete'],
+    ]);
+    expect(CLIENT).to.match(
+      /interface ShopPutItemInput \{[^}]*path_id[^}]*query_body[^}]*query_id/,
+    );
+  });
+
+  it('has the digest in its header only', () => {
+    const { version } = SAMPLE_DOCUMENT.info;
+    expect(CLIENT).to.include(`// Digest: ${version}\n`);
+    expect(withoutHeader(CLIENT)).not.to.include(version);
+    expect(withoutHeader(CLIENT)).to.match(/^\ntype Global</);
+  });
+
+  describe('sends', () => {
+    type Client = Record<string, Record<string, (...args: unknown[]) => unknown>>;
+
+    interface Sent {
+      readonly url: string;
+      readonly method: string;
+      readonly headers: Record<string, string>;
+      readonly body?: string;
+    }
+
+    let loaded: Promise<{ createClient(options: object): Client }> | undefined;
+
+    async function record(
+      work: (client: Client) => unknown,
+      answer: { status: number; text: string } = { status: 200, text: '{}' },
+    ): Promise<{ sent: Sent[]; result: unknown }> {
+      const sent: Sent[] = [];
+      loaded ??= import(toModuleUrl(CLIENT));
+      const { createClient } = await loaded;
+      const fetch = async (url: string, init: Omit<Sent, 'url'>) => {
+        sent.push({ url, ...init });
+        const { status, text } = answer;
+        return { status, headers: new Headers(), text: async () => text };
+      };
+      const result = await work(createClient({ url: 'http://host/', token: 'secret', fetch }));
+      return { sent, result };
+    }
+
+    it('each segment of a rest parameter on its own', async () => {
+      const { sent } = await record((client) =>
+        client['acmeCrm']?.['delete']?.({ filePath: 'a b/c%/ü' }),
+      );
+      expect(sent[0]).to.include({
+        method: 'DELETE',
+        url: 'http://host/modules/acme%2Fcrm/http/files/a%20b/c%25/%C3%BC',
+      });
+      expect(sent[0]?.headers).to.deep.equal({
+        accept: 'application/json',
+        authorization: 'Bearer secret',
+      });
+    });
+
+    it('repeated parameters for an array, and nothing for what is absent', async () => {
+      const { sent } = await record((client) =>
+        client['shop']?.['listItems']?.({ tag: ['a&b', 'c'], limit: undefined }),
+      );
+      expect(sent[0]?.url).to.equal('http://host/modules/shop/http/items?tag=a%26b&tag=c');
+    });
+
+    it('an idempotency key where the route takes one', async () => {
+      const { sent } = await record(async (client) => {
+        await client['shop']?.['list_items']?.({ body: { a: 1 } });
+        await client['shop']?.['list_items']?.(
+          {},
+          { idempotencyKey: 'k', headers: { 'X-A': '1' } },
+        );
+      });
+      expect(sent[0]?.headers['idempotency-key']).to.match(/^[\da-f-]{36}$/);
+      expect(sent[0]).to.deep.include({ body: '{"a":1}' });
+      expect(sent[0]?.headers).to.include({ 'content-type': 'application/json' });
+      expect(sent[1]?.headers).to.include({ 'idempotency-key': 'k', 'x-a': '1' });
+      expect(sent[1]).not.to.have.property('body');
+    });
+
+    it('nothing for a segment that would lead to another route', async () => {
+      for (const id of ['', '.', '..']) {
+        const { sent, result } = await record((client) => client['shop']?.['getItem']?.({ id }));
+        expect(sent).to.deep.equal([]);
+        expect(result).to.have.nested.property('error.code', 'not_found');
+      }
+    });
+
+    it('reports a body that is neither the envelope nor a Problem', async () => {
+      for (const text of ['{}', 'text', '{"status":"forwarded"}', '']) {
+        const { result } = await record((client) => client['shop']?.['getItem']?.({ id: '1' }), {
+          status: 200,
+          text,
+        });
+        expect(result, text).to.deep.include({ ok: false, status: 200 });
+        expect(result).to.have.nested.property('error.code', 'unexpected_answer');
+      }
+    });
+
+    it('returns the body of a raw route as it is', async () => {
+      const { result } = await record(
+        (client) => Object.values(client['acmeCrm'] ?? {})[0]?.({ filePath: 'a' }),
+        { status: 201, text: '[1]' },
+      );
+      expect(result).to.deep.include({ ok: true, status: 201, data: [1] });
+    });
+  });
+});

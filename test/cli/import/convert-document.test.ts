@@ -1,0 +1,311 @@
+import { expect } from 'chai';
+import { convertDocument } from '../../../core/cli/import/convert-document.js';
+import { parseOpenApi } from '../../../core/cli/import/openapi-document.js';
+
+interface Parts {
+  readonly paths: object;
+  readonly components?: object;
+}
+
+function convert(parts: Parts, openapi = '3.0.3', module = 'shop') {
+  const info = { title: 'Shop', version: '1.2.3' };
+  return convertDocument(parseOpenApi({ openapi, info, ...parts }), module);
+}
+
+const OK = { 200: { description: 'ok' } };
+
+/** The only route of a document with one operation. */
+function convertOne(operation: object, method = 'get', path = '/items') {
+  const { manifest, unmapped } = convert({
+    paths: { [path]: { [method]: { responses: OK, ...operation } } },
+  });
+  const listed = unmapped.map(({ place, part, reason }) => `${place}: ${part}: ${reason}`);
+  return { route: manifest.http_routes[0], listed };
+}
+
+const jsonBody = (schema: object, more: object = {}) => ({
+  requestBody: { content: { 'application/json': { schema } }, ...more },
+});
+
+const jsonResponse = (schema: object) => ({
+  responses: { 200: { description: 'ok', content: { 'application/json': { schema } } } },
+});
+
+describe('an imported OpenAPI document', () => {
+  it('becomes a manifest with routes and a capability by tag and kind of access', () => {
+    const { manifest } = convert({
+      paths: {
+        '/items/{id}': {
+          get: { tags: ['Item store'], operationId: 'getItem', summary: 'Read', responses: OK },
+          delete: { tags: ['Item store'], responses: OK },
+        },
+        '/untagged/{id}': { get: { responses: OK } },
+      },
+    });
+    expect(manifest).to.deep.include({
+      protocol: 'modgate.manifest.v1',
+      module_id: 'shop',
+      version: '1.2.3',
+      summary: 'Shop',
+      capabilities: ['shop.item-store.read', 'shop.item-store.write', 'shop.untagged.read'],
+    });
+    const routes = manifest.http_routes.map(({ method, path, capability }) => {
+      return `${method} ${path} ${capability}`;
+    });
+    expect(routes).to.deep.equal([
+      'GET /items/{id} shop.item-store.read',
+      'DELETE /items/{id} shop.item-store.write',
+      'GET /untagged/{id} shop.untagged.read',
+    ]);
+    expect(manifest.http_routes[0]).to.deep.include({ summary: 'Read' });
+    expect(manifest.http_routes[0]?.operation).to.deep.include({ operation_id: 'getItem' });
+  });
+
+  it('gets capabilities that differ for tags that differ', () => {
+    const { manifest } = convert({
+      paths: {
+        '/a': { get: { tags: ['Pets'], responses: OK } },
+        '/b': { get: { tags: ['pets'], responses: OK } },
+        '/c': { get: { tags: ['宠物'], responses: OK } },
+      },
+    });
+    expect(manifest.capabilities).to.deep.equal([
+      'shop.other.read',
+      'shop.pets.read',
+      'shop.pets_2.read',
+    ]);
+  });
+
+  it('keeps what its schemas refer to in local definitions', () => {
+    const { manifest } = convert({
+      paths: {
+        '/items': { post: { ...jsonBody({ $ref: '#/components/schemas/It~1em' }), responses: OK } },
+      },
+      components: {
+        schemas: {
+          'It/em': {
+            type: 'object',
+            properties: {
+              parent: { $ref: '#/components/schemas/It~1em' },
+              kind: { $ref: '#/components/schemas/Kind' },
+            },
+          },
+          Kind: { type: 'string', enum: ['a', 'b'] },
+        },
+      },
+    });
+    expect(manifest.http_routes[0]?.operation?.input_schema).to.deep.equal({
+      $ref: '#/$defs/It_em',
+      $defs: {
+        It_em: {
+          type: 'object',
+          properties: { parent: { $ref: '#/$defs/It_em' }, kind: { $ref: '#/$defs/Kind' } },
+        },
+        Kind: { type: 'string', enum: ['a', 'b'] },
+      },
+    });
+  });
+
+  it('has the keywords of OpenAPI 3.0 in the words of JSON Schema 2020-12', () => {
+    const { route } = convertOne(
+      jsonBody({
+        type: 'object',
+        required: ['id', 'name'],
+        properties: {
+          id: { type: 'integer', readOnly: true },
+          name: { type: 'string', nullable: true, example: 'Ann', maxLength: 5 },
+          size: {
+            type: 'number',
+            minimum: 1,
+            exclusiveMinimum: true,
+            maximum: 9,
+            exclusiveMaximum: false,
+          },
+          kind: { type: 'string', nullable: true, enum: ['a'] },
+          any: { nullable: true, allOf: [{ type: 'string' }] },
+          example: { type: 'string', required: true },
+        },
+      }),
+      'post',
+    );
+    expect(route?.operation?.input_schema).to.deep.equal({
+      type: 'object',
+      required: ['name'],
+      properties: {
+        id: { type: 'integer', readOnly: true },
+        name: { type: ['string', 'null'], examples: ['Ann'], maxLength: 5 },
+        size: { type: 'number', exclusiveMinimum: 1, maximum: 9 },
+        kind: { type: ['string', 'null'], enum: ['a', null] },
+        any: { anyOf: [{ allOf: [{ type: 'string' }] }, { type: 'null' }] },
+        example: { type: 'string' },
+      },
+    });
+  });
+
+  it('does not require write-only members of responses', () => {
+    const { route } = convertOne(
+      jsonResponse({
+        type: 'object',
+        required: ['a', 'b'],
+        properties: { b: { writeOnly: true } },
+      }),
+    );
+    expect(route?.operation?.output_schema).to.deep.include({ required: ['a'] });
+  });
+
+  it('accepts null from an operation that also answers without a body', () => {
+    const json = jsonResponse({ type: 'string' }).responses;
+    const { route } = convertOne({ responses: { ...json, 204: { description: 'none' } } });
+    expect(route?.operation?.output_schema).to.deep.equal({
+      anyOf: [{ type: 'string' }, { enum: [null] }],
+    });
+  });
+
+  it('decodes literals and renames parameters that a template cannot have', () => {
+    const { route, listed } = convertOne({}, 'get', '/my%20items/{item.id}');
+    expect(route?.path).to.equal('/my items/{item_id}');
+    expect(listed).to.include(
+      'GET /my%20items/{item.id}: name of the parameter item.id: it gets another one in the route',
+    );
+  });
+
+  it('keeps the root of the service', () => {
+    expect(convertOne({}, 'get', '/').route?.path).to.equal('/');
+  });
+
+  it('says what kind of body a route has', () => {
+    const rules = [
+      convertOne(jsonBody({}, { required: true }), 'post'),
+      convertOne(jsonBody({}), 'post'),
+      convertOne({}, 'post'),
+      convertOne(jsonBody({}, { required: true }), 'delete'),
+    ].map(({ route }) => route?.operation?.body);
+    expect(rules).to.deep.equal([undefined, 'optional', 'none', 'required']);
+  });
+
+  describe('lists', () => {
+    const CASES: readonly [what: string, operation: object, method: string, listed: string][] = [
+      [
+        'a body that is not JSON',
+        { requestBody: { content: { 'multipart/form-data': {} } } },
+        'post',
+        'the operation: its body is multipart/form-data: the host accepts JSON only',
+      ],
+      [
+        'a response that is not JSON',
+        { responses: { 200: { content: { 'image/png': {} } } } },
+        'get',
+        'the operation: it answers image/png: the host accepts JSON only',
+      ],
+      [
+        'an operation that only redirects',
+        { responses: { 302: { description: 'there' } } },
+        'get',
+        'the operation: it answers 302: the host expects 2xx',
+      ],
+      [
+        'a cookie',
+        { parameters: [{ in: 'cookie', name: 'sid' }] },
+        'get',
+        'cookie sid: cookies are not forwarded',
+      ],
+      [
+        'a header that is not forwarded',
+        { parameters: [{ in: 'header', name: 'X-Tenant' }] },
+        'get',
+        'header X-Tenant: the header is not forwarded: name it in forward_headers of the descriptor if it may be',
+      ],
+      [
+        'an object in the query',
+        {
+          parameters: [{ in: 'query', name: 'f', style: 'deepObject', schema: { type: 'object' } }],
+        },
+        'get',
+        'object in the query parameter f: it is sent under other names, which the host lets pass unchecked',
+      ],
+      [
+        'a reference to another document',
+        jsonBody({ properties: { a: { $ref: 'https://other.example/a.json' } } }),
+        'post',
+        'a reference to another document: any value is accepted there',
+      ],
+      [
+        'an example that tools take for a schema',
+        jsonBody({ type: 'object', example: { a: [{ $id: 'x' }] } }),
+        'post',
+        'example in a schema: tools read its members, such as $id, as keywords',
+      ],
+      [
+        'a method that routes do not have',
+        {},
+        'options',
+        'the operation: the host has no such routes',
+      ],
+    ];
+    for (const [what, operation, method, expected] of CASES) {
+      it(what, () => {
+        const { listed } = convertOne(operation, method);
+        expect(listed).to.include(`${method.toUpperCase()} /items: ${expected}`);
+      });
+    }
+
+    it('paths that no request can have', () => {
+      for (const path of ['/a#b', '/a?b=1', '/a/', '/a//b', '/{a}.json', '/console-bridge/x']) {
+        const { route, listed } = convertOne({}, 'get', path);
+        expect(route, path).to.equal(undefined);
+        expect(listed[0]).to.match(/: the operation: /);
+      }
+    });
+
+    it('the second of two operations with one shape', () => {
+      const { manifest, unmapped } = convert({
+        paths: { '/a/{x}': { get: { responses: OK } }, '/a/{y}': { get: { responses: OK } } },
+      });
+      expect(manifest.http_routes.map(({ path }) => path)).to.deep.equal(['/a/{x}']);
+      expect(unmapped.map(({ place, part }) => `${place} ${part}`)).to.deep.equal([
+        'GET /a/{y} the operation',
+      ]);
+    });
+
+    it('nothing for headers that reach every provider', () => {
+      const names = ['If-Match', 'idempotency-key', 'Prefer', 'Authorization', 'Accept-Language'];
+      const parameters = names.map((name) => ({ in: 'header', name }));
+      const { route, listed } = convertOne({ parameters }, 'delete');
+      expect(listed).to.deep.equal([]);
+      expect(route?.operation?.idempotency).to.equal('requires_key');
+    });
+  });
+
+  it('is rejected by name in another version', () => {
+    const versions = [{ swagger: '2.0' }, { openapi: '3.2.0' }, { openapi: '4.0.0' }];
+    const messages = versions.map((version) => {
+      try {
+        parseOpenApi(version);
+        return 'accepted';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    });
+    expect(messages).to.deep.equal([
+      'Swagger 2.0 is not supported: use OpenAPI 3.0 or 3.1',
+      'OpenAPI 3.2.0 is not supported: use OpenAPI 3.0 or 3.1',
+      'OpenAPI 4.0.0 is not supported: use OpenAPI 3.0 or 3.1',
+    ]);
+  });
+
+  it('survives hostile documents', () => {
+    const circle = { $ref: '#/components/schemas/A' };
+    const { manifest } = convert({
+      paths: JSON.parse('{"/a": {"get": {"responses": null}}, "__proto__": {"get": {}}}'),
+      components: { schemas: { A: circle } },
+    });
+    expect(manifest.http_routes).to.have.length(1);
+    const nested = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`);
+    expect(() => parseOpenApi({ openapi: '3.1.0', x: nested })).to.throw(/deeper than 200/);
+    const { route } = convertOne(
+      jsonBody(JSON.parse('{"properties": {"__proto__": {"type": "string"}, "a": true}}')),
+      'post',
+    );
+    expect(route?.operation?.input_schema).to.deep.equal({ properties: { a: true } });
+  });
+});

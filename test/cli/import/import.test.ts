@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { startFakeHost } from '../../support/cli/fake-host.js';
+import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { startHost } from '../../support/start-host.js';
+
+function createDocument(more: object = {}) {
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Shop', version: '1' },
+    paths: {
+      '/items/{id}': {
+        get: {
+          tags: ['items'],
+          operationId: 'getItem',
+          responses: {
+            200: {
+              description: 'ok',
+              content: {
+                'application/json': {
+                  schema: { type: 'object', properties: { id: { type: 'string' }, ...more } },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  };
+}
+
+const ENDPOINT = 'http://127.0.0.1:4100/base';
+
+describe('modgate import openapi', () => {
+  let place: Workplace;
+
+  beforeEach(() => {
+    place = createWorkplace();
+  });
+
+  afterEach(() => place.remove());
+
+  const importShop = (...more: string[]) =>
+    place.run([
+      ...['import', 'openapi', 'shop.json', '--module', 'acme/shop', '--endpoint', ENDPOINT],
+      ...more,
+    ]);
+  const read = (name: string) => readFileSync(join(place.folder, name), 'utf8');
+
+  it('writes a descriptor and a manifest that pass check', async () => {
+    place.write('shop.json', createDocument());
+    const { code, stdout, stderr } = await importShop();
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.equal(
+      [
+        'wrote modules.d/acme-shop/manifest.json',
+        'wrote modules.d/acme-shop.yaml',
+        'module acme/shop: 1 routes, capabilities: acme/shop.items.read',
+        '',
+      ].join('\n'),
+    );
+    expect(read('modules.d/acme-shop.yaml')).to.include(`endpoints: ["${ENDPOINT}"]`);
+    const checked = await place.run(['check', '--json']);
+    expect(checked.code, checked.stdout).to.equal(0);
+    expect(JSON.parse(checked.stdout).findings).to.deep.equal([]);
+  });
+
+  it('prints the difference of a later run and writes it only with --write', async () => {
+    place.write('shop.json', createDocument());
+    expect((await importShop()).code).to.equal(0);
+    const before = read('modules.d/acme-shop/manifest.json');
+    const unchanged = await importShop('--check');
+    expect([unchanged.code, unchanged.stdout]).to.deep.equal([0, 'no differences\n']);
+
+    place.write('shop.json', createDocument({ size: { type: 'integer' } }));
+    const changed = await importShop();
+    expect(changed.code).to.equal(0);
+    const pointer = '/operation/output_schema/properties/size';
+    expect(changed.stdout).to.equal(
+      `differences:\n  + GET /items/{id} ${pointer}\nuse --write to write them\n`,
+    );
+    expect((await importShop('--check')).code).to.equal(1);
+    expect(read('modules.d/acme-shop/manifest.json')).to.equal(before);
+
+    const written = await importShop('--write');
+    expect([written.code, written.stdout.split('\n')[0]]).to.deep.equal([
+      0,
+      'wrote modules.d/acme-shop/manifest.json',
+    ]);
+    expect(read('modules.d/acme-shop/manifest.json')).to.include('"size"');
+    expect((await importShop('--check')).code).to.equal(0);
+  });
+
+  it('keeps what operators wrote into the descriptor, and ignores changes of texts in --check', async () => {
+    place.write('shop.json', createDocument());
+    await importShop();
+    const descriptor = `${read('modules.d/acme-shop.yaml')}# mine\nlimits: { timeout_ms: 5 }\n`;
+    place.write('modules.d/acme-shop.yaml', descriptor);
+    place.write('shop.json', createDocument({ id: { type: 'string', description: 'The id' } }));
+    const moved = ['--endpoint', 'http://127.0.0.1:4200'];
+    expect((await importShop(...moved, '--check')).code).to.equal(0);
+    const { stdout } = await importShop(...moved, '--write', '--json');
+    expect(JSON.parse(stdout).written).to.deep.equal([
+      'modules.d/acme-shop/manifest.json',
+      'modules.d/acme-shop.yaml',
+    ]);
+    const after = read('modules.d/acme-shop.yaml');
+    expect(after).to.match(/# mine\nlimits: \{ timeout_ms: 5 \}/);
+    expect(after).to.include('http://127.0.0.1:4200').and.not.to.include(ENDPOINT);
+  });
+
+  it('rejects a descriptor that no import has written', async () => {
+    place.write('shop.json', createDocument());
+    const own = 'module: acme/shop\nmanifest: ./mine.yaml\n';
+    place.write('modules.d/acme-shop.yaml', own);
+    const { code, stderr } = await importShop('--write');
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/is not from an import: nothing was written/);
+    expect(read('modules.d/acme-shop.yaml')).to.equal(own);
+  });
+
+  it('reports a document that cannot be read in one line', async () => {
+    const expectations: readonly [text: string, message: RegExp][] = [
+      ['{"openapi": "2.0"}', /OpenAPI 2\.0 is not supported: use OpenAPI 3\.0 or 3\.1\n$/],
+      ['{"openapi": ', /shop\.json is not valid JSON\n$/],
+      ['openapi: 3.1.0\na: [b\nc: d\n', /shop\.json is not valid YAML: see line \d+\n$/],
+    ];
+    for (const [text, message] of expectations) {
+      place.write('shop.json', text);
+      const { code, stderr } = await importShop();
+      expect(code).to.equal(1);
+      expect(stderr)
+        .to.match(/^modgate: [^\n]+\n$/)
+        .and.match(message);
+    }
+  });
+
+  it('follows no redirect', async () => {
+    const server = await startFakeHost(() => ({
+      status: 302,
+      headers: { location: 'http://127.0.0.1:1/' },
+      body: '',
+    }));
+    const { code, stderr } = await place.run([
+      ...['import', 'openapi', `${server.url}/openapi.json`],
+      ...['--module', 'shop', '--endpoint', ENDPOINT],
+    ]);
+    await server.close();
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/redirect, which is never followed/);
+  });
+});
+
+describe('a module imported from a URL', () => {
+  let provider: EchoProvider | undefined;
+
+  after(() => provider?.close());
+
+  it('is mounted and guarded by one command', async () => {
+    provider = await startEchoProvider();
+    const host = await startHost();
+    const source = await startFakeHost(() => ({ body: createDocument() }));
+    const place = createWorkplace();
+    try {
+      const { code, stderr } = await place.run([
+        ...['import', 'openapi', `${source.url}/openapi.json`, '--module', 'shop'],
+        ...['--endpoint', provider.url, '--out', join(host.directory, 'modules.d')],
+      ]);
+      expect(code, stderr).to.equal(0);
+      const call = (scopes: string) =>
+        fetch(`${host.url}/modules/shop/http/items/7`, {
+          headers: { authorization: `Bearer dev-service:me${scopes}` },
+        });
+      await waitUntil('the module to be served', async () => {
+        return (await call(':shop.items.read')).status === 200;
+      });
+      expect((await call(':shop.items.write')).status).to.equal(403);
+    } finally {
+      place.remove();
+      await source.close();
+      await host.stop();
+    }
+  });
+});

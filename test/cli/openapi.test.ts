@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { describeModule, toRoutes } from '../support/http/modules.js';
+import { runModgate } from '../support/http/run-modgate.js';
+import { useHost } from '../support/http/use-host.js';
+import { expectValidDocument } from '../support/openapi/validate-document.js';
+
+describe('modgate openapi', () => {
+  const setup = useHost(({ url }) => ({
+    'crm.json': describeModule('acme/crm', url, toRoutes(['GET /x/{id}'], 'crm.use')),
+    'shop.json': describeModule('shop', url, toRoutes(['GET /x', 'POST /x'], 'shop.use')),
+  }));
+  const token = ['--token', 'dev-service:me'];
+
+  it('prints the same document from a host and from its files', async () => {
+    const { directory, url } = setup.host;
+    const ofHost = await runModgate(['openapi', '--url', url, ...token]);
+    const ofFiles = await runModgate(['openapi', '--modules', `${directory}/modules.d`]);
+    expect([ofHost.code, ofFiles.code], ofHost.stderr + ofFiles.stderr).to.deep.equal([0, 0]);
+    expect(ofFiles.stdout).to.equal(ofHost.stdout);
+    await expectValidDocument(ofFiles.stdout);
+  });
+
+  it('describes the named modules alone', async () => {
+    const { directory, url } = setup.host;
+    const ofHost = await runModgate(['openapi', 'acme/crm', '--url', url, ...token]);
+    const ofFiles = await runModgate([
+      'openapi',
+      'acme/crm',
+      '--modules',
+      `${directory}/modules.d`,
+    ]);
+    expect(ofFiles.stdout).to.equal(ofHost.stdout);
+    const { paths } = JSON.parse(ofHost.stdout) as { paths: object };
+    expect(Object.keys(paths)).to.deep.equal(['/modules/acme%2Fcrm/http/x/{id}']);
+  });
+
+  it('exits with 1 for a module that is not there', async () => {
+    const { directory, url } = setup.host;
+    for (const source of [
+      ['--url', url, ...token],
+      ['--modules', `${directory}/modules.d`],
+    ]) {
+      const { code, stdout, stderr } = await runModgate(['openapi', 'missing', ...source]);
+      expect([code, stdout], stderr).to.deep.equal([1, '']);
+      expect(stderr).to.contain('module');
+    }
+  });
+});

@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { type CouchServer, startCouchServer } from '../support/cookbook/couch-server.js';
+import {
+  readDocumentedBlocks,
+  readDocumentedCommands,
+  runDocumented,
+} from '../support/docs/documented-commands.js';
+import { writeDocumentedFiles } from '../support/docs/documented-files.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { type RunningModgate, startModgate } from '../support/start-host.js';
+
+const FOLDER = 'docs/cookbook';
+const PAGES = readdirSync(FOLDER).map((name) => join(FOLDER, name));
+const DOCUMENTS = 1000;
+const PATIENCE_MS = 20_000;
+
+/** Each page with its services, behind one host; ports of the pages are replaced by free ones. */
+describe(FOLDER, function () {
+  this.timeout(120_000);
+  let directory: string;
+  let host: RunningModgate;
+  let couch: CouchServer;
+  const services: ChildProcess[] = [];
+
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'modgate-cookbook-'));
+    couch = await startCouchServer();
+    await couch.open('things').bulkDocs([{ _id: 'thing-1', n: 1 }]);
+    const ports = new Map([['5984', couch.port]]);
+    for (const port of ['4201', '4202', '4203']) ports.set(port, await findFreePort());
+    const files = PAGES.flatMap((page) => writeDocumentedFiles(page, directory));
+    for (const file of files) replacePorts(join(directory, file), ports);
+    startServices(ports);
+    for (const port of ports.values()) await waitUntilOpen(port);
+    host = await startModgate(
+      [
+        ...['serve', '--env', 'development', '--port', '0'],
+        ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],
+      ],
+      { VAULT_PASSWORD: 's3same', VAULT_KEY: 'k-123' },
+    );
+  });
+
+  after(async () => {
+    const exit = await host?.stop('SIGTERM');
+    await couch?.stop();
+    for (const service of services) {
+      service.kill();
+      if (service.exitCode === null) await once(service, 'close');
+    }
+    rmSync(directory, { recursive: true, force: true });
+    if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
+  });
+
+  for (const page of PAGES) {
+    describe(page, () => {
+      // The one that starts a service has no output of its own.
+      const commands = readDocumentedCommands(page).filter(({ command }) => !/^npx/.test(command));
+
+      for (const { command, output } of commands) {
+        it(`runs as written: ${command.slice(0, 60).replaceAll('\n', ' ')}…`, async () => {
+          expect(await runDocumented(command, host.url)).to.equal(output);
+        });
+      }
+
+      it('has a command to run', () => {
+        expect(commands).not.to.have.length(0);
+      });
+    });
+  }
+
+  describe('PouchDB in raw mode', () => {
+    const TOKEN = 'dev-service:sync:things.read,things.write';
+    const openRemote = () => couch.openRemote(`${host.url}/modules/things/http`, TOKEN);
+
+    it(`replicates ${DOCUMENTS} documents through the host, both ways`, async () => {
+      const documents = Array.from({ length: DOCUMENTS }, (_, index) => ({
+        _id: `document-${index}`,
+        text: `Grüße ${index}`,
+        price: index / 7,
+      }));
+      const source = couch.openLocal('source');
+      await source.bulkDocs(documents);
+      const pushed = await source.replicate.to(openRemote());
+      expect(pushed).to.include({ ok: true, docs_written: DOCUMENTS });
+
+      const target = couch.openLocal('target');
+      const pulled = await target.replicate.from(openRemote());
+      expect(pulled).to.include({ ok: true, docs_written: DOCUMENTS + 1 });
+      const [all, original] = await Promise.all(
+        [target, source].map((one) => one.allDocs({ include_docs: true })),
+      );
+      const bodies = original?.rows.map(({ doc }) => doc);
+      expect(all?.rows.flatMap(({ doc = {} }) => ('price' in doc ? [doc] : []))).to.deep.equal(
+        bodies,
+      );
+
+      // The checkpoints say that nothing is left to do.
+      expect(await source.replicate.to(openRemote())).to.include({ ok: true, docs_written: 0 });
+    });
+
+    it('sees the conflicts and missing documents of the database', async () => {
+      const remote = openRemote();
+      const { rev } = await remote.put({ _id: 'conflicting', n: 1 });
+      expect(await remote.get('conflicting')).to.include({ _rev: rev, n: 1 });
+      const repeated = remote.put({ _id: 'conflicting', n: 2 });
+      expect(await rejectionOf(repeated)).to.include({ status: 409, name: 'conflict' });
+      const missing = remote.get('missing');
+      expect(await rejectionOf(missing)).to.include({ status: 404, name: 'not_found' });
+    });
+
+    it('is denied attachments clearly, in both directions', async () => {
+      const remote = openRemote();
+      const { rev } = await remote.put({ _id: 'picture' });
+      const image = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
+      const rejected = await rejectionOf(
+        remote.putAttachment('picture', 'image', rev, image, 'image/png'),
+      );
+      expect(rejected).to.include({ status: 400, code: 'validation_failed' });
+      expect(rejected['errors']).to.deep.equal([
+        { field: 'content-type', reason: 'expected application/json or application/*+json' },
+      ]);
+      await couch.open('things').putAttachment('picture', 'image', rev, image, 'image/png');
+      const failed = await rejectionOf(remote.getAttachment('picture', 'image'));
+      expect(failed).to.include({ status: 502, code: 'external_dependency_failure' });
+      const readLines = () => host.logs().filter(({ status }) => status === 502);
+      await waitUntil('the line of the log', () => readLines().length > 0, PATIENCE_MS);
+      expect(readLines()[0]).to.include({
+        failure: 'protocol',
+        failure_detail: 'content-type image/png',
+      });
+    });
+  });
+
+  /** The JavaScript blocks of the pages that are servers, and json-server. */
+  function startServices(ports: ReadonlyMap<string, number>): void {
+    const start = (...args: string[]) => {
+      services.push(spawn(process.execPath, args, { cwd: directory, stdio: 'ignore' }));
+    };
+    for (const { kind, body } of PAGES.flatMap(readDocumentedBlocks)) {
+      const name = /^\/\/ (\w+\.mjs)\n/.exec(body)?.[1];
+      if (kind !== 'js' || name === undefined) continue;
+      const file = join(directory, name);
+      writeFileSync(file, body);
+      replacePorts(file, ports);
+      start(file);
+    }
+    const database = readDocumentedBlocks(join(FOLDER, 'json-server.md')).find(
+      ({ kind }) => kind === 'json',
+    );
+    writeFileSync(join(directory, 'db.json'), database?.body ?? '');
+    const folder = dirname(createRequire(import.meta.url).resolve('json-server/package.json'));
+    const port = String(ports.get('4201'));
+    start(
+      join(folder, 'lib/cli/bin.js'),
+      '--quiet',
+      '--host',
+      '127.0.0.1',
+      '--port',
+      port,
+      'db.json',
+    );
+  }
+});
+
+function replacePorts(file: string, ports: ReadonlyMap<string, number>): void {
+  let text = readFileSync(file, 'utf8');
+  for (const [documented, port] of ports) text = text.replaceAll(documented, String(port));
+  writeFileSync(file, text);
+}
+
+async function rejectionOf(work: Promise<unknown>): Promise<Record<string, unknown>> {
+  try {
+    await work;
+  } catch (error) {
+    // For attachments, PouchDB rejects with the response.
+    const { json } = error as { json?: () => Promise<Record<string, unknown>> };
+    return json === undefined ? (error as Record<string, unknown>) : json.call(error);
+  }
+  return expect.fail('expected a rejection');
+}
+
+function waitUntilOpen(port: number): Promise<void> {
+  const call = () =>
+    fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false,
+    );
+  return waitUntil(`port ${port} to respond`, call, PATIENCE_MS);
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

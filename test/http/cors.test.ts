@@ -1,0 +1,205 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { headerValue, headerValues, type RawHeader } from '../../core/selftest/raw-http.js';
+import { type Call, call } from '../support/http/call.js';
+import { expectProblem } from '../support/http/expect-problem.js';
+import { describeModule } from '../support/http/modules.js';
+import { useHost } from '../support/http/use-host.js';
+
+const APP = 'https://app.example';
+const TARGET = '/modules/crm/http/items';
+const BRIDGE = '/modules/crm/http/console-bridge/crm.read';
+const ROUTES = [
+  { method: 'GET', path: '/items', capability: 'crm.read' },
+  { method: 'POST', path: '/items', capability: 'crm.read' },
+];
+const CORS = [
+  'tokens: tokens.json',
+  'token-header: X-Api-Key',
+  'cors:',
+  `  origins: [${APP}, http://localhost:8080]`,
+  '  headers: [X-Tenant]',
+  '  max_age_s: 60',
+];
+const EXPOSED = 'x-request-id, x-correlation-id, retry-after, www-authenticate, modgate-origin';
+const HEADERS =
+  'authorization, content-type, accept, accept-language, idempotency-key, if-match, if-none-match, ' +
+  'prefer, x-request-id, x-correlation-id, x-api-key, x-tenant';
+
+/** Looks like a configured origin, but is another. */
+const OTHER_ORIGINS = [
+  'null',
+  'https://evil.example',
+  'https://app.example.evil.example',
+  'https://evil-app.example',
+  'https://xapp.example',
+  'https://app.example.',
+  'https://app.example:444',
+  'https://app.example:443',
+  'http://app.example',
+  'https://APP.example',
+  'https://app.example/',
+  'https://app.example, https://evil.example',
+  'http://localhost',
+  'http://localhost:80800',
+  '*',
+  '',
+];
+
+const preflight = (origin: string, method = 'POST'): RawHeader[] => [
+  ['origin', origin],
+  ['access-control-request-method', method],
+  ['access-control-request-headers', 'authorization, content-type'],
+];
+
+describe('cors', () => {
+  let folder = '';
+  const config = () => join(folder, 'modgate.yaml');
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-cors-'));
+    writeFileSync(join(folder, 'tokens.json'), '{"tokens":[]}');
+    writeFileSync(config(), `${CORS.join('\n')}\n`);
+  });
+
+  after(() => rmSync(folder, { recursive: true }));
+
+  const args: string[] = [];
+  before(() => args.push('--config', config()));
+  const setup = useHost(
+    (provider) => ({
+      'crm.json': describeModule('crm', provider.url, ROUTES),
+      'raw.json': describeModule('raw', provider.url, ROUTES, {
+        responses: { mode: 'raw', expose_headers: ['ETag', 'vary', 'x-rate'] },
+      }),
+    }),
+    { args },
+  );
+  const send = (given: Partial<Call>) => call(setup.host, { target: TARGET, ...given });
+
+  it('answers a preflight with 204, without a token and without looking at the module', async () => {
+    for (const target of [TARGET, '/modules/absent/http/x', '/modules/crm/http/a//b']) {
+      const response = await send({
+        method: 'OPTIONS',
+        target,
+        as: null,
+        headers: preflight(APP),
+      });
+      expect(response.status).to.equal(204);
+      expect(response.body).to.have.length(0);
+      const { headers } = response;
+      expect(headerValues(headers, 'content-length')).to.deep.equal([]);
+      expect(headerValues(headers, 'content-type')).to.deep.equal([]);
+      expect(headerValue(headers, 'access-control-allow-origin')).to.equal(APP);
+      expect(headerValue(headers, 'access-control-allow-headers')).to.equal(HEADERS);
+      expect(headerValue(headers, 'access-control-max-age')).to.equal('60');
+      expect(headerValues(headers, 'access-control-allow-credentials')).to.deep.equal([]);
+      expect(headerValues(headers, 'vary')).to.deep.equal(['origin']);
+      expect(headerValue(headers, 'access-control-allow-methods')).to.equal(
+        'GET, HEAD, POST, PUT, PATCH, DELETE',
+      );
+    }
+    expect(setup.provider.requests).to.have.length(0);
+  });
+
+  it('adds the origin and the exposed headers to responses and errors', async () => {
+    const headers: RawHeader[] = [['origin', APP]];
+    const cases: readonly (readonly [Partial<Call>, number])[] = [
+      [{}, 200],
+      [{ method: 'HEAD' }, 200],
+      [{ as: null }, 401],
+      [{ as: 'dev-user:a' }, 403],
+      [{ target: '/modules/absent/http/x' }, 404],
+      [{ method: 'POST' }, 400],
+      [{ method: 'OPTIONS' }, 404],
+      [{ headers: [...headers, ['expect', 'x']] }, 417],
+    ];
+    for (const [given, status] of cases) {
+      const response = await send({ headers, ...given });
+      expect(response.status).to.equal(status);
+      expect(headerValue(response.headers, 'access-control-allow-origin')).to.equal(APP);
+      expect(headerValue(response.headers, 'access-control-expose-headers')).to.equal(EXPOSED);
+      expect(headerValues(response.headers, 'vary')).to.deep.equal(['origin']);
+    }
+  });
+
+  it('exposes what the module exposes, on its responses and not on Problems', async () => {
+    setup.provider.answer({
+      status: 201,
+      headers: [
+        ['content-type', 'application/json'],
+        ['etag', '"1"'],
+        ['vary', 'accept-language'],
+        ['access-control-allow-origin', '*'],
+      ],
+    });
+    const headers: RawHeader[] = [['origin', APP]];
+    const target = '/modules/raw/http/items';
+    const served = await send({ target, headers });
+    expect(served.status).to.equal(201);
+    const exposed = headerValues(served.headers, 'access-control-expose-headers').join();
+    expect(exposed.startsWith(EXPOSED)).to.equal(true);
+    expect(exposed.split(', ')).to.include.members(['etag', 'x-rate']);
+    expect(headerValues(served.headers, 'access-control-allow-origin')).to.deep.equal([APP]);
+    const [vary = '', ...others] = headerValues(served.headers, 'vary');
+    expect(others).to.deep.equal([]);
+    expect(vary.toLowerCase().split(/, */)).to.have.members([
+      ...['accept-language', 'authorization', 'x-api-key', 'origin'],
+    ]);
+    const denied = await send({ target, headers, as: null });
+    expect(headerValue(denied.headers, 'access-control-expose-headers')).to.equal(EXPOSED);
+  });
+
+  for (const origin of OTHER_ORIGINS) {
+    it(`treats the origin '${origin}' as if there were no setting`, async () => {
+      const asked = await send({ method: 'OPTIONS', as: null, headers: preflight(origin) });
+      expectProblem(asked, 401);
+      const plain = await send({ headers: [['origin', origin]] });
+      expect(plain.status).to.equal(200);
+      for (const { headers } of [asked, plain]) {
+        expect(headers.filter(([name]) => name.startsWith('access-control-'))).to.deep.equal([]);
+        expect(headerValues(headers, 'vary')).to.deep.equal(['origin']);
+      }
+    });
+  }
+
+  it('rejects a preflight with two origins', async () => {
+    const headers = [...preflight(APP), ['origin', 'https://evil.example'] as const];
+    expectProblem(await send({ method: 'OPTIONS', as: null, headers }), 401);
+  });
+
+  it('answers OPTIONS that is no preflight as any other request', async () => {
+    const headers: RawHeader[] = [['origin', APP]];
+    expectProblem(await send({ method: 'OPTIONS', as: null, headers }), 401);
+  });
+
+  it('does not apply to the bridge and to other routes of the host', async () => {
+    const others: readonly Partial<Call>[] = [
+      { method: 'OPTIONS', target: BRIDGE, headers: preflight(APP) },
+      { method: 'POST', target: BRIDGE, headers: [['origin', APP]] },
+      { method: 'OPTIONS', target: '/modules', headers: preflight(APP) },
+      { target: '/modules', headers: [['origin', APP]] },
+      { target: '/livez', headers: [['origin', APP]] },
+    ];
+    for (const given of others) {
+      const { headers, status } = await send(given);
+      expect(status).not.to.equal(204);
+      const added = headers.filter(([name]) => /^(?:access-control-.*|vary)$/.test(name));
+      expect(added, JSON.stringify(given)).to.deep.equal([]);
+    }
+  });
+
+  it('covers the API description', async () => {
+    const asked = await send({
+      method: 'OPTIONS',
+      target: '/openapi.json?module=crm',
+      as: null,
+      headers: preflight(APP, 'GET'),
+    });
+    expect(asked.status).to.equal(204);
+    const exposed = headerValue(asked.headers, 'access-control-expose-headers');
+    expect(exposed).to.equal(`${EXPOSED}, etag`);
+  });
+});

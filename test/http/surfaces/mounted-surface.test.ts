@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { unknown } from 'superstruct';
+import { defineSurface, type Surface, type SurfaceCall } from '../../../core/contract/index.js';
+import { HostError } from '../../../core/errors.js';
+import { MountedSurface } from '../../../core/http/surfaces/mounted-surface.js';
+import { createFakeLog, createFakeSurfaceContext } from '../../../core/testkit/index.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+
+const LIMITS = { openMs: 20, responseMs: 20, calls: 2 };
+
+const CALL: SurfaceCall = {
+  requestId: 'r',
+  correlationId: 'c',
+  target: '/desk',
+  signal: new AbortController().signal,
+  actor: null,
+  origin: null,
+  isSameOrigin: false,
+};
+
+function mount(open: () => Surface | Promise<Surface>, log = createFakeLog()): MountedSurface {
+  const factory = defineSurface({ name: 'desk', prefix: '/desk', config: unknown(), open });
+  const { host } = createFakeSurfaceContext();
+  const choice = { name: 'desk', enabled: true, config: {}, directory: '.' };
+  const unused = () => Promise.reject(new Error('unused'));
+  return new MountedSurface({ factory, plugin: 'acme', isShipped: false }, choice, {
+    log,
+    chain: [],
+    store: { surfaceRecords: { get: unused, set: unused, delete: unused, list: unused } },
+    server: { accept: () => {} },
+    modules: host,
+    limits: LIMITS,
+  });
+}
+
+const never = () => new Promise<never>(() => {});
+
+function rejectionOf(surface: MountedSurface): Promise<unknown> {
+  return surface.fetch(new Request('http://localhost/desk'), CALL).then(
+    () => null,
+    (error: unknown) => error,
+  );
+}
+
+describe('a surface of a plugin', () => {
+  it('is given up when it does not open in time, and the host answers for it', async () => {
+    const log = createFakeLog();
+    const surface = mount(never, log);
+    await surface.open();
+    expect(surface.status).to.include({ state: 'failed', reason: 'it did not open within 20 ms' });
+    expect(log.lines.map(({ message }) => message)).to.deep.equal(['surface failed']);
+    expect(await rejectionOf(surface))
+      .to.be.instanceOf(HostError)
+      .and.include({ status: 503 });
+  });
+
+  it('is given up when it opens as something else', async () => {
+    const surface = mount(() => ({}) as Surface);
+    await surface.open();
+    expect(surface.status.reason).to.equal("'open' must return an object with a function 'fetch'");
+  });
+
+  it('is 503 for a request that it does not answer in time', async () => {
+    const surface = mount(() => ({ fetch: never }));
+    await surface.open();
+    expect(await rejectionOf(surface))
+      .to.be.instanceOf(HostError)
+      .and.include({ status: 503 });
+  });
+
+  it('has the body of a late response canceled', async () => {
+    let isCanceled = false;
+    let answer: (response: Response) => void = () => {};
+    const late = new Promise<Response>((resolve) => {
+      answer = resolve;
+    });
+    const surface = mount(() => ({ fetch: () => late }));
+    await surface.open();
+    await rejectionOf(surface);
+    const cancel = () => {
+      isCanceled = true;
+    };
+    answer(new Response(new ReadableStream({ cancel })));
+    await waitUntil('the body is canceled', () => isCanceled);
+  });
+
+  it('is 503 above its limit of requests', async () => {
+    const surface = mount(() => ({ fetch: never }));
+    await surface.open();
+    const waiting = [rejectionOf(surface), rejectionOf(surface)];
+    const rejected = (await rejectionOf(surface)) as HostError;
+    expect(rejected.detail).to.equal('the surface has too many requests');
+    await Promise.all(waiting);
+    expect(((await rejectionOf(surface)) as HostError).detail).to.contain('in time');
+  });
+
+  it('is an internal error for a response that was read already', async () => {
+    const read = async () => {
+      const response = new Response('text');
+      await response.text();
+      return response;
+    };
+    const surface = mount(() => ({ fetch: read }));
+    await surface.open();
+    expect(await rejectionOf(surface))
+      .to.be.instanceOf(HostError)
+      .and.include({ status: 500 });
+  });
+});

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { call, parseJson } from '../../support/http/call.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import {
+  CONTRACT_URL,
+  SUPERSTRUCT_URL,
+  writePlugin,
+} from '../../support/isolation/write-plugin.js';
+import { type RunningHost, spawnModgate, startHost } from '../../support/start-host.js';
+
+/** A plugin with one surface. */
+function writeSurface(folder: string, name: string, prefix: string, open = ''): void {
+  const manifest = { kinds: undefined, surfaces: [name] };
+  const entry = `import { defineSurface } from ${JSON.stringify(CONTRACT_URL)};
+import { object } from ${JSON.stringify(SUPERSTRUCT_URL)};
+const open = () => { ${open} return { fetch: async () => new Response('ok') }; };
+export default { surfaces: [
+  defineSurface({ name: '${name}', prefix: '${prefix}', config: object({}), open }),
+] };`;
+  writePlugin(folder, { name: `acme-${name}`, manifest, entry });
+}
+
+describe('the start of a host with surfaces', () => {
+  let folder: string;
+  let plugins: string;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-surface-start-'));
+    plugins = join(folder, 'plugins');
+    writeSurface(plugins, 'one', '/shared');
+    writeSurface(plugins, 'two', '/shared');
+    writeSurface(plugins, 'plane', '/modules');
+    writeSurface(plugins, 'known', '/.well-known/x');
+    writeSurface(plugins, 'odd', '/Odd/path');
+    writeSurface(plugins, 'broken', '/broken', "throw new Error('no room');");
+    writeSurface(plugins, 'fine', '/fine');
+    const manifest = { kinds: undefined, surfaces: ['bad'] };
+    writePlugin(plugins, { name: 'acme-bad', manifest, entry: 'export default 1;' });
+  });
+
+  after(() => rmSync(folder, { recursive: true }));
+
+  async function failureOf(surfaces: object): Promise<string> {
+    const config = join(folder, 'modgate.json');
+    const state = join(folder, 'state');
+    writeFileSync(config, JSON.stringify({ plugins: [plugins], surfaces, state }));
+    const args = ['serve', '--config', config, '--port', '0', '--env', 'development'];
+    const spawned = spawnModgate([...args, '--modules', folder]);
+    expect((await spawned.exit).code, spawned.stdout()).to.equal(2);
+    return spawned.stderr();
+  }
+
+  it('ends with 2 when two surfaces have one prefix, naming both', async () => {
+    const text = await failureOf({ one: { enabled: true }, two: { enabled: true } });
+    expect(text).to.contain("surface 'two' of plugin 'acme-two' has the prefix '/shared'");
+    expect(text).to.contain("which surface 'one' of plugin 'acme-one' has");
+  });
+
+  it('ends with 2 when a prefix belongs to the host', async () => {
+    const text = await failureOf({ plane: { enabled: true } });
+    expect(text).to.contain("surface 'plane' of plugin 'acme-plane' has the prefix '/modules'");
+    expect(text).to.contain("which belongs to the host's own routes");
+    expect(await failureOf({ known: { enabled: true } })).to.contain(
+      "'/.well-known/x', which belongs",
+    );
+  });
+
+  it('ends with 2 for a config that the surface rejects, and a bad setting', async () => {
+    const text = await failureOf({ fine: { enabled: true, colour: 'blue' } });
+    expect(text).to.match(/surface 'fine': unknown key .*colour/);
+    expect(await failureOf({ fine: true })).to.contain('names of surfaces');
+    expect(await failureOf({ fine: { enabled: 'yes' } })).to.contain('names of surfaces');
+  });
+
+  describe('whose code fails', () => {
+    let host: RunningHost;
+
+    before(async () => {
+      host = await startHost({
+        args: ['--plugins', plugins, '--surfaces', 'broken,bad,ghost,fine,odd'],
+      });
+    });
+
+    after(async () => {
+      expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
+    });
+
+    it('serves without it, and says why', async () => {
+      const response = await call(host, { target: '/plugins' });
+      const { surfaces } = parseJson(response) as unknown as {
+        surfaces: { name: string; state: string; reason: string | null }[];
+      };
+      const find = (name: string) => surfaces.find((surface) => surface.name === name);
+      expect(find('fine')).to.include({ state: 'open', reason: null });
+      expect(find('one')).to.include({ state: 'off', reason: null });
+      expect(find('broken')).to.include({ state: 'failed', reason: 'no room' });
+      expect(find('bad')?.reason).to.contain("plugin 'acme-bad' has a default export without");
+      expect(find('ghost')?.reason).to.contain('no plugin has that surface');
+      expect(find('odd')?.reason).to.contain('its prefix must be one segment');
+      const failed = host.logs().filter(({ msg }) => msg === 'surface failed');
+      expect(failed.map(({ surface }) => surface)).to.have.members([
+        ...['broken', 'bad', 'ghost', 'odd'],
+      ]);
+    });
+
+    it('answers for it with 503 where its prefix is known', async () => {
+      expectProblem(await call(host, { target: '/broken' }), 503);
+      expectProblem(await call(host, { target: '/ghost' }), 404);
+      expect((await call(host, { target: '/fine/x' })).body.toString()).to.equal('ok');
+      expectProblem(await call(host, { target: '/shared' }), 404);
+    });
+  });
+});

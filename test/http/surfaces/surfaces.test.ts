@@ -1,0 +1,388 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { headerValue, headerValues } from '../../../core/selftest/raw-http.js';
+import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { writePlugin } from '../../support/isolation/write-plugin.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
+import { DESK_ENTRY } from '../../support/surfaces/desk-surface.js';
+
+const READER = 'dev-service:ann:shop.read';
+
+describe('surfaces', () => {
+  let plugins: string;
+  let host: RunningHost;
+  let provider: EchoProvider;
+
+  before(async () => {
+    plugins = mkdtempSync(join(tmpdir(), 'modgate-surfaces-'));
+    const manifest = { kinds: undefined, surfaces: ['desk', 'till'] };
+    writePlugin(plugins, { name: 'acme-desk', manifest, entry: DESK_ENTRY });
+    provider = await startEchoProvider();
+    host = await startHost({
+      files: { 'shop.json': describeShop(provider.url) },
+      args: ['--plugins', plugins, '--surfaces', 'desk,till'],
+    });
+  });
+
+  after(async () => {
+    const exit = await host?.stop();
+    await provider?.close();
+    rmSync(plugins, { recursive: true });
+    expect(exit).to.deep.equal({ code: 0, signal: null });
+  });
+
+  const get = (target: string, as: string | null = READER) => call(host, { target, as });
+  const post = (target: string, value: unknown, as: string | null = READER) =>
+    call(host, {
+      method: 'POST',
+      target,
+      as,
+      headers: [JSON_TYPE],
+      body: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
+    });
+  const enter = async (request: object, as = READER) =>
+    parseJson(await post('/desk/door', request, as)) as unknown as {
+      status: number;
+      headers: Record<string, string>;
+      body: string;
+    };
+
+  describe('a request to a surface', () => {
+    it('has the actor of valid credentials, frozen, and none without credentials', async () => {
+      const { actor, frozen } = parseJson(await get('/desk'));
+      expect(actor).to.deep.equal({ kind: 'service', id: 'ann', scopes: ['shop.read'] });
+      expect(frozen).to.equal(true);
+      expect(parseJson(await get('/desk/whoami', null))['actor']).to.equal(null);
+    });
+
+    it('is 401 with credentials that are not valid', async () => {
+      expectProblem(await get('/desk', 'nonsense'), 401);
+    });
+
+    it('has no actor where the surface authenticates by itself', async () => {
+      expect(parseJson(await get('/till'))['actor']).to.equal(null);
+      expect(parseJson(await get('/till', 'nonsense'))['actor']).to.equal(null);
+    });
+
+    it('has its body, and the ids of the response', async () => {
+      const response = await post("/desk/echo?x='1'", '{"a":1}');
+      const { method, url, target, body, headers } = parseJson(response);
+      expect([method, body]).to.deep.equal(['POST', '{"a":1}']);
+      expect(target).to.equal("/desk/echo?x='1'");
+      expect(new URL(url as string).searchParams.get('x')).to.equal("'1'");
+      expect(headers).to.not.have.property('authorization');
+      const own = parseJson(await post('/till/echo', ''));
+      expect(own['headers']).to.have.property('authorization');
+    });
+
+    it('is 404 for a path that a URL parser would rewrite', async () => {
+      const targets = ['/desk/%2e%2e/metrics', '/desk/../whoami', '/desk/./whoami', '/desk/{x}'];
+      for (const target of [...targets, '/desk/a\\b', '/desk/whoami#x', '/%64esk', '//desk']) {
+        expectProblem(await get(target), 404);
+      }
+    });
+
+    it('does not reach a surface whose prefix is only the beginning of the segment', async () => {
+      expectProblem(await get('/desktop'), 404);
+      expectProblem(await get('/desk.html'), 404);
+    });
+
+    it('is 413 for a body above 1 MiB, announced or not', async () => {
+      const body = Buffer.alloc(1_048_577, 'a');
+      for (const framing of ['length', 'chunked'] as const) {
+        const response = await call(host, { method: 'POST', target: '/desk/echo', body, framing });
+        expectProblem(response, 413, 'validation_failed');
+      }
+      const most = body.subarray(1);
+      const response = await call(host, { method: 'POST', target: '/desk/echo', body: most });
+      expect(response.status).to.equal(200);
+    });
+
+    it('is 405 for a method that a web request cannot have', async () => {
+      const response = await call(host, { method: 'TRACE', target: '/desk' });
+      expectProblem(response, 405, 'method_not_allowed');
+    });
+
+    it('says whether a page of the same origin made it', async () => {
+      const ask = async (name: string, value: string) => {
+        const headers = [[name, value]] as const;
+        return parseJson(await call(host, { target: '/desk', headers }))['isSameOrigin'];
+      };
+      const origin = `http://127.0.0.1:${host.port}`;
+      expect(parseJson(await get('/desk'))).to.include({ origin, isSameOrigin: false });
+      expect(await ask('sec-fetch-site', 'same-origin')).to.equal(true);
+      expect(await ask('sec-fetch-site', 'same-site')).to.equal(false);
+      expect(await ask('origin', origin)).to.equal(true);
+      expect(await ask('origin', 'http://evil.example')).to.equal(false);
+      expect(await ask('origin', 'null')).to.equal(false);
+    });
+  });
+
+  describe('the response of a surface', () => {
+    it('keeps its headers, cookies apart, and has the ids of the host', async () => {
+      const response = await get('/desk/headers');
+      expect(response.status).to.equal(201);
+      expect(response.body.toString()).to.equal('body');
+      const { headers } = response;
+      expect(headerValues(headers, 'set-cookie')).to.deep.equal(['a=1', 'b=2']);
+      expect(headerValues(headers, 'x-request-id')).to.have.length(1);
+      expect(headerValue(headers, 'x-request-id')).to.match(/^req_/);
+      expect(headerValues(headers, 'cache-control')).to.deep.equal(['max-age=1']);
+      expect(headerValue(headers, 'x-content-type-options')).to.equal('nosniff');
+      expect(headerValue((await get('/desk')).headers, 'cache-control')).to.equal('no-store');
+    });
+
+    it('may have no body', async () => {
+      expect((await get('/desk/empty')).status).to.equal(204);
+      const head = await call(host, { method: 'HEAD', target: '/desk/headers' });
+      expect([head.status, head.body.length]).to.deep.equal([201, 0]);
+    });
+
+    it('is a Problem for what the surface throws', async () => {
+      const conflict = expectProblem(await get('/desk/reject'), 409, 'conflict');
+      expect(conflict).to.deep.include({ detail: 'the desk is taken' });
+      expect(conflict.errors).to.deep.equal([{ field: 'desk', reason: 'taken' }]);
+      expectProblem(await get('/desk/nowhere'), 404);
+      for (const target of ['/desk/throw', '/desk/nothing']) {
+        const response = await get(target);
+        expectProblem(response, 500, 'internal_error');
+        expect(response.body.toString()).to.not.contain('secret');
+      }
+    });
+
+    it('keeps a challenge of its own', async () => {
+      const response = await get('/desk/challenge');
+      expect(response.status).to.equal(401);
+      expect(headerValues(response.headers, 'www-authenticate')).to.deep.equal(['Session']);
+    });
+
+    it('is cut where its body fails, or is longer than announced', async () => {
+      for (const target of ['/desk/cut', '/desk/wronglength']) {
+        const failed = await fetch(`${host.url}${target}`)
+          .then((response) => response.text())
+          .catch(() => 'failed');
+        expect(failed, target).to.equal('failed');
+      }
+      expect((await get('/desk')).status).to.equal(200);
+    });
+
+    it('may be an event stream, which is canceled when the client leaves', async () => {
+      const request = http.get(`${host.url}/desk/events`);
+      await new Promise((resolve) => request.once('response', (res) => res.once('data', resolve)));
+      request.destroy();
+      await waitUntil('the stream is canceled', async () => {
+        return Number(parseJson(await get('/desk/counts'))['canceled']) > 0;
+      });
+    });
+
+    it('does not keep the host from serving when its code fails later', async () => {
+      expect((await get('/desk/uncaught')).status).to.equal(200);
+      await waitUntil('the error is logged', () =>
+        host.logs().some(({ msg }) => msg === 'uncaught error in surface code'),
+      );
+      expect((await get('/modules/shop/http/items/1')).status).to.equal(200);
+    });
+  });
+
+  describe('the door to the host', () => {
+    it('gives the answer that the caller gets over HTTP', async () => {
+      const target = '/modules/shop/http/items/1?q=a%20b';
+      const direct = await get(target);
+      const { status, body, headers } = await enter({ target });
+      expect(status).to.equal(200);
+      expect(body).to.equal(direct.body.toString());
+      expect(headers['content-type']).to.equal('application/json');
+    });
+
+    it('decides as over HTTP', async () => {
+      const cases: [object, number][] = [
+        [{ target: '/modules/shop/http/items/1/../2' }, 404],
+        [{ target: '/modules/nowhere/http/x' }, 404],
+        [{ target: '/modules/shop/http/items/1', method: 'PATCH' }, 404],
+        [{ target: '/modules/shop/http/items', method: 'POST', body: '{}' }, 403],
+        [{ target: '/modules' }, 403],
+        [{ target: '/metrics' }, 403],
+        [{ target: '/livez' }, 200],
+        [{ target: 'http://other.example/modules' }, 404],
+      ];
+      for (const [request, expected] of cases) {
+        const headers = { 'content-type': 'application/json' };
+        const { status } = await enter({ headers, ...request });
+        expect(status, JSON.stringify(request)).to.equal(expected);
+      }
+      expect((await enter({ target: '/modules' }, 'dev-system:root')).status).to.equal(200);
+    });
+
+    it('sends a body to the provider, and records and logs the surface', async () => {
+      const headers = { 'content-type': 'application/json', 'x-request-id': 'through-the-desk' };
+      const request = {
+        method: 'POST',
+        target: '/modules/shop/http/items',
+        headers,
+        body: '{"a":1}',
+      };
+      const { status } = await enter(request, 'dev-service:ann:shop.write');
+      expect(status).to.equal(200);
+      const { calls } = parseJson(await get('/calls', 'dev-system:root')) as unknown as {
+        calls: Record<string, unknown>[];
+      };
+      expect(calls[0]).to.include({ request_id: 'through-the-desk', surface: 'desk' });
+      expect(calls[0]).to.include({ actor: 'service:ann' });
+      await waitUntil('the line', () =>
+        host.logs().some((line) => line['request_id'] === 'through-the-desk'),
+      );
+      const line = host.logs().find((one) => one['request_id'] === 'through-the-desk');
+      expect(line).to.include({ surface: 'desk', actor: 'service:ann', module: 'shop' });
+    });
+
+    it('does not lead to a surface', async () => {
+      for (const target of ['/desk', '/till/whoami']) {
+        expect((await enter({ target })).status).to.equal(404);
+      }
+    });
+
+    it('opens for an actor of the host alone, whatever is done to it', async () => {
+      const { results, status } = parseJson(await get('/desk/forged'));
+      expect(results).to.deep.equal(Array(4).fill('TypeError'));
+      expect(status).to.equal(403);
+    });
+
+    it('accepts no credentials and no framing in the headers', async () => {
+      for (const name of [
+        'authorization',
+        'Host',
+        'content-length',
+        'Transfer-Encoding',
+        'cookie',
+      ]) {
+        const response = await post('/desk/door', { target: '/modules', headers: { [name]: 'x' } });
+        expectProblem(response, 500, 'internal_error');
+      }
+    });
+
+    it('opens for an actor that the surface has authenticated', async () => {
+      const login = async (token: string) => (await post('/till/login', token)).body.toString();
+      expect(await login('dev-system:ops')).to.equal('{"id":"ops","status":200}');
+      expect(await login('dev-service:ann')).to.equal('{"id":"ann","status":403}');
+      expect(await login('nonsense')).to.equal('no');
+    });
+
+    it('shows the modules, with counts and manifests', async () => {
+      const { modules, workers } = parseJson(await get('/desk/snapshot')) as unknown as {
+        modules: { name: string; state: string; counts: object; manifest: { module_id: string } }[];
+        workers: number;
+      };
+      expect(workers).to.equal(1);
+      expect(modules[0]).to.include({ name: 'shop', state: 'live' });
+      expect(modules[0]?.counts).to.have.all.keys('calls', 'failed', 'inFlight', 'queued');
+      expect(modules[0]?.manifest.module_id).to.equal('shop');
+    });
+
+    it('announces a change of a module', async () => {
+      const readChanges = async () => Number(parseJson(await get('/desk/counts'))['changes']);
+      const before = await readChanges();
+      host.drop('other.json', describeShop(provider.url, 'other'));
+      await waitUntil('a change', async () => (await readChanges()) > before);
+    });
+  });
+
+  describe('records', () => {
+    const use = async (...input: unknown[]) => {
+      const { body } = await post('/desk/records', input);
+      return JSON.parse(body.toString()) as unknown;
+    };
+    const later = Date.now() + 3_600_000;
+
+    it('are kept until they expire or are deleted', async () => {
+      expect(await use('set', 'a.1', { x: [1] }, { expiresAt: later })).to.equal(true);
+      expect(await use('get', 'a.1')).to.deep.equal({
+        key: 'a.1',
+        value: { x: [1] },
+        expiresAt: later,
+      });
+      expect(await use('set', 'a.2', 2, { expiresAt: Date.now() - 1 })).to.equal(true);
+      expect(await use('get', 'a.2')).to.equal(null);
+      expect(await use('set', 'b', 3, { expiresAt: later })).to.equal(true);
+      const listed = (await use('list', 'a.')) as { key: string }[];
+      expect(listed.map(({ key }) => key)).to.deep.equal(['a.1']);
+      expect(await use('delete', 'a.1')).to.equal(true);
+      expect(await use('delete', 'a.1')).to.equal(false);
+    });
+
+    it('are set on a condition', async () => {
+      const set = (only: string) => use('set', 'c', 1, { expiresAt: later, only });
+      expect(await set('present')).to.equal(false);
+      expect(await set('absent')).to.equal(true);
+      expect(await set('absent')).to.equal(false);
+      expect(await set('present')).to.equal(true);
+    });
+
+    it('are rejected with a bad key, value or time', async () => {
+      const bad = [
+        ['set', 'a b', 1, { expiresAt: later }],
+        ['set', 'a', 'x'.repeat(65_536), { expiresAt: later }],
+        ['set', 'a', 1, {}],
+        ['get', ''],
+      ];
+      for (const input of bad) {
+        expect(await use(...input), JSON.stringify(input).slice(0, 50)).to.include({
+          error: 'TypeError',
+        });
+      }
+    });
+
+    it('belong to one surface', async () => {
+      await use('set', 'own', 1, { expiresAt: later });
+      const response = await post('/till/records', ['get', 'own']);
+      expect(response.body.toString()).to.equal('null');
+    });
+  });
+
+  describe('observability', () => {
+    it('logs where each surface is', () => {
+      const ready = host.logs().filter(({ msg }) => msg === 'surface ready');
+      const urls = ready.map(({ url }) => url);
+      expect(urls).to.include.members([`${host.url}/desk`, `${host.url}/till`]);
+    });
+
+    it('counts and lists surfaces', async () => {
+      const metrics = (await get('/metrics', 'dev-system:root')).body.toString();
+      expect(metrics).to.match(/modgate_surface_requests_total\{surface="desk",status="200"\} \d+/);
+      expect(metrics).to.match(/modgate_surface_duration_seconds_count\{surface="till"\} \d+/);
+      const { surfaces } = parseJson(await get('/plugins', 'dev-system:root')) as unknown as {
+        surfaces: Record<string, unknown>[];
+      };
+      expect(surfaces.find(({ name }) => name === 'desk')).to.deep.equal({
+        name: 'desk',
+        plugin: 'acme-desk',
+        prefix: '/desk',
+        state: 'open',
+        reason: null,
+      });
+    });
+  });
+});
+
+function describeShop(endpoint: string, module = 'shop'): object {
+  return {
+    module,
+    provider: { kind: 'http', config: { endpoints: [endpoint] } },
+    manifest: {
+      inline: {
+        protocol: 'modgate.manifest.v1',
+        module_id: module,
+        capabilities: ['shop.read', 'shop.write'],
+        http_routes: [
+          { method: 'GET', path: '/items/{id}', capability: 'shop.read' },
+          { method: 'POST', path: '/items', capability: 'shop.write' },
+        ],
+      },
+    },
+  };
+}

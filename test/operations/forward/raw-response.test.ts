@@ -1,0 +1,408 @@
+import { expect } from 'chai';
+import { headerValue, headerValues, type RawHeader } from '../../../core/selftest/raw-http.js';
+import type { Answer } from '../../support/echo-provider.js';
+import { type Call, call, JSON_TYPE } from '../../support/http/call.js';
+import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
+import { describeModule } from '../../support/http/modules.js';
+import { useHost } from '../../support/http/use-host.js';
+
+const ROUTES = [
+  { method: 'GET', path: '/items/{id}', capability: 'crm.read' },
+  { method: 'POST', path: '/items/{id}', capability: 'crm.write' },
+];
+const RAW = { responses: { mode: 'raw' } };
+const CHUNKED = `HTTP/1.1 200 OK\r\n${JSON_TYPE.join(': ')}\r\ntransfer-encoding: chunked\r\n\r\n`;
+
+describe('raw responses', () => {
+  const setup = useHost((provider) => {
+    const describe = (name: string, more: object) =>
+      describeModule(name, provider.url, ROUTES, more);
+    return {
+      'crm.json': describe('crm', RAW),
+      'few.json': describe('few', {
+        responses: { mode: 'raw', expose_headers: ['X-Pages', 'www-authenticate'] },
+      }),
+      'none.json': describe('none', { responses: { mode: 'raw', expose_headers: [] } }),
+      'wrapped.json': describe('wrapped', {
+        responses: { expose_headers: ['etag', 'cache-control', 'vary', 'x-content-type-options'] },
+      }),
+      'plain.json': describe('plain', {}),
+      'small.json': describe('small', { ...RAW, limits: { response_bytes: 64 } }),
+    };
+  });
+  const get = (answer: Answer, module = 'crm', more: Partial<Call> = {}) => {
+    setup.provider.answer(answer);
+    return call(setup.host, { target: `/modules/${module}/http/items/7?x=1`, ...more });
+  };
+
+  it('have the status, the content type and the bytes of the provider', async () => {
+    const body = ' {"n": 12345678901234567890, "n": 1.10}\n';
+    const type = 'application/vnd.api+json; ext="x"';
+    const response = await get({ status: 203, headers: [['content-type', type]], body });
+    expect(response.status).to.equal(203);
+    expect(response.body.toString()).to.equal(body);
+    expect(headersOf(response.headers)).to.deep.equal({
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private',
+      'content-type': type,
+      'content-length': String(body.length),
+      vary: 'authorization',
+      'modgate-origin': 'provider',
+    });
+  });
+
+  for (const status of [
+    200, 201, 202, 207, 226, 299, 309, 399, 400, 401, 403, 404, 405, 409, 410,
+  ]) {
+    it(`pass on ${status}`, async () => {
+      const response = await get({ status, body: '{"detail":"its own"}' });
+      expect(response.status).to.equal(status);
+      expect(response.body.toString()).to.equal('{"detail":"its own"}');
+      expect(headerValue(response.headers, 'modgate-origin')).to.equal('provider');
+    });
+  }
+
+  for (const status of [
+    412, 415, 418, 422, 428, 429, 431, 451, 499, 500, 501, 502, 503, 504, 599,
+  ]) {
+    it(`pass on ${status} with a Problem of the provider`, async () => {
+      const headers: RawHeader[] = [['content-type', 'application/problem+json']];
+      const response = await get({ status, headers, body: '{"title":"mine","extra":[1]}' });
+      expect(response.status).to.equal(status);
+      expect(headerValue(response.headers, 'content-type')).to.equal('application/problem+json');
+      expect(response.body.toString()).to.equal('{"title":"mine","extra":[1]}');
+    });
+  }
+
+  for (const [status, failure] of [
+    [206, 'status'],
+    [300, 'protocol'],
+    [301, 'protocol'],
+    [302, 'protocol'],
+    [303, 'protocol'],
+    [305, 'protocol'],
+    [306, 'protocol'],
+    [307, 'protocol'],
+    [308, 'protocol'],
+    [407, 'status'],
+    [421, 'status'],
+  ] as const) {
+    it(`are 502 with the failure ${failure} for ${status}`, async () => {
+      const headers: RawHeader[] = [JSON_TYPE, ['location', '/x'], ['proxy-authenticate', 'Basic']];
+      const response = await get({ status, headers });
+      const problem = expectProblem(response, 502);
+      expect(reasonOf(problem, 'failure')).to.equal(failure);
+      expect(reasonOf(problem, 'provider_status')).to.equal(String(status));
+      expect(headerValue(response.headers, 'modgate-origin')).to.equal('host');
+      expect(headerValue(response.headers, 'location')).to.equal(undefined);
+    });
+  }
+
+  for (const [title, answer] of [
+    ['204', { status: 204, headers: [], body: null }],
+    ['304', { status: 304, headers: [['etag', '"1"']], body: null }],
+  ] as const) {
+    it(`have neither body nor length for ${title}`, async () => {
+      const response = await get(answer);
+      expect(response.status).to.equal(answer.status);
+      expect(response.body).to.have.length(0);
+      for (const name of ['content-length', 'content-type', 'transfer-encoding']) {
+        expect(headerValue(response.headers, name), name).to.equal(undefined);
+      }
+    });
+  }
+
+  it('have no content type for an empty body of another type', async () => {
+    for (const status of [200, 202, 404]) {
+      const response = await get({ status, headers: [['content-type', 'text/html']], body: null });
+      expect(response.status).to.equal(status);
+      expect(headerValue(response.headers, 'content-length')).to.equal('0');
+      expect(headerValue(response.headers, 'content-type')).to.equal(undefined);
+    }
+  });
+
+  const html: RawHeader = ['content-type', 'text/html'];
+  for (const [title, answer] of [
+    ['a page', { headers: [html], body: '<p>' }],
+    ['a page with 404', { status: 404, headers: [html], body: '<p>' }],
+    ['a page with 500', { status: 500, headers: [html], body: '{}' }],
+    ['no content type', { headers: [], body: '{}' }],
+    ['a second content type', { headers: [JSON_TYPE, html], body: '{}' }],
+    [
+      'a comma in the content type',
+      {
+        headers: [['content-type', 'application/json; a="b", text/html']],
+        body: '{}',
+      },
+    ],
+    ['an encoded body', { headers: [JSON_TYPE, ['content-encoding', 'gzip']], body: '{}' }],
+    ['text of JSON type', { status: 400, body: 'no' }],
+    ['UTF-16', { body: Buffer.from('{}', 'utf16le') }],
+    [
+      'an error that ends with the connection',
+      {
+        raw: [`HTTP/1.1 404 Not Found\r\n${JSON_TYPE.join(': ')}\r\n\r\n123`],
+      },
+    ],
+    [
+      'a body cut short',
+      {
+        raw: [`HTTP/1.1 409 Conflict\r\n${JSON_TYPE.join(': ')}\r\ncontent-length: 5\r\n\r\n123`],
+      },
+    ],
+    ['chunks cut short', { raw: [CHUNKED, '2\r\n{}\r\n'] }],
+  ] satisfies (readonly [string, Answer])[]) {
+    it(`are 502 for ${title}`, async () => {
+      const problem = expectProblem(await get(answer), 502);
+      expect(reasonOf(problem, 'failure')).to.equal('protocol');
+    });
+  }
+
+  it('are 502 for more than response_bytes, whatever the status', async () => {
+    for (const status of [200, 404]) {
+      const problem = expectProblem(
+        await get({ status, body: `"${'x'.repeat(80)}"` }, 'small'),
+        502,
+      );
+      expect(reasonOf(problem, 'failure')).to.equal('protocol');
+    }
+  });
+
+  it('answer HEAD with the head of the response to GET', async () => {
+    const answer: Answer = { status: 404, headers: [JSON_TYPE, ['etag', '"a"']], body: '{"a":1}' };
+    const response = await get(answer, 'crm', { method: 'HEAD' });
+    expect(response.status).to.equal(404);
+    expect(response.body).to.have.length(0);
+    expect(headerValue(response.headers, 'content-length')).to.equal('7');
+    expect(headerValue(response.headers, 'content-type')).to.equal('application/json');
+    expect(headerValue(response.headers, 'etag')).to.equal('"a"');
+    expect(setup.provider.only().method).to.equal('GET');
+  });
+
+  it('pass on conditions and the 304 and 412 that they lead to', async () => {
+    const conditions: RawHeader[] = [
+      ['if-none-match', 'W/"1", "2"'],
+      ['if-modified-since', 'Wed, 21 Oct 2026 07:28:00 GMT'],
+      ['if-unmodified-since', 'Wed, 21 Oct 2026 07:28:01 GMT'],
+      ['if-match', '"3"'],
+    ];
+    const answer: Answer = { status: 304, headers: [['etag', '"2"']], body: null };
+    const response = await get(answer, 'crm', { headers: conditions });
+    expect(response.status).to.equal(304);
+    expect(headerValue(response.headers, 'etag')).to.equal('"2"');
+    for (const [name, value] of conditions) {
+      expect(headerValue(setup.provider.only().headers, name), name).to.equal(value);
+    }
+  });
+
+  it('pass on no condition that connection names', async () => {
+    await get({}, 'crm', {
+      headers: [
+        ['if-none-match', '"1"'],
+        ['connection', 'close, If-None-Match'],
+      ],
+    });
+    expect(headerValue(setup.provider.only().headers, 'if-none-match')).to.equal(undefined);
+  });
+
+  it('need raw mode for conditions', async () => {
+    await get({}, 'plain', { headers: [['if-none-match', '"1"']] });
+    expect(headerValue(setup.provider.only().headers, 'if-none-match')).to.equal(undefined);
+  });
+
+  it('have the default headers of raw mode, and no others', async () => {
+    const kept: RawHeader[] = [
+      ['etag', 'W/"caf\u00e9"'],
+      ['last-modified', 'Wed, 21 Oct 2026 07:28:00 GMT'],
+      ['retry-after', 'soon'],
+      ['content-language', 'de'],
+      ['x-total-count', '17'],
+    ];
+    const dropped: RawHeader[] = [
+      ['set-cookie', 'evil=1'],
+      ['server', 'evil'],
+      ['x-pages', 'evil'],
+      ['modgate-origin', 'evil'],
+      ['modgate-actor', 'evil'],
+      ['x-request-id', 'evil'],
+      ['x-content-type-options', 'evil'],
+      ['access-control-allow-origin', '*evil'],
+      ['alt-svc', 'evil'],
+      ['www-authenticate', 'evil'],
+    ];
+    const response = await get({ headers: [JSON_TYPE, ...kept, ...dropped] });
+    for (const [name, value] of kept) {
+      expect(headerValues(response.headers, name), name).to.deep.equal([value]);
+    }
+    expect(JSON.stringify(response.headers)).not.to.include('evil');
+    expect(headerValues(response.headers, 'x-content-type-options')).to.deep.equal(['nosniff']);
+  });
+
+  it('have the headers of expose_headers instead of the default', async () => {
+    const headers: RawHeader[] = [JSON_TYPE, ['x-pages', '3'], ['etag', '"1"'], ['vary', 'accept']];
+    const response = await get({ headers }, 'few');
+    expect(headerValue(response.headers, 'x-pages')).to.equal('3');
+    expect(headerValue(response.headers, 'etag')).to.equal(undefined);
+    expect(headerValues(response.headers, 'vary')).to.deep.equal(['authorization']);
+  });
+
+  it('drop headers that connection of the provider names', async () => {
+    const headers: RawHeader[] = [
+      JSON_TYPE,
+      ['connection', 'keep-alive, X-Total-Count, cache-control'],
+      ['x-total-count', '17'],
+      ['cache-control', 'max-age=60'],
+    ];
+    const response = await get({ headers });
+    expect(headerValue(response.headers, 'x-total-count')).to.equal(undefined);
+    expect(headerValue(response.headers, 'cache-control')).to.equal('private');
+  });
+
+  it('replace the challenge of a 401 unless it is exposed', async () => {
+    const answer: Answer = {
+      status: 401,
+      headers: [JSON_TYPE, ['www-authenticate', 'Basic realm="db"']],
+    };
+    const challenges = async (module: string, given = answer) =>
+      headerValues((await get(given, module)).headers, 'www-authenticate');
+    expect(await challenges('crm')).to.deep.equal(['Provider']);
+    expect(await challenges('none')).to.deep.equal(['Provider']);
+    expect(await challenges('few')).to.deep.equal(['Basic realm="db"']);
+    expect(await challenges('few', { status: 401 })).to.deep.equal(['Provider']);
+    expect(await challenges('few', { status: 403 })).to.deep.equal([]);
+  });
+
+  for (const [given, expected] of [
+    ['public, max-age=60', 'private, max-age=60'],
+    ['s-maxage=10,max-age=5', 'private, max-age=5'],
+    ['PUBLIC', 'private'],
+    ['private', 'private'],
+    ['private="set-cookie", no-cache', 'private, no-cache'],
+    ['no-store', 'private, no-store'],
+    ['max-age="60", S-MaxAge="9"', 'private, max-age="60"'],
+    ['x="a, public, b"', 'private, no-store'],
+    ['max-age=60; public', 'private, no-store'],
+    ['', 'private'],
+  ] as const) {
+    it(`have cache-control ${expected} for ${given || 'an empty one'}`, async () => {
+      const headers: RawHeader[] = [JSON_TYPE, ['cache-control', given]];
+      const values = async (module: string) =>
+        headerValues((await get({ headers }, module)).headers, 'cache-control');
+      expect(await values('crm')).to.deep.equal([expected]);
+      expect(await values('wrapped')).to.deep.equal([expected]);
+      expect(await values('none')).to.deep.equal(['no-store']);
+      expect(await values('plain')).to.deep.equal(['no-store']);
+    });
+  }
+
+  for (const [given, expected] of [
+    [['accept'], 'accept, authorization'],
+    [['Accept, Authorization'], 'Accept, Authorization'],
+    [['accept', 'origin'], 'accept, origin, authorization'],
+    [['accept, *'], '*'],
+    [[], 'authorization'],
+  ] as const) {
+    it(`have vary ${expected} for ${given.join(' and ') || 'none'}`, async () => {
+      const headers: RawHeader[] = [JSON_TYPE, ...given.map((value) => ['vary', value] as const)];
+      const values = async (module: string) =>
+        headerValues((await get({ headers }, module)).headers, 'vary');
+      expect(await values('crm')).to.deep.equal([expected]);
+      expect(await values('wrapped')).to.deep.equal([expected]);
+      expect(await values('plain')).to.deep.equal([]);
+    });
+  }
+
+  it('are not needed for expose_headers', async () => {
+    const headers: RawHeader[] = [JSON_TYPE, ['etag', '"1"'], ['x-content-type-options', 'x']];
+    const response = await get({ status: 201, headers }, 'wrapped');
+    expect(response.status).to.equal(200);
+    expect(JSON.parse(response.body.toString())).to.include({ status: 'forwarded' });
+    expect(headerValue(response.headers, 'etag')).to.equal('"1"');
+    expect(headerValue(response.headers, 'cache-control')).to.equal('no-store');
+    expect(headerValues(response.headers, 'x-content-type-options')).to.deep.equal(['nosniff']);
+    expect(headerValue(response.headers, 'modgate-origin')).to.equal(undefined);
+  });
+
+  it('differ from Problems of the host by modgate-origin, in any mode', async () => {
+    const targets = ['crm', 'plain', 'wrapped', 'nothing'].flatMap((name) => [
+      `/modules/${name}/http/nothing`,
+      `/modules/${name}/http`,
+      `/modules/${name}/http//`,
+      `/modules/${name}/other`,
+    ]);
+    for (const target of targets) {
+      for (const as of ['dev-system:root', 'dev-user:u', null]) {
+        const response = await call(setup.host, { target, as });
+        expect(headerValues(response.headers, 'modgate-origin'), target).to.deep.equal(['host']);
+      }
+    }
+    for (const target of ['/modules', '/nothing', '/calls?limit=x']) {
+      const response = await call(setup.host, { target, as: null });
+      expect(headerValue(response.headers, 'modgate-origin'), target).to.equal(undefined);
+    }
+  });
+
+  it('are explained with the option and the place that sets it', async () => {
+    const target = encodeURIComponent('/modules/few/http/items/7');
+    const listed = await call(setup.host, { target: `/explain?method=GET&target=${target}` });
+    const { verdict, limits, headers } = JSON.parse(listed.body.toString()) as {
+      verdict: { detail: string };
+      limits: { name: string; value: string; source: string }[];
+      headers: { name: string }[];
+    };
+    expect(verdict.detail).to.include('raw mode');
+    const named = limits.filter(({ name }) => /^(?:responses|provider_errors)/.test(name));
+    expect(named.map(({ name, value }) => `${name} ${value}`)).to.deep.equal([
+      'responses.mode raw',
+      'responses.expose_headers x-pages www-authenticate',
+    ]);
+    for (const { source } of named) expect(source).to.match(/^few\.json:\d+:\d+$/);
+    expect(headers.map(({ name }) => name)).to.include.members(['if-none-match', 'if-match']);
+  });
+
+  it('are announced in GET /modules', async () => {
+    const listed = await call(setup.host, { target: '/modules' });
+    const { modules } = JSON.parse(listed.body.toString()) as {
+      modules: { name: string; responses?: object }[];
+    };
+    const find = (name: string) => modules.find((module) => module.name === name);
+    const responses = { mode: 'raw', expose_headers: ['x-pages', 'www-authenticate'] };
+    expect(find('few')?.responses).to.deep.equal(responses);
+    expect(find('plain')).not.to.have.property('responses');
+  });
+
+  it('are recorded with the status of the provider and no failure', async () => {
+    await get({ status: 503 }, 'crm', { headers: [['x-request-id', 'raw-503']] });
+    await get({ status: 302 }, 'crm', { headers: [['x-request-id', 'raw-302']] });
+    const listed = await call(setup.host, { target: '/calls?module=crm&limit=2' });
+    const { calls } = JSON.parse(listed.body.toString()) as { calls: Record<string, unknown>[] };
+    expect(
+      calls.map(({ request_id, status, failure }) => ({ request_id, status, failure })),
+    ).to.deep.equal([
+      { request_id: 'raw-302', status: 502, failure: 'protocol' },
+      { request_id: 'raw-503', status: 503, failure: null },
+    ]);
+  });
+
+  it('with a status of 500 or more count as failed calls of the module', async () => {
+    const failed = async () => {
+      const listed = await call(setup.host, { target: '/modules' });
+      const { modules } = JSON.parse(listed.body.toString()) as {
+        modules: { name: string; counts: { failed: number } }[];
+      };
+      return modules.find(({ name }) => name === 'few')?.counts.failed;
+    };
+    const before = await failed();
+    await get({ status: 404 }, 'few');
+    expect(await failed()).to.equal(before);
+    await get({ status: 500 }, 'few');
+    expect(await failed()).to.equal((before ?? 0) + 1);
+  });
+});
+
+/** By lower-case name, without those of every response. */
+function headersOf(headers: readonly RawHeader[]): Record<string, string> {
+  const common = new Set(['x-request-id', 'x-correlation-id', 'date', 'connection']);
+  const names = headers.map(([name]) => name.toLowerCase()).filter((name) => !common.has(name));
+  return Object.fromEntries(names.map((name) => [name, headerValues(headers, name).join(' | ')]));
+}

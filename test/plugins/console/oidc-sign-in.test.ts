@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Browser } from '../../support/console/browser.js';
+import {
+  AUDIENCE,
+  CONSOLE_CLIENT,
+  type SignInProvider,
+  startSignInProvider,
+} from '../../support/console/sign-in-provider.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
+
+const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
+
+describe('sign-in to the console at an issuer', () => {
+  let folder: string;
+  let provider: SignInProvider;
+  let host: RunningHost;
+  let browser: Browser;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-oidc-'));
+    provider = await startSignInProvider();
+    const { issuer } = provider;
+    const issuers = join(folder, 'issuers.json');
+    const trusted = {
+      issuer,
+      audience: AUDIENCE,
+      algorithms: ['RS256'],
+      jwks: { url: `${issuer}/jwks` },
+      actor: { kind: 'user', id: 'sub' },
+    };
+    writeFileSync(issuers, JSON.stringify({ issuers: [trusted] }));
+    const client = { issuer, client_id: CONSOLE_CLIENT.id, client_secret: 'env:CONSOLE_SECRET' };
+    const more = { scopes: ['openid', 'modgate.modules.read'], resource: AUDIENCE };
+    const config = join(folder, 'modgate.yaml');
+    const surfaces = { console: { oidc: [{ ...client, ...more }] } };
+    writeFileSync(config, JSON.stringify({ issuers, surfaces }));
+    host = await startHost({
+      dev: false,
+      args: ['--config', config],
+      env: { CONSOLE_SECRET: CONSOLE_CLIENT.secret },
+    });
+    provider.serve(`${host.url}/console/api/oidc/callback`);
+  });
+
+  beforeEach(() => {
+    browser = new Browser();
+    provider.outcome = 'sign-in';
+  });
+
+  after(async () => {
+    expect(host.output()).to.not.contain(CONSOLE_CLIENT.secret);
+    const exit = await host.stop();
+    await provider.close();
+    rmSync(folder, { recursive: true });
+    expect(exit).to.deep.equal({ code: 0, signal: null });
+  });
+
+  const startUrl = (page = '/console/calls') => {
+    const query = new URLSearchParams({ issuer: provider.issuer, return: page });
+    return `${host.url}/console/api/oidc/start?${query}`;
+  };
+  const readSession = async () =>
+    browser.send(`${host.url}/console/api/session`, { headers: SAME_ORIGIN });
+  /** Goes to the issuer and stops before the host sees its answer. */
+  const reachCallback = async () => {
+    let url = startUrl();
+    while (!url.includes('/console/api/oidc/callback')) {
+      const response = await browser.send(url);
+      url = new URL(response.headers.get('location') ?? '', url).href;
+    }
+    return new URL(url);
+  };
+  const end = async (url: string) => {
+    const response = await browser.send(url);
+    return [response.status, response.headers.get('location')];
+  };
+
+  it('leads back to the page with a session of the access token', async () => {
+    const { visited } = await browser.open(startUrl());
+    expect(visited.at(-1)).to.equal(`${host.url}/console/calls`);
+    const session = (await (await readSession()).json()) as Record<string, unknown>;
+    expect(session['via']).to.equal('oidc');
+    expect(session['actor']).to.deep.equal({
+      kind: 'user',
+      id: 'ann',
+      scopes: ['modgate.modules.read', 'openid'].filter((scope) => scope !== 'openid'),
+    });
+    const jar = browser.jar(new URL(host.url).host);
+    expect([...jar.keys()]).to.deep.equal(['modgate']);
+  });
+
+  it('uses PKCE, state and nonce, which the cookie hides', async () => {
+    const response = await browser.send(startUrl());
+    const { searchParams } = new URL(response.headers.get('location') ?? '');
+    expect(searchParams.get('code_challenge_method')).to.equal('S256');
+    const secrets = ['state', 'nonce', 'code_challenge'].map(
+      (name) => searchParams.get(name) ?? '',
+    );
+    for (const secret of secrets) expect(secret).to.match(/^[\w-]{40,}$/);
+    const cookie = response.headers.getSetCookie()[0] ?? '';
+    expect(cookie).to.match(/; Path=\/console\/api\/oidc; HttpOnly; SameSite=Lax; Max-Age=600$/);
+    for (const secret of secrets) expect(cookie).to.not.contain(secret);
+  });
+
+  it('sends the verifier to the issuer once', async () => {
+    const before = provider.exchanges.length;
+    const callback = await reachCallback();
+    const jar = new Map(browser.jar(callback.host));
+    expect(await end(callback.href)).to.deep.equal([302, '/console/calls']);
+    expect(provider.exchanges[before]?.get('code_verifier')).to.match(/^[\w-]{43,}$/);
+    for (const [name, value] of jar) browser.jar(callback.host).set(name, value);
+    expect(await end(callback.href)).to.deep.equal([302, '/console?sign_in=failed']);
+  });
+
+  it('rejects an answer with another state, issuer or code', async () => {
+    for (const [name, value] of [
+      ['state', 'A'.repeat(43)],
+      ['iss', 'http://127.0.0.1:1'],
+      ['code', 'another'],
+    ] as const) {
+      const callback = await reachCallback();
+      callback.searchParams.set(name, value);
+      expect(await end(callback.href), name).to.deep.equal([302, '/console?sign_in=failed']);
+      expect((await readSession()).status).to.equal(401);
+    }
+  });
+
+  it('rejects the answer of another browser, and without the cookie', async () => {
+    const callback = await reachCallback();
+    browser = new Browser();
+    expect(await end(callback.href)).to.deep.equal([302, '/console?sign_in=expired']);
+    await browser.send(startUrl());
+    expect(await end(callback.href)).to.deep.equal([302, '/console?sign_in=failed']);
+    expect((await readSession()).status).to.equal(401);
+  });
+
+  it('says so when the person cancels', async () => {
+    provider.outcome = 'cancel';
+    const { visited } = await browser.open(startUrl());
+    expect(visited.at(-1)).to.equal(`${host.url}/console?sign_in=denied`);
+  });
+
+  it('returns to pages of the console alone', async () => {
+    for (const page of ['https://evil.example/', '//evil.example', '/modules', '/console/\\evil']) {
+      browser = new Browser();
+      const { visited } = await browser.open(startUrl(page));
+      expect(visited.at(-1), page).to.equal(`${host.url}/console`);
+    }
+  });
+
+  it('knows the configured issuers alone', async () => {
+    const query = new URLSearchParams({ issuer: 'https://evil.example' });
+    const response = await browser.send(`${host.url}/console/api/oidc/start?${query}`);
+    expect(response.status).to.equal(400);
+    const offered = await browser.send(`${host.url}/console/api/sign-in`);
+    const name = new URL(provider.issuer).host;
+    expect(await offered.json()).to.deep.include({
+      developer: false,
+      oidc: [{ issuer: provider.issuer, name }],
+    });
+  });
+});

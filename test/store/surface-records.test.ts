@@ -1,0 +1,86 @@
+import { expect } from 'chai';
+import {
+  createSurfaceRecordStore,
+  type SurfaceRecordStore,
+} from '../../core/store/surface-records.js';
+import { BACKENDS, type Backend } from './backend.js';
+
+const NOON = Date.parse('2026-01-31T12:00:00.000Z');
+const MAX_RECORDS = 3;
+
+for (const { name, create, require } of BACKENDS) {
+  describe(`records of surfaces on ${name}`, () => {
+    let backend: Backend;
+    let records: SurfaceRecordStore;
+    let now: number;
+
+    before(async function () {
+      await require(this);
+    });
+
+    beforeEach(async () => {
+      now = NOON;
+      backend = create();
+      await (await backend.open()).close();
+      const database = await backend.openDatabase();
+      records = createSurfaceRecordStore(
+        (work) => work(database),
+        () => now,
+        MAX_RECORDS,
+      );
+    });
+
+    afterEach(() => backend.dispose());
+
+    const set = (key: string, ms = 1000, only: 'absent' | 'present' | null = null) =>
+      records.set({ surface: 'desk', key, value: `"${key}"`, expiresAt: now + ms, only });
+    const keys = async () => (await records.list('desk', '')).map(({ key }) => key);
+
+    it('are read as they were set, until they expire', async () => {
+      expect(await set('b')).to.equal('set');
+      expect(await set('a', 2000)).to.equal('set');
+      expect(await records.get('desk', 'a')).to.deep.equal({
+        key: 'a',
+        value: '"a"',
+        expiresAt: NOON + 2000,
+      });
+      expect(await keys()).to.deep.equal(['a', 'b']);
+      now += 1000;
+      expect(await records.get('desk', 'b')).to.equal(null);
+      expect(await keys()).to.deep.equal(['a']);
+      expect(await records.delete('desk', 'b')).to.equal(false);
+    });
+
+    it('are set on a condition, to which an expired one does not count', async () => {
+      expect(await set('a', 1000, 'present')).to.equal('skipped');
+      expect(await set('a', 1000, 'absent')).to.equal('set');
+      expect(await set('a', 1000, 'absent')).to.equal('skipped');
+      expect(await set('a', 1000, 'present')).to.equal('set');
+      now += 1000;
+      expect(await set('a', 1000, 'present')).to.equal('skipped');
+    });
+
+    it('are limited for each surface; expired ones make room', async () => {
+      for (const key of ['a', 'b', 'c']) expect(await set(key)).to.equal('set');
+      expect(await set('d')).to.equal('full');
+      expect(await set('a')).to.equal('set');
+      const other = { surface: 'till', key: 'd', value: '1', expiresAt: now + 1000, only: null };
+      expect(await records.set(other)).to.equal('set');
+      now += 1000;
+      expect(await set('d')).to.equal('set');
+      expect(await keys()).to.deep.equal(['d']);
+    });
+
+    it('do not exceed the limit with writers at the same time', async () => {
+      const results = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((key) => set(key)));
+      expect(results.filter((result) => result === 'set')).to.have.length(MAX_RECORDS);
+      expect(await keys()).to.have.length(MAX_RECORDS);
+    });
+
+    it('are deleted by one of several callers', async () => {
+      await set('a');
+      const deleted = await Promise.all([1, 2, 3].map(() => records.delete('desk', 'a')));
+      expect(deleted.filter(Boolean)).to.have.length(1);
+    });
+  });
+}

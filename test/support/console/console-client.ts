@@ -1,0 +1,53 @@
+import { headerValues, type RawHeader, type RawResponse } from '../../../core/selftest/raw-http.js';
+import { call, JSON_TYPE } from '../http/call.js';
+
+/** As a browser sends it with a request of a page of the console. */
+export const SAME_ORIGIN: RawHeader = ['sec-fetch-site', 'same-origin'];
+
+/** A user who may do everything in the console. */
+export const OPS =
+  'dev-user:ops:console.admin,modgate.modules.read,modgate.calls.read,modgate.plugins.read,modgate.audit.read,modgate.explain,modgate.sessions';
+
+interface Host {
+  readonly port: number;
+}
+
+interface ConsoleRequest {
+  readonly method?: string;
+  /** Below /console/api. */
+  readonly path: string;
+  /** `name=value`; default none. */
+  readonly cookie?: string | null;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Default: those of a page of the same origin. */
+  readonly headers?: readonly RawHeader[];
+}
+
+export function callConsole(
+  host: Host,
+  { method = 'GET', path, cookie = null, body, headers = [SAME_ORIGIN] }: ConsoleRequest,
+): Promise<RawResponse> {
+  return call(host, {
+    method,
+    target: `/console/api${path}`,
+    as: null,
+    headers: [
+      ...headers,
+      ...(cookie === null ? [] : [['cookie', cookie] as const]),
+      ...(body === undefined ? [] : [JSON_TYPE]),
+    ],
+    ...(body !== undefined && { body: Buffer.from(JSON.stringify(body)) }),
+  });
+}
+
+/** @returns the cookie as a browser sends it back. */
+export async function signIn(host: Host, token: string = OPS): Promise<string> {
+  const response = await callConsole(host, { method: 'POST', path: '/session', body: { token } });
+  if (response.status !== 204) throw new Error(`sign-in answered ${response.status}`);
+  return readSetCookie(response)[0]?.split(';')[0] ?? '';
+}
+
+export function readSetCookie(response: RawResponse): string[] {
+  return headerValues(response.headers, 'set-cookie');
+}

@@ -1,0 +1,63 @@
+import {
+  type Actor,
+  type SetRecordOptions,
+  SurfaceError,
+  type SurfaceRecord,
+  type SurfaceRecords,
+} from '../../../core/contract/index.js';
+import type { SessionsContext } from '../../../plugins/console/sessions/sessions.js';
+
+/** What sessions need of the host, in memory, with a clock that the test sets. */
+export interface FakeContext extends SessionsContext {
+  /** Milliseconds since 1970. */
+  now: number;
+  /** The actors of tokens. */
+  readonly actors: Map<string, Actor>;
+  /** Whether the authenticators answer. */
+  isAnswering: boolean;
+  /** How often they were asked. */
+  asked: number;
+  readonly stored: Map<string, SurfaceRecord>;
+}
+
+const NOON = Date.parse('2026-01-31T12:00:00.000Z');
+
+export function createFakeContext(): FakeContext {
+  const stored = new Map<string, SurfaceRecord>();
+  const context: FakeContext = {
+    now: NOON,
+    actors: new Map(),
+    isAnswering: true,
+    asked: 0,
+    stored,
+    records: createRecords(stored, () => context.now),
+    authenticate: async ({ token }) => {
+      context.asked += 1;
+      if (!context.isAnswering) throw new SurfaceError('unavailable', 'no answer');
+      return context.actors.get(token) ?? null;
+    },
+  };
+  return context;
+}
+
+export function createActor(id: string, ...scopes: readonly string[]): Actor {
+  return { kind: 'user', id, scopes: new Set(scopes) };
+}
+
+function createRecords(stored: Map<string, SurfaceRecord>, now: () => number): SurfaceRecords {
+  const find = (key: string) => {
+    const found = stored.get(key);
+    return found !== undefined && found.expiresAt > now() ? found : null;
+  };
+  return {
+    get: async (key) => find(key),
+    set: async (key, value, { expiresAt, only }: SetRecordOptions) => {
+      if (only !== undefined && (only === 'present') !== (find(key) !== null)) return false;
+      stored.set(key, { key, value: JSON.parse(JSON.stringify(value)), expiresAt });
+      return true;
+    },
+    delete: async (key) => find(key) !== null && stored.delete(key),
+    list: async (prefix = '') =>
+      [...stored.values()].filter(({ key }) => find(key) && key.startsWith(prefix)),
+  };
+}

@@ -1,0 +1,117 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair } from 'jose';
+import Provider from 'oidc-provider';
+
+export const AUDIENCE = 'urn:modgate:console';
+export const CONSOLE_CLIENT = { id: 'console', secret: 'secret-of-the-console' };
+
+/** A certified OpenID provider at which everybody is `ann` at once, or cancels. */
+export interface SignInProvider {
+  readonly issuer: string;
+  /** What the token endpoint received, oldest first. */
+  readonly exchanges: readonly URLSearchParams[];
+  /** Begins to serve, for one client with this redirect URI. */
+  serve(redirectUri: string): void;
+  /** What the next interactions end with; default `sign-in`. */
+  outcome: 'sign-in' | 'cancel';
+  close(): Promise<void>;
+}
+
+export async function startSignInProvider(): Promise<SignInProvider> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const exchanges: URLSearchParams[] = [];
+  const key = await createKey();
+  // Answers with the keys until the client is known.
+  let oidc = new Provider(issuer, createConfiguration(key, `${issuer}/none`));
+  let answer = oidc.callback();
+  server.on('request', (request, response) => {
+    if (request.url === '/token') recordBody(request, exchanges);
+    if (!request.url?.startsWith('/interaction/')) void answer(request, response);
+    else void finish(oidc, request, response, provider.outcome);
+  });
+  const provider: SignInProvider = {
+    issuer,
+    exchanges,
+    outcome: 'sign-in',
+    serve: (redirectUri) => {
+      oidc = new Provider(issuer, createConfiguration(key, redirectUri));
+      answer = oidc.callback();
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return provider;
+}
+
+/** Beside the provider, which reads the same stream. */
+function recordBody(request: IncomingMessage, exchanges: URLSearchParams[]): void {
+  let text = '';
+  request.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  request.on('end', () => exchanges.push(new URLSearchParams(text)));
+}
+
+async function finish(
+  oidc: Provider,
+  request: IncomingMessage,
+  response: ServerResponse,
+  outcome: SignInProvider['outcome'],
+): Promise<void> {
+  const options = { mergeWithLastSubmission: false };
+  if (outcome === 'cancel') {
+    const error = { error: 'access_denied', error_description: 'canceled' };
+    await oidc.interactionFinished(request, response, error, options);
+    return;
+  }
+  const grant = new oidc.Grant({ accountId: 'ann', clientId: CONSOLE_CLIENT.id });
+  grant.addOIDCScope('openid');
+  grant.addResourceScope(AUDIENCE, 'modgate.modules.read');
+  const result = { login: { accountId: 'ann' }, consent: { grantId: await grant.save() } };
+  await oidc.interactionFinished(request, response, result, options);
+}
+
+async function createKey(): Promise<object> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  return { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig', kid: 'signing' };
+}
+
+function createConfiguration(key: object, redirectUri: string): object {
+  return {
+    jwks: { keys: [key] },
+    clients: [
+      {
+        client_id: CONSOLE_CLIENT.id,
+        client_secret: CONSOLE_CLIENT.secret,
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        redirect_uris: [redirectUri],
+      },
+    ],
+    cookies: { keys: ['a key of the test'] },
+    interactions: { url: (_ctx: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
+    findAccount: (_ctx: unknown, id: string) => ({
+      accountId: id,
+      claims: async () => ({ sub: id }),
+    }),
+    features: {
+      devInteractions: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: (_ctx: unknown, audience: string) => ({
+          scope: 'modgate.modules.read',
+          audience,
+          accessTokenTTL: 120,
+          accessTokenFormat: 'jwt',
+        }),
+        useGrantedResource: () => true,
+      },
+    },
+  };
+}

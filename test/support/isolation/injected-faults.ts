@@ -1,0 +1,73 @@
+/**
+ * Preloaded into a host with `--import`: makes functions of Node.js fail while the file of the variable
+ * `INJECTED_FAULT` names them. Each failure adds a line to `<file>.fired`.
+ */
+import fs from 'node:fs';
+import { ServerResponse } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
+import { Socket } from 'node:net';
+
+const CONTROL = process.env['INJECTED_FAULT'] ?? '';
+const { readFileSync, appendFileSync } = fs;
+
+/** What no code expects: neither an error of the system nor one of the host. */
+const INJECTED = () => new TypeError('injected fault');
+
+type Fault = (original: (...args: unknown[]) => unknown) => (...args: unknown[]) => unknown;
+
+const throws: Fault = () => () => {
+  throw INJECTED();
+};
+const rejects: Fault = () => () => Promise.reject(INJECTED());
+/** Calls back with the error. */
+const fails: Fault =
+  () =>
+  (...args) => {
+    const callback = args.at(-1) as (error: Error) => void;
+    setImmediate(callback, Object.assign(INJECTED(), { code: 'EIO' }));
+  };
+/** Returns an emitter that emits the error. */
+const emits: Fault =
+  (original) =>
+  (...args) => {
+    const emitter = original(...args) as NodeJS.EventEmitter;
+    setImmediate(() => emitter.emit('error', INJECTED()));
+    return emitter;
+  };
+
+const POINTS: Readonly<Record<string, readonly [target: object, name: string, fault: Fault]>> = {
+  'readdir rejects': [fs.promises, 'readdir', rejects],
+  'readdir throws': [fs.promises, 'readdir', throws],
+  'open rejects': [fs.promises, 'open', rejects],
+  'open throws': [fs.promises, 'open', throws],
+  'stat of a promise rejects': [fs.promises, 'stat', rejects],
+  'stat throws': [fs, 'stat', throws],
+  'stat fails': [fs, 'stat', fails],
+  'lstat rejects': [fs.promises, 'lstat', rejects],
+  'rename rejects': [fs.promises, 'rename', rejects],
+  'watch throws': [fs, 'watch', throws],
+  'watch emits an error': [fs, 'watch', emits],
+  'write fails': [fs, 'write', fails],
+  'connect throws': [Socket.prototype, 'connect', throws],
+  'writeHead throws': [ServerResponse.prototype, 'writeHead', throws],
+  'end throws': [ServerResponse.prototype, 'end', throws],
+};
+
+function readActive(): string {
+  try {
+    return readFileSync(CONTROL, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+for (const [point, [target, name, fault]] of Object.entries(POINTS)) {
+  const original = Reflect.get(target, name) as (...args: unknown[]) => unknown;
+  Reflect.set(target, name, function (this: unknown, ...args: unknown[]) {
+    const bound = original.bind(this);
+    if (readActive() !== point) return bound(...args);
+    appendFileSync(`${CONTROL}.fired`, `${point}\n`);
+    return fault(bound)(...args);
+  });
+}
+syncBuiltinESMExports();

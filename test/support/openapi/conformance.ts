@@ -1,0 +1,114 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { headerValue, type RawResponse, sendRequest } from '../../../core/selftest/raw-http.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of unknown shape
+type Document = any;
+
+interface Answered {
+  readonly method?: string;
+  readonly target: string;
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+/**
+ * Checks a response of a forwarded route against the document that the host has at that moment. A response to a
+ * request that matches no route has to be a Problem that the document describes.
+ */
+export async function expectDescribed(
+  port: number,
+  { method = 'GET', target }: Answered,
+  response: RawResponse,
+): Promise<void> {
+  const path = target.split('?')[0] ?? '';
+  if (!path.startsWith('/modules/') || response.status === 0) return;
+  const document = await readDocument(port);
+  if (document === null) return;
+  const name = (method === 'HEAD' ? 'GET' : method).toLowerCase();
+  const operation = METHODS.includes(name) ? findOperation(document, path, name) : null;
+  // A path of the console bridge, or one that no route matches.
+  if (operation === null) return;
+  const described = resolve(
+    document,
+    operation.responses[response.status] ??
+      operation.responses[`${Math.trunc(response.status / 100)}XX`] ??
+      operation.responses.default,
+  );
+  const what = `${method} ${target}: ${response.status}`;
+  expect(described, `${what} is not described`).not.to.equal(undefined);
+  if (method === 'HEAD' || response.body.length === 0) return;
+  // ajv takes a member of this name for the prototype.
+  if (response.body.includes('"__proto__"')) return;
+  const type = (headerValue(response.headers, 'content-type') ?? '').split(';')[0]?.trim() ?? '';
+  const content = described.content?.[type] ?? described.content?.['application/json'];
+  expect(content, `${what}: ${type} is not described`).not.to.equal(undefined);
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  const check = ajv.compile({ ...content.schema, components: document.components });
+  check(JSON.parse(response.body.toString()));
+  expect(check.errors ?? [], `${what} ${response.body.toString().slice(0, 500)}`).to.deep.equal([]);
+}
+
+async function readDocument(port: number): Promise<Document | null> {
+  const response = await sendRequest(port, {
+    method: 'GET',
+    target: '/openapi.json',
+    headers: [
+      ['host', `127.0.0.1:${port}`],
+      ['authorization', 'Bearer dev-system:conformance'],
+      ['connection', 'close'],
+    ],
+  }).catch(() => null);
+  return response?.status === 200 ? JSON.parse(response.body.toString()) : null;
+}
+
+function findOperation(document: Document, path: string, method: string): Document | null {
+  const segments = path.replace(/\/$/, '').split('/').map(decode);
+  const described = Object.entries<Document>(document.paths).flatMap(([template, item]) => {
+    const operation = item[method];
+    const rest = operation?.parameters?.find((one: Document) => one['x-modgate-rest'])?.name;
+    const rank = operation === undefined ? null : rankMatch(template, rest, segments);
+    return rank === null ? [] : [{ operation, rank }];
+  });
+  const hidden = (document['x-modgate-hidden'] ?? []).flatMap((one: Document) => {
+    if (one.method.toLowerCase() !== method) return [];
+    const template = one.path.replace('...}', '}');
+    const rank = rankMatch(template, template.split('/').at(-1).slice(1, -1), segments);
+    return rank === null ? [] : [{ operation: null, rank }];
+  });
+  const candidates = [...described, ...hidden];
+  candidates.sort((a, b) => (a.rank < b.rank ? -1 : 1));
+  return candidates[0]?.operation ?? null;
+}
+
+/** A literal wins over a parameter, and that over a rest parameter, from the left; `null` for no match. */
+function rankMatch(template: string, rest: string | undefined, segments: string[]): string | null {
+  const parts = template.split('/');
+  let rank = '';
+  for (const [index, part] of parts.entries()) {
+    const segment = segments[index];
+    if (segment === undefined) return null;
+    const name = /^\{(.*)\}$/.exec(part)?.[1];
+    if (name === undefined && decode(part) !== segment) return null;
+    rank += name === undefined ? '0' : name === rest ? '2' : '1';
+    if (name !== undefined && name === rest) return rank;
+  }
+  return parts.length === segments.length ? rank : null;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function resolve(document: Document, value: Document): Document {
+  const reference: string | undefined = value?.$ref;
+  if (reference === undefined) return value;
+  return reference
+    .slice(2)
+    .split('/')
+    .reduce((at: Document, key) => at?.[key], document);
+}

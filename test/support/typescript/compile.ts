@@ -1,0 +1,74 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const FIXTURE = fileURLToPath(new URL('../../../../test/support/typed-client/', import.meta.url));
+
+/** The part of the compiler's interface that is used: its types are those of another version. */
+interface Compiler {
+  readonly version: string;
+  createProgram(files: readonly string[], options: object): unknown;
+  getPreEmitDiagnostics(program: unknown): readonly Diagnostic[];
+  flattenDiagnosticMessageText(text: unknown, newLine: string): string;
+  transpileModule(text: string, options: object): { readonly outputText: string };
+  readonly ModuleKind: Readonly<Record<string, number>>;
+  readonly ModuleResolutionKind: Readonly<Record<string, number>>;
+  readonly ScriptTarget: Readonly<Record<string, number>>;
+}
+
+interface Diagnostic {
+  readonly messageText: unknown;
+  readonly start?: number;
+  readonly file?: {
+    readonly fileName: string;
+    getLineAndCharacterOfPosition(start: number): { readonly line: number };
+  };
+}
+
+/** The oldest TypeScript that clients support. */
+function loadCompiler(): Compiler {
+  return createRequire(join(FIXTURE, 'package.json'))('typescript') as Compiler;
+}
+
+interface CompileOptions {
+  readonly lib: readonly string[];
+  readonly types: readonly string[];
+}
+
+/** The errors of strict TypeScript in these files. */
+export function compile(files: readonly string[], { lib, types }: CompileOptions): string[] {
+  const ts = loadCompiler();
+  const program = ts.createProgram(files, {
+    noEmit: true,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noUnusedLocals: true,
+    noUnusedParameters: true,
+    noImplicitReturns: true,
+    noPropertyAccessFromIndexSignature: true,
+    verbatimModuleSyntax: true,
+    isolatedModules: true,
+    skipLibCheck: true,
+    target: ts.ScriptTarget['ES2022'],
+    module: ts.ModuleKind['ESNext'],
+    moduleResolution: ts.ModuleResolutionKind['Bundler'],
+    lib: lib.map((name) => `lib.${name}.d.ts`),
+    types,
+    typeRoots: [fileURLToPath(new URL('../../../../node_modules/@types', import.meta.url))],
+  });
+  return ts.getPreEmitDiagnostics(program).map((one) => {
+    const message = ts.flattenDiagnosticMessageText(one.messageText, ' ');
+    const line = one.file?.getLineAndCharacterOfPosition(one.start ?? 0).line ?? -1;
+    return `${one.file?.fileName ?? ''}:${line + 1} ${message}`;
+  });
+}
+
+/** The file as a module of JavaScript that can be imported. */
+export function toModuleUrl(text: string): string {
+  const ts = loadCompiler();
+  const { outputText } = ts.transpileModule(text, {
+    compilerOptions: { target: ts.ScriptTarget['ES2022'], module: ts.ModuleKind['ESNext'] },
+  });
+  return `data:text/javascript;base64,${Buffer.from(outputText).toString('base64')}`;
+}

@@ -1,0 +1,115 @@
+import { expect } from 'chai';
+import { object, unknown } from 'superstruct';
+import {
+  defineSurface,
+  type Surface,
+  type SurfaceContext,
+  type SurfaceFactory,
+} from '../../core/contract/index.js';
+import { SURFACE_CLAUSES } from '../../core/testkit/clauses/surfaces.js';
+import { runSurfaceClauses, surfaceSuite } from '../../core/testkit/index.js';
+import { consoleSurface } from '../../plugins/console/console-surface.js';
+
+surfaceSuite({ surface: consoleSurface });
+
+type Parts = Partial<SurfaceFactory<object>>;
+
+function create(fetch: Surface['fetch'], parts: Parts = {}): SurfaceFactory<object> {
+  const open = () => ({ fetch });
+  return defineSurface({ name: 'desk', prefix: '/desk', config: object({}), open, ...parts });
+}
+
+const answer = async () => new Response('ok');
+
+/** A surface that breaks the rule of each clause. */
+const MUTANTS: Readonly<Record<string, SurfaceFactory<object>>> = {
+  'surface.declaration': create(answer, { prefix: '/desk/below' }),
+  'surface.config': create(answer, { config: unknown() as SurfaceFactory<object>['config'] }),
+  'surface.open': create(answer, {
+    open: async (_config: object, context: SurfaceContext) => {
+      const actor = await context.authenticate({ scheme: 'bearer', token: 'ops' });
+      if (actor !== null) await context.host.request(actor, { target: '/modules' });
+      return { fetch: answer };
+    },
+  }),
+  'surface.answers': create(async ({ method }) => {
+    if (method === 'HEAD') throw new Error('no head');
+    return answer();
+  }),
+  'surface.unknown-page': create(async ({ url }) => {
+    if (url.includes('no-such-page')) throw new TypeError('no page');
+    return answer();
+  }),
+  'surface.hostile-input': create(async (request) => {
+    if (request.method === 'POST') await request.json();
+    return answer();
+  }),
+  'surface.no-actor': create(answer, {
+    open: async (_config: object, context: SurfaceContext) => ({
+      fetch: async () => {
+        const actor = await context.authenticate({ scheme: 'bearer', token: 'ops' });
+        return actor === null ? answer() : context.host.request(actor, { target: '/modules' });
+      },
+    }),
+  }),
+  'surface.concurrent': createLimited(),
+  'surface.aborted': create((_request, { signal }) =>
+    signal.aborted ? answer() : new Promise(() => {}),
+  ),
+  'surface.change': create(answer, {
+    open: async (_config: object, context: SurfaceContext) => {
+      let isBroken = false;
+      context.host.onChange(() => {
+        isBroken = true;
+      });
+      const fetch = async () => {
+        if (isBroken) throw new Error('it has changed');
+        return answer();
+      };
+      return { fetch };
+    },
+  }),
+  'surface.close': create(answer, {
+    open: async () => {
+      timers.push(setInterval(() => {}, 1_000_000));
+      return { fetch: answer };
+    },
+  }),
+};
+
+const timers: NodeJS.Timeout[] = [];
+
+/** Fails for more than 10 requests at the same time. */
+function createLimited(): SurfaceFactory<object> {
+  let running = 0;
+  return create(async () => {
+    running += 1;
+    await new Promise((resolve) => setImmediate(resolve));
+    const isTooMany = running > 10;
+    running -= 1;
+    if (isTooMany) throw new Error('too many');
+    return answer();
+  });
+}
+
+describe('the clauses of surfaces', () => {
+  after(() => {
+    for (const timer of timers) clearInterval(timer);
+  });
+
+  it('hold for a surface that keeps the contract', async () => {
+    const results = await runSurfaceClauses({ surface: create(answer) });
+    expect(results.filter(({ status }) => status !== 'pass')).to.deep.equal([]);
+  });
+
+  for (const { id } of SURFACE_CLAUSES) {
+    it(`fail for a surface that breaks ${id}`, async () => {
+      const surface = MUTANTS[id];
+      if (surface === undefined) throw new Error('a clause without a mutant');
+      const actors = { ops: { kind: 'system', id: 'ops', scopes: new Set<string>() } } as const;
+      const subject = { surface, host: { actors }, timeoutMs: 200 };
+      const [result] = await runSurfaceClauses(subject, { only: [id] });
+      expect(result?.status, result?.reason ?? '').to.equal('fail');
+    });
+  }
+});

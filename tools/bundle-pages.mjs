@@ -1,0 +1,63 @@
+// Bundles the pages that plugins ship for browsers: plugins/NAME/page/main.ts or main.tsx becomes
+// assets/main-HASH.js and main-HASH.css in the plugin's folder of dist, without a source map. A page with an
+// index.html gets web/index.html and web/assets instead, each file compressed too.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+
+/** @returns whether all pages have no errors. */
+export async function bundlePages(outDir, tsc) {
+  const checked = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.pages.json'], {
+    stdio: 'inherit',
+  });
+  // The version in WebAssembly runs no script when it is installed.
+  const { build, stop } = await import('esbuild-wasm');
+  for (const { name, main } of listPages()) {
+    const html = join('plugins', name, 'page/index.html');
+    const hasHtml = existsSync(html);
+    const folder = join(outDir, 'plugins', name, hasHtml ? 'web' : '');
+    await build({
+      entryPoints: [main],
+      outdir: join(folder, 'assets'),
+      entryNames: '[name]-[hash]',
+      chunkNames: '[name]-[hash]',
+      bundle: true,
+      splitting: true,
+      minify: true,
+      format: 'esm',
+      target: 'es2022',
+      jsx: 'automatic',
+      jsxImportSource: 'preact',
+      legalComments: 'none',
+      logLevel: 'warning',
+    });
+    if (hasHtml) finishFolder(folder, html);
+  }
+  await stop();
+  return checked.status === 0;
+}
+
+function listPages() {
+  return readdirSync('plugins').flatMap((name) =>
+    ['main.ts', 'main.tsx']
+      .map((file) => join('plugins', name, 'page', file))
+      .filter((main) => existsSync(main))
+      .map((main) => ({ name, main })),
+  );
+}
+
+/** Writes index.html with the names of the bundled files, and a compressed copy of each file. */
+function finishFolder(folder, html) {
+  const names = readdirSync(join(folder, 'assets'));
+  const find = (type) => names.find((name) => name.startsWith('main-') && name.endsWith(type));
+  const text = readFileSync(html, 'utf8')
+    .replace('{main.js}', find('.js'))
+    .replace('{main.css}', find('.css'));
+  writeFileSync(join(folder, 'index.html'), text);
+  for (const file of ['index.html', ...names.map((name) => join('assets', name))]) {
+    const bytes = readFileSync(join(folder, file));
+    writeFileSync(join(folder, `${file}.br`), brotliCompressSync(bytes));
+    writeFileSync(join(folder, `${file}.gz`), gzipSync(bytes, { level: 9 }));
+  }
+}
