@@ -33,7 +33,7 @@ export function createModulesFolder({ upstream, kind, modules, routes, mode }) {
         module: name,
         provider,
         manifest: `./${name}.manifest.json`,
-        responses: { mode },
+        ...(mode === 'raw' && { responses: { mode } }),
       }),
     );
     writeFileSync(
