@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { ADAPTER_CLAUSES } from '../../core/testkit/adapter-clauses.js';
 import { runAdapterClauses, startHttpReference } from '../../core/testkit/index.js';
-import { cleanUpAfterMutants, MUTANTS, openConnectionsSlowly } from '../support/testkit/mutants.js';
+import { cleanUpAfterMutants } from '../support/testkit/mutants/mutant.js';
+import { MUTANTS, openConnectionsSlowly } from '../support/testkit/mutants.js';
 
 /** Shorter than the default of ten seconds, as some mutants hang. */
 const TIMEOUT_MS = 700;
