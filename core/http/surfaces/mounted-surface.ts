@@ -141,6 +141,11 @@ export class MountedSurface {
     }
   }
 
+  /** Runs code of the surface: its uncaught errors are the surface's. */
+  run<T>(work: () => T): T {
+    return runAs(this.#owner, work);
+  }
+
   /** For the caller that the host has authenticated. */
   addActor(actor: Actor | null): Actor | null {
     return actor && this.#actors.add(actor);
@@ -164,7 +169,7 @@ export class MountedSurface {
       return assertResponse(response);
     } catch (error) {
       // A response that comes too late must not keep what its body holds.
-      answer?.then(cancelBody, () => {});
+      answer?.then((late) => this.run(() => cancelBody(late))).catch(() => {});
       throw this.#translate(error, call);
     } finally {
       this.#calls -= 1;
