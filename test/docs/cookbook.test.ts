@@ -14,7 +14,7 @@ import {
 } from '../support/docs/documented-commands.js';
 import { writeDocumentedFiles } from '../support/docs/documented-files.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type RunningModgate, startModgate } from '../support/start-host.js';
+import { type ModgateProcess, startModgate } from '../support/start-host.js';
 
 const FOLDER = 'docs/cookbook';
 const PAGES = readdirSync(FOLDER).map((name) => join(FOLDER, name));
@@ -25,7 +25,7 @@ const PATIENCE_MS = 20_000;
 describe(FOLDER, function () {
   this.timeout(120_000);
   let directory: string;
-  let host: RunningModgate;
+  let host: ModgateProcess;
   let couch: CouchServer;
   const services: ChildProcess[] = [];
 
