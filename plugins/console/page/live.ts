@@ -110,7 +110,8 @@ function applyChanges({ changed, removed }: Changes): void {
   let isIncomplete = false;
   for (const one of changed) {
     const before = known.get(one.file);
-    if (before === undefined) isIncomplete = true;
+    // Grants and the digests of what was rejected are not in the event.
+    if (before === undefined || before.config_digest !== one.config_digest) isIncomplete = true;
     else known.set(one.file, { ...before, ...one });
   }
   modules.value = sort([...known.values()]);
