@@ -50,7 +50,7 @@ function changeProvider(change: Change): ProviderAdapter {
 }
 
 /** Changes the request. */
-function changeRequest(change: (invocation: Invocation) => Invocation): ProviderAdapter {
+export function changeRequest(change: (invocation: Invocation) => Invocation): ProviderAdapter {
   return changeProvider((good) => ({ invoke: (invocation) => good.invoke(change(invocation)) }));
 }
 
@@ -63,7 +63,7 @@ function changeTarget(change: (target: string) => string): ProviderAdapter {
 }
 
 /** Changes the response. */
-function changeResponse(
+export function changeResponse(
   change: (outcome: Outcome, invocation: Invocation) => Outcome | Promise<Outcome>,
 ): ProviderAdapter {
   return changeProvider((good) => ({
