@@ -47,7 +47,7 @@ export interface Parts {
 
 /** Authentication, and the connections that are accepted. */
 export async function openAccess(config: HostConfig, log: Log, plugins: PluginRegistry) {
-  const { chain, hasDevTokens, close } = await createAuthenticators(config, log, plugins);
+  const { chain, issuers, hasDevTokens, close } = await createAuthenticators(config, log, plugins);
   const tls = await openTls(config, log);
   const actorRate = ActorRate.create(config.actorRate, config.actorBurst);
   const credentialHeaders = listCredentialHeaders(chain);
@@ -64,6 +64,7 @@ export async function openAccess(config: HostConfig, log: Log, plugins: PluginRe
   };
   return {
     authentication,
+    issuers,
     hasDevTokens,
     tlsPair: tls.pair,
     close: async () => {

@@ -54,12 +54,14 @@ import { SURFACES } from './operations/status/surface-status.js';
 import { openPlugins } from './plugin-loader/open-plugins.js';
 import { MemoryBudget } from './provider/memory-budget.js';
 
+/** Where people find the open surfaces, such as `/console`. */
+export type OpenSurfaces = readonly { readonly name: string; readonly prefix: string }[];
+
 /** A host that has read its modules and is ready to listen. */
 export interface ComposedHost {
   /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
   listen(port?: number): Promise<{ readonly url: string }>;
-  /** Where people find the open surfaces, such as `/console`. */
-  readonly surfaces: readonly { readonly name: string; readonly prefix: string }[];
+  readonly surfaces: OpenSurfaces;
   /** Reads every file again, changed or not. */
   reload(): void;
   /** Accepts no new connections; resolves when every request in flight has ended, or after `drainMs`. */
@@ -269,6 +271,7 @@ function openSurfaces(
   return surfaces.open(listEnabledSurfaces(configured, plugins.surfaces()), {
     log,
     chain: access.authentication.chain,
+    issuers: access.issuers,
     store: storage.store,
     server: inProcess,
     modules: {

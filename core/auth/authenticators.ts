@@ -12,6 +12,8 @@ import { openTokensAuthenticator } from './static-tokens.js';
 export interface Authenticators {
   /** In the order they are tried: the first actor wins. */
   readonly chain: readonly CheckedAuthenticator[];
+  /** The issuers whose access tokens are accepted, as the issuers file names them at the start. */
+  readonly issuers: readonly string[];
   /** True when anyone who reaches the host can act as any actor. */
   readonly hasDevTokens: boolean;
   /** Stops watching files. */
@@ -21,6 +23,7 @@ export interface Authenticators {
 /** A part of the chain. */
 interface Link<T = CheckedAuthenticator> {
   readonly chain: readonly T[];
+  readonly issuers?: readonly string[];
   close(): Promise<void>;
 }
 
@@ -95,7 +98,8 @@ export async function createAuthenticators(
     await close();
     throw error;
   }
-  return { chain: links.flatMap(({ chain }) => chain), hasDevTokens, close };
+  const issuers = links.flatMap((link) => link.issuers ?? []);
+  return { chain: links.flatMap(({ chain }) => chain), issuers, hasDevTokens, close };
 }
 
 function chooseAuthenticators(config: HostConfig): readonly AuthenticatorChoice[] {

@@ -11,6 +11,8 @@ import { type Issuer, RejectedToken, readJwtParts, verifyJwt } from './verify-jw
 
 interface IssuersAuthenticators {
   readonly chain: readonly Authenticator[];
+  /** Those that the file names now. */
+  readonly issuers: readonly string[];
   close(): Promise<void>;
 }
 
@@ -29,6 +31,8 @@ interface OpenIssuers {
   readonly byName: ReadonlyMap<string, Issuer>;
   readonly verified: ActorCache;
   readonly introspection: readonly Introspection[];
+  /** Of signed and of opaque tokens. */
+  readonly names: readonly string[];
   close(): Promise<void>;
 }
 
@@ -69,6 +73,7 @@ export async function openIssuersAuthenticators(
   };
   return {
     chain: [jwt, introspection],
+    issuers: reloaded.current.names,
     close: async () => {
       await reloaded.close();
       await reloaded.current.close();
@@ -91,7 +96,9 @@ async function openIssuers(
     await close();
     throw error;
   }
+  const introspected = file.introspection.flatMap(({ issuer }) => issuer ?? []);
   return {
+    names: [...file.issuers.map(({ issuer }) => issuer), ...introspected],
     byName: new Map(opened.map((issuer) => [issuer.config.issuer, issuer])),
     verified: new ActorCache(),
     introspection: file.introspection.map(

@@ -1,4 +1,5 @@
 import { findErrorOwner } from '../isolation/error-owner.js';
+import { findShippedOwner } from '../isolation/shipped-code.js';
 import type { Logger } from '../log/logger.js';
 import { type CommandContext, EXIT } from './command-module.js';
 
@@ -20,7 +21,7 @@ export function waitForStop(exit: CommandContext['exit']): Promise<StopSignal> {
 }
 
 /**
- * Reports an uncaught error to the module or plugin whose code threw it. An error of the host's own
+ * Reports an uncaught error to the module, plugin or surface whose code threw it. An error of the host's own
  * code exits with 1, as the state of the host is unknown. The log is flushed first: its last line is
  * the only record of the reason.
  */
@@ -34,7 +35,7 @@ export function exitOnUncaughtError(log: Logger, exit: CommandContext['exit']): 
     exit(EXIT.failure);
   };
   const handle = (error: unknown, message: string) => {
-    const owner = findErrorOwner();
+    const owner = findErrorOwner() ?? findShippedOwner(error);
     if (owner === null) void fail(error, message);
     else owner.report(error);
   };

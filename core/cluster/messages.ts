@@ -1,3 +1,4 @@
+import type { OpenSurfaces } from '../compose.js';
 import type { HostConfig } from '../config/host-config.js';
 import type { ReadConfig } from '../config/read-config.js';
 import type { LastGood } from '../modules/last-good.js';
@@ -66,7 +67,12 @@ export type WorkerMessage =
   | { readonly type: 'misconfigured'; readonly message: string }
   /** The worker has read its modules. */
   | { readonly type: 'ready' }
-  | { readonly type: 'listening'; readonly url: string; readonly port: number }
+  | {
+      readonly type: 'listening';
+      readonly url: string;
+      readonly port: number;
+      readonly surfaces: OpenSurfaces;
+    }
   | { readonly type: 'heartbeat' }
   | { readonly type: 'status'; readonly status: FileStatus }
   | { readonly type: 'removed'; readonly file: string }

@@ -1,6 +1,7 @@
 import { createStatusFiles } from '../host-process.js';
 import type { Logger } from '../log/logger.js';
 import { LastGoodStore } from '../modules/last-good.js';
+import { reportListening } from '../report-listening.js';
 import type { ServeSettings } from './messages.js';
 import { StatusLedger } from './status-ledger.js';
 import { Supervisor } from './supervisor.js';
@@ -30,12 +31,9 @@ export async function runPrimary(
   process.once('exit', () => supervisor.kill());
   onHangUp(() => supervisor.rescan());
   process.on('SIGUSR2', () => void supervisor.restart());
-  const first = await Promise.race([
-    supervisor.start().then((url) => ({ url })),
-    stopped.then(() => null),
-  ]);
+  const first = await Promise.race([supervisor.start(), stopped.then(() => null)]);
   if (first !== null) {
-    log.info({ url: first.url, workers: count }, 'listening');
+    reportListening(log, settings.config, { ...first, workers: count });
     log.info({ signal: await stopped }, 'draining');
   }
   await supervisor.drain();

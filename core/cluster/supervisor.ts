@@ -28,6 +28,11 @@ type MessageHandlers = {
 
 type MessageHandler = (message: WorkerMessage, from: WorkerHandle) => void;
 
+type Listening = Extract<WorkerMessage, { type: 'listening' }>;
+
+/** What the first worker that listens has reported. */
+export type Started = Pick<Listening, 'url' | 'surfaces'>;
+
 /** No worker started. */
 export class StartFailure extends Error {}
 
@@ -51,11 +56,11 @@ export class Supervisor {
   readonly #retired = new RetiredMetrics();
   readonly #queries: WorkerQueries;
   readonly #backoff = new RestartBackoff();
-  #onStart: { resolve(url: string): void; reject(error: Error): void } | null = null;
+  #onStart: { resolve(started: Started): void; reject(error: Error): void } | null = null;
   #phase: HostPhase = 'starting';
   /** `#count`, plus one while a worker is being replaced. */
   #target: number;
-  #url: string | null = null;
+  #started: Started | null = null;
   #boundPort: number | null = null;
   /** The port that workers listen on. Those with the same value share one socket. */
   #port: number;
@@ -108,10 +113,10 @@ export class Supervisor {
   }
 
   /**
-   * Starts the workers. Resolves with the URL when all of them serve, or some of them after a grace period.
+   * Starts the workers. Resolves when all of them serve, or some of them after a grace period.
    * @throws ConfigError for an invalid configuration; StartFailure when no worker starts.
    */
-  start(): Promise<string> {
+  start(): Promise<Started> {
     this.#pool.start();
     return new Promise((resolve, reject) => {
       this.#onStart = { resolve, reject };
@@ -203,8 +208,8 @@ export class Supervisor {
     worker.send({ type: 'listen', port: this.#port });
   }
 
-  #onListening(worker: WorkerHandle, { url, port }: { url: string; port: number }): void {
-    this.#url ??= url;
+  #onListening(worker: WorkerHandle, { url, port, surfaces }: Listening): void {
+    this.#started ??= { url, surfaces };
     this.#boundPort ??= port;
     // Every other worker exited before this one listened, so port 0 was reassigned.
     if (port !== this.#boundPort) {
@@ -226,11 +231,11 @@ export class Supervisor {
   }
 
   #completeStart(): void {
-    if (this.#phase !== 'starting' || this.#url === null) return;
+    if (this.#phase !== 'starting' || this.#started === null) return;
     clearTimeout(this.#startTimer);
     this.#setPhase('serving');
     this.#onServingChange();
-    this.#onStart?.resolve(this.#url);
+    this.#onStart?.resolve(this.#started);
   }
 
   #onServingChange(): void {
@@ -260,7 +265,7 @@ export class Supervisor {
 
   #onUnexpectedExit(worker: WorkerHandle, { code, signal }: WorkerExit): void {
     const { id, pid, misconfiguration: reason } = worker;
-    const hasServed = this.#url !== null;
+    const hasServed = this.#started !== null;
     if (!hasServed && reason !== null) {
       this.#failStart(new ConfigError(reason));
       return;

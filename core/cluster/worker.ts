@@ -68,10 +68,11 @@ async function listen(
 ): Promise<void> {
   const allowed = channel.once('listen');
   channel.send({ type: 'ready' });
-  const { port } = await allowed;
+  const { port: wanted } = await allowed;
   try {
-    const { url } = await host.listen(port);
-    channel.send({ type: 'listening', url, port: Number(new URL(url).port) });
+    const { url } = await host.listen(wanted);
+    const port = Number(new URL(url).port);
+    channel.send({ type: 'listening', url, port, surfaces: host.surfaces });
   } catch (error) {
     await host.close();
     throw describeListenError(error, settings);

@@ -114,6 +114,11 @@ export interface SurfaceContext {
    * @throws SurfaceError `unavailable` when an authenticator does not answer: the credentials may be valid.
    */
   authenticate(credentials: Pick<Credentials, 'scheme' | 'token'>): Promise<Actor | null>;
+  /**
+   * The issuers of the issuers file, as it is at the start. A surface that signs people in at an issuer needs
+   * one of them: the host rejects the access tokens of others.
+   */
+  readonly issuers: readonly string[];
   /** Small values in the host's store. */
   readonly records: SurfaceRecords;
 }
@@ -146,7 +151,8 @@ export interface SurfaceFactory<Config = unknown> {
    * Must not require that remote services are running, and must end within 5 s. Register each opened
    * resource with `context.scope` at once.
    * @throws Error if the surface cannot work: the host starts without it, and logs the message, which must
-   * not contain a secret.
+   * not contain a secret. A {@link SurfaceError} `validation_failed` for a config that does not fit the host:
+   * the start ends with exit code 2, as for a config that `config` rejects.
    */
   open(config: Config, context: SurfaceContext): Surface | Promise<Surface>;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { IntegrityPolicy } from '../config/host-config.js';
 import type { Log } from '../contract/index.js';
 import { nameError, runAs } from '../isolation/error-owner.js';
+import { attributeByStack } from '../isolation/shipped-code.js';
 import { UncaughtErrors } from '../isolation/uncaught-errors.js';
 import type { FoundPlugin } from './find-plugins.js';
 import { importPlugin, type PluginExports } from './import-plugin.js';
@@ -138,9 +139,11 @@ export class PluginEntry {
     if (!this.#isExempt) await this.#verifyIntegrity(plugin);
     if (plugin.origin !== 'shipped') await tryImport(plugin);
     this.#isImported = true;
-    // An owner for shipped plugins would cost time per request in Node.js 20 (see `OWN_KINDS`).
-    const owner = plugin.origin === 'shipped' ? null : this.#uncaughtErrors;
-    const exports = await runAs(owner, () => importPlugin(plugin));
+    const isShipped = plugin.origin === 'shipped';
+    if (isShipped) attributeByStack(plugin.folder, this.#uncaughtErrors);
+    const exports = await runAs(isShipped ? null : this.#uncaughtErrors, () =>
+      importPlugin(plugin),
+    );
     this.#isLoaded = true;
     return exports;
   }

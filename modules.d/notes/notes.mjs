@@ -22,7 +22,10 @@ const ROUTES = {
   'DELETE /notes/{id}': deleteNote,
 };
 
-const ACTIONS = { purge: purgeNotes };
+const ACTIONS = {
+  add: ({ input }, context) => createNote({ body: input }, context),
+  purge: purgeNotes,
+};
 
 export default async function answer(operation, context) {
   switch (operation.kind) {

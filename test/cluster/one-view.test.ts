@@ -55,8 +55,13 @@ describe('a host with two workers', () => {
     expect(exposed.sum('modgate_memory_budget_bytes')).to.equal(128 * 1_048_576);
   });
 
-  it('logs listening once, and the pid of each worker', () => {
+  it('logs listening and each surface once, and the pid of each worker', () => {
     expect(countLines(setup.host, 'listening')).to.equal(1);
+    const ready = setup.host.logs().filter(({ msg }) => msg === 'surface ready');
+    expect(ready.map(({ surface, url }) => [surface, url])).to.have.deep.members([
+      ['console', `${setup.host.url}/console`],
+      ['docs', `${setup.host.url}/docs`],
+    ]);
     expect(new Set(listWorkers(setup.host)).size).to.equal(2);
     expect(listWorkers(setup.host)).to.not.include(setup.host.pid);
   });

@@ -1,17 +1,16 @@
 import { expect } from 'chai';
 import { ADAPTER_CLAUSES } from '../../core/testkit/adapter-clauses.js';
 import { runAdapterClauses, startHttpReference } from '../../core/testkit/index.js';
-import { cleanUpAfterMutants, MUTANTS, openConnectionsSlowly } from '../support/testkit/mutants.js';
-import { RAW_MODE_MUTANTS } from '../support/testkit/raw-mode-mutants.js';
+import { cleanUpAfterMutants } from '../support/testkit/mutants/mutant.js';
+import { MUTANTS, openConnectionsSlowly } from '../support/testkit/mutants.js';
 
-const ALL = [...MUTANTS, ...RAW_MODE_MUTANTS];
 /** Shorter than the default of ten seconds, as some mutants hang. */
 const TIMEOUT_MS = 700;
 
 describe('adapter clauses', () => {
   afterEach(cleanUpAfterMutants);
 
-  for (const { clause, what, reason, adapter } of ALL) {
+  for (const { clause, what, reason, adapter } of MUTANTS) {
     it(`${clause} catches an adapter that ${what}`, async () => {
       const [result, ...others] = await runAdapterClauses(
         { adapter, start: startHttpReference, timeoutMs: TIMEOUT_MS, cycles: 100 },
@@ -24,7 +23,7 @@ describe('adapter clauses', () => {
   }
 
   it('have at least one mutant each', () => {
-    const caught = new Set(ALL.map(({ clause }) => clause));
+    const caught = new Set(MUTANTS.map(({ clause }) => clause));
     expect(ADAPTER_CLAUSES.map(({ id }) => id).filter((id) => !caught.has(id))).to.deep.equal([]);
   });
 

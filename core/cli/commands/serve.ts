@@ -10,6 +10,7 @@ import { findUnknownVariables } from '../../config/unknown-variables.js';
 import { ConfigError } from '../../errors.js';
 import { describeListenError } from '../../http/server/listen-error.js';
 import { type Logger, openLog } from '../../log/logger.js';
+import { reportListening } from '../../report-listening.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { overrideGlobals } from '../global-overrides.js';
 import {
@@ -107,11 +108,7 @@ async function start(settings: ServeConfig, log: Logger): Promise<ComposedHost> 
   const host = await composeHost(settings.config, log);
   try {
     const { url } = await host.listen();
-    log.info({ url }, 'listening');
-    const origin = settings.config.publicUrl ?? url;
-    for (const { name, prefix } of host.surfaces) {
-      log.info({ surface: name, url: `${origin}${prefix}` }, 'surface ready');
-    }
+    reportListening(log, settings.config, { url, surfaces: host.surfaces });
     return host;
   } catch (error) {
     await host.close();

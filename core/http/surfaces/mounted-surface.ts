@@ -15,7 +15,7 @@ import {
   SurfaceError,
   type SurfaceFactory,
 } from '../../contract/index.js';
-import { HostError } from '../../errors.js';
+import { ConfigError, HostError } from '../../errors.js';
 import type { ErrorOwner } from '../../isolation/error-owner.js';
 import { nameError, runAs } from '../../isolation/error-owner.js';
 import { ModuleScope } from '../../isolation/scope.js';
@@ -34,6 +34,7 @@ import { createSurfaceRecords } from './surface-records.js';
 export interface SurfaceServices {
   readonly log: Log;
   readonly chain: readonly CheckedAuthenticator[];
+  readonly issuers: readonly string[];
   readonly store: Pick<Store, 'surfaceRecords'>;
   readonly server: InProcessServer;
   readonly modules: Pick<HostApi, 'snapshot' | 'onChange'>;
@@ -118,6 +119,7 @@ export class MountedSurface {
       file,
       path,
       host: this.#createHostApi(),
+      issuers: this.#services.issuers,
       authenticate: (credentials) => this.#authenticate(credentials),
       records: createSurfaceRecords(this.#services.store, this.name),
     };
@@ -129,10 +131,19 @@ export class MountedSurface {
       this.#surface = assertSurface(opened);
       this.#reason = null;
     } catch (error) {
+      if (isSurfaceError(error) && error.code === 'validation_failed') {
+        await this.#scope.close();
+        throw new ConfigError(`surface '${this.name}': ${error.message}`, { cause: error });
+      }
       this.#reason = error instanceof Error ? error.message : 'it threw a value that is no error';
       this.log.error({ err: error }, 'surface failed');
       await this.#scope.close();
     }
+  }
+
+  /** Runs code of the surface: its uncaught errors are the surface's. */
+  run<T>(work: () => T): T {
+    return runAs(this.#owner, work);
   }
 
   /** For the caller that the host has authenticated. */
@@ -158,7 +169,7 @@ export class MountedSurface {
       return assertResponse(response);
     } catch (error) {
       // A response that comes too late must not keep what its body holds.
-      answer?.then(cancelBody, () => {});
+      answer?.then((late) => this.run(() => cancelBody(late))).catch(() => {});
       throw this.#translate(error, call);
     } finally {
       this.#calls -= 1;

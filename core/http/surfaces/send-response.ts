@@ -37,6 +37,8 @@ export function listSurfaceHeaders(
 export interface BodyOptions {
   /** The connection is closed if the client reads nothing for this long. Milliseconds. */
   readonly sendTimeoutMs: number;
+  /** Runs the code behind the body. */
+  readonly run?: <T>(work: () => T) => T;
   /** Called with the bytes that the client has not read yet, whenever they change. */
   readonly onBuffered: (bytes: number) => void;
   /** Longest pause of the body. Milliseconds, default 30,000. */
@@ -57,28 +59,30 @@ export interface SentBody {
 export function sendBody(
   res: ServerResponse,
   body: ReadableStream<Uint8Array>,
-  { sendTimeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS, onBuffered, onEnd, onError }: BodyOptions,
+  options: BodyOptions,
 ): SentBody {
+  const { sendTimeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS, onBuffered, onEnd, onError } = options;
+  const { run = (work) => work() } = options;
   const reader = body.getReader();
   let bytes = 0;
   let isEnded = false;
   const stop = () => {
     isEnded = true;
     // What the surface does at the end of its stream is its own.
-    void reader.cancel().catch(() => {});
+    void run(() => reader.cancel()).catch(() => {});
   };
   const end = () => {
     if (isEnded) return;
     stop();
     onEnd(bytes);
-    res.end();
+    endOrCut(res);
   };
   res.once('close', () => {
     if (!isEnded) stop();
   });
   const pump = async () => {
     while (!isEnded) {
-      const { done, value } = await readInTime(reader, idleTimeoutMs);
+      const { done, value } = await readInTime(() => run(() => reader.read()), idleTimeoutMs);
       if (isEnded) return;
       if (done) {
         isEnded = true;
@@ -101,14 +105,23 @@ export function sendBody(
   return { end };
 }
 
-async function readInTime(reader: ReadableStreamDefaultReader<Uint8Array>, timeoutMs: number) {
+/** A response whose announced length was not sent cannot be ended. */
+function endOrCut(res: ServerResponse): void {
+  try {
+    res.end();
+  } catch {
+    res.destroy();
+  }
+}
+
+async function readInTime<T>(read: () => Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     const createError = () => new Error(`the body paused for ${timeoutMs} ms`);
     timer = setTimeout(() => reject(createError()), timeoutMs);
   });
   try {
-    return await Promise.race([reader.read(), late]);
+    return await Promise.race([read(), late]);
   } finally {
     clearTimeout(timer);
   }

@@ -50,7 +50,8 @@ export async function callSurface(
   trace.bytesIn = body.length;
   if (!isOwn) assertSignedBody(request, body.length === 0 ? null : body);
   const controller = new AbortController();
-  const abort = (reason: unknown) => controller.abort(reason);
+  // Calls the listeners of the surface.
+  const abort = (reason: unknown) => surface.run(() => controller.abort(reason));
   const { signal } = controller;
   request.signal.addEventListener('abort', { handleEvent: () => abort(request.signal.reason) });
   const call: SurfaceCall = {
@@ -84,12 +85,13 @@ export function sendSurfaceResponse(
   res.strictContentLength = hasBody && response.headers.has('content-length');
   res.writeHead(response.status, listSurfaceHeaders(response, request, lifecycle.isClosing));
   if (!hasBody || response.body === null) {
-    void response.body?.cancel().catch(() => {});
+    void surface.run(() => response.body?.cancel())?.catch(() => {});
     res.end();
     return;
   }
   const sent = sendBody(res, response.body, {
     sendTimeoutMs,
+    run: (work) => surface.run(work),
     onBuffered: (bytes) => request.held.keepOnly(bytes),
     onEnd: (bytes) => request.recordSent(bytes),
     onError: (error) =>

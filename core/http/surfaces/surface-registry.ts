@@ -49,8 +49,8 @@ export class SurfaceRegistry {
   }
 
   listOpen(): readonly { readonly name: string; readonly prefix: string }[] {
-    const all = [...this.#byPrefix.values()];
-    return all.filter(({ status }) => status.state === 'open');
+    const open = [...this.#byPrefix.values()].filter(({ status }) => status.state === 'open');
+    return open.map(({ name, prefix }) => ({ name, prefix }));
   }
 
   /** By name, also those that are off. */

@@ -16,6 +16,8 @@ export interface FakeSurfaceContextOptions extends FakeReferences {
   readonly answer?: (actor: Actor, request: HostRequest) => Response | Promise<Response>;
   /** The actors of tokens, for `authenticate`. Default none. */
   readonly actors?: Readonly<Record<string, Actor>>;
+  /** What `issuers` holds. Default none. */
+  readonly issuers?: readonly string[];
   /** What `host.snapshot` returns. Default: no modules. */
   readonly snapshot?: HostSnapshot;
 }
@@ -38,7 +40,8 @@ export interface FakeSurfaceContext extends SurfaceContext {
 export function createFakeSurfaceContext(
   options: FakeSurfaceContextOptions = {},
 ): FakeSurfaceContext {
-  const { answer = createNotFound, actors = {}, snapshot = createEmptySnapshot() } = options;
+  const { answer = createNotFound, actors = {}, issuers = [] } = options;
+  const { snapshot = createEmptySnapshot() } = options;
   const { secret, file, path } = createFakeOpenContext(options);
   const admitted = new WeakSet<Actor>();
   const requests: HostRequest[] = [];
@@ -55,6 +58,7 @@ export function createFakeSurfaceContext(
     file,
     path,
     records: createFakeRecords(),
+    issuers,
     authenticate: async ({ token }) => {
       const actor = Object.hasOwn(actors, token) ? actors[token] : undefined;
       return actor === undefined ? null : admit(actor);

@@ -1,4 +1,4 @@
-import './style.css';
+import './style/index.css';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { session } from './api.js';

@@ -30,9 +30,10 @@ export class OidcSignIn {
 
   constructor(
     issuers: readonly OidcIssuerConfig[],
-    context: Pick<SurfaceContext, 'records' | 'log' | 'secret'>,
+    context: Pick<SurfaceContext, 'records' | 'log' | 'secret' | 'issuers'>,
     signIn: SignIn,
   ) {
+    assertTrusted(issuers, context.issuers);
     this.#clients = new Map(
       issuers.map((config) => {
         const { client_secret: reference } = config;
@@ -103,6 +104,14 @@ export class OidcSignIn {
       return fail(isDown ? 'unavailable' : 'failed');
     }
   }
+}
+
+/** @throws SurfaceError for an issuer whose access tokens the host would reject. */
+function assertTrusted(issuers: readonly OidcIssuerConfig[], trusted: readonly string[]): void {
+  const unknown = issuers.find(({ issuer }) => !trusted.includes(issuer));
+  if (unknown === undefined) return;
+  const where = `surfaces.console.oidc names the issuer '${unknown.issuer}'`;
+  throw new SurfaceError('validation_failed', `${where}: add it to the issuers file`);
 }
 
 function hasState({ searchParams }: URL, { state }: PendingSignIn): boolean {

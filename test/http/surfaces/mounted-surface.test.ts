@@ -26,6 +26,7 @@ function mount(open: () => Surface | Promise<Surface>, log = createFakeLog()): M
   return new MountedSurface({ factory, plugin: 'acme', isShipped: false }, choice, {
     log,
     chain: [],
+    issuers: [],
     store: { surfaceRecords: { get: unused, set: unused, delete: unused, list: unused } },
     server: { accept: () => {} },
     modules: host,

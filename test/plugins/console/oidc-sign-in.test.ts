@@ -9,7 +9,7 @@ import {
   type SignInProvider,
   startSignInProvider,
 } from '../../support/console/sign-in-provider.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { type RunningHost, spawnModgate, startHost } from '../../support/start-host.js';
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
 
@@ -141,6 +141,20 @@ describe('sign-in to the console at an issuer', () => {
     provider.outcome = 'cancel';
     const { visited } = await browser.open(startUrl());
     expect(visited.at(-1)).to.equal(`${host.url}/console?sign_in=denied`);
+  });
+
+  it('ends the start of the host with 2 for an issuer that the issuers file does not name', async () => {
+    const other = { issuer: 'https://login.example', client_id: 'console' };
+    const file = join(folder, 'other.yaml');
+    const surfaces = { console: { oidc: [other] } };
+    writeFileSync(file, JSON.stringify({ issuers: join(folder, 'issuers.json'), surfaces }));
+    const args = ['serve', '--config', file, '--modules', folder, '--port', '0'];
+    const spawned = spawnModgate([...args, '--state', join(folder, 'other')]);
+    expect((await spawned.exit).code, spawned.stdout()).to.equal(2);
+    expect(spawned.stderr()).to.contain(
+      "surface 'console': surfaces.console.oidc names the issuer 'https://login.example': " +
+        'add it to the issuers file',
+    );
   });
 
   it('returns to pages of the console alone', async () => {

@@ -1,6 +1,7 @@
 /**
  * Preloaded into a host with `--import`: makes functions of Node.js fail while the file of the variable
- * `INJECTED_FAULT` names them. Each failure adds a line to `<file>.fired`.
+ * `INJECTED_FAULT` names them. Each failure adds a line to `<file>.fired`. The intervals of the console are
+ * short.
  */
 import fs from 'node:fs';
 import { ServerResponse } from 'node:http';
@@ -35,7 +36,10 @@ const emits: Fault =
     return emitter;
   };
 
-const POINTS: Readonly<Record<string, readonly [target: object, name: string, fault: Fault]>> = {
+/** `from`: only calls that have this on their stack fail. */
+type Point = readonly [target: object, name: string, fault: Fault, from?: string];
+
+const POINTS: Readonly<Record<string, Point>> = {
   'readdir rejects': [fs.promises, 'readdir', rejects],
   'readdir throws': [fs.promises, 'readdir', throws],
   'open rejects': [fs.promises, 'open', rejects],
@@ -51,7 +55,11 @@ const POINTS: Readonly<Record<string, readonly [target: object, name: string, fa
   'connect throws': [Socket.prototype, 'connect', throws],
   'writeHead throws': [ServerResponse.prototype, 'writeHead', throws],
   'end throws': [ServerResponse.prototype, 'end', throws],
+  'a stream of the console throws': [TextEncoder.prototype, 'encode', throws, '/plugins/console/'],
+  'a timer of the console rejects': [Date, 'now', throws, '/plugins/console/live/host-feed'],
+  'an event of the adapter http throws': [Array, 'isArray', throws, '/plugins/http/upstream-'],
 };
+const CONSOLE_INTERVAL_MS = 50;
 
 function readActive(): string {
   try {
@@ -61,13 +69,21 @@ function readActive(): string {
   }
 }
 
-for (const [point, [target, name, fault]] of Object.entries(POINTS)) {
+function isCalledFrom(from: string): boolean {
+  return new Error().stack?.includes(from) ?? false;
+}
+
+for (const [point, [target, name, fault, from = '']] of Object.entries(POINTS)) {
   const original = Reflect.get(target, name) as (...args: unknown[]) => unknown;
   Reflect.set(target, name, function (this: unknown, ...args: unknown[]) {
     const bound = original.bind(this);
-    if (readActive() !== point) return bound(...args);
+    if (readActive() !== point || !isCalledFrom(from)) return bound(...args);
     appendFileSync(`${CONTROL}.fired`, `${point}\n`);
     return fault(bound)(...args);
   });
 }
+const { setInterval } = globalThis;
+Reflect.set(globalThis, 'setInterval', (work: () => void, delayMs: number) =>
+  setInterval(work, isCalledFrom('/plugins/console/') ? CONSOLE_INTERVAL_MS : delayMs),
+);
 syncBuiltinESMExports();

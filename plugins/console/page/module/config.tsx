@@ -43,16 +43,20 @@ export function ConfigTab({ module, manifest }: TabProps) {
     <>
       {problem && <ProblemBox problem={problem} onRetry={() => void read()} />}
       {values === null && !problem && <Loading />}
-      {values?.map((value) => (
-        <ConfigCard
-          key={`${value.service} ${value.key}`}
-          module={module}
-          permission={permission}
-          value={value}
-          field={fields.find(({ service, key }) => service === value.service && key === value.key)}
-          onWritten={read}
-        />
-      ))}
+      <div class="grid">
+        {values?.map((value) => (
+          <ConfigCard
+            key={`${value.service} ${value.key}`}
+            module={module}
+            permission={permission}
+            value={value}
+            field={fields.find(
+              ({ service, key }) => service === value.service && key === value.key,
+            )}
+            onWritten={read}
+          />
+        ))}
+      </div>
     </>
   );
 }
@@ -145,7 +149,7 @@ function ConfigCard({
             </dl>
           )}
           <div class="row">
-            <button type="submit" class="primary" disabled={!isChanged}>
+            <button type="submit" class={isChanged ? 'primary' : ''} disabled={!isChanged}>
               {isConfirming ? 'Write' : 'Review the change'}
             </button>
             {isChanged && (

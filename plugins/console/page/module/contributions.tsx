@@ -77,7 +77,11 @@ export function Contributions({
           </button>
         ))}
       </div>
-      {opened && <Opened one={opened} onClose={() => setOpened(null)} onDone={onDone} />}
+      {opened && (
+        <div class="card">
+          <Opened one={opened} onClose={() => setOpened(null)} onDone={onDone} />
+        </div>
+      )}
     </>
   );
 }

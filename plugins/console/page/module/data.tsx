@@ -3,6 +3,7 @@ import { callBridge, explainDenied } from '../bridge.js';
 import type { Entity, Field, Manifest } from '../manifest.js';
 import { query, setQuery } from '../router.js';
 import type { ModuleStatus, Problem } from '../types.js';
+import { Panel } from '../ui/panel.js';
 import { Card, Empty, Loading, ProblemBox } from '../ui/parts.js';
 import { type Column, Table } from '../ui/table.js';
 import { Contributions } from './contributions.js';
@@ -56,21 +57,23 @@ function EntityTable({
   const [opened, setOpened] = useState<Row | null>(null);
   const fields = entity.fields ?? listFields(rows ?? []);
   const columns: Column<{ row: Row; index: number }>[] = [
-    ...fields.map((field) => ({
-      id: field.name,
-      head: field.label ?? field.name,
-      isNumber: field.type === 'integer' || field.type === 'number',
-      cell: ({ row }: { row: Row }) => formatValue(row[field.name], field),
-    })),
     {
       id: 'open',
-      head: 'Actions',
+      head: 'Row',
       cell: ({ row }) => (
         <button type="button" class="link" onClick={() => setOpened(row)}>
           Show
         </button>
       ),
     },
+    ...fields.map((field) => ({
+      id: field.name,
+      head: field.label ?? field.name,
+      isNumber: field.type === 'integer' || field.type === 'number',
+      cell: ({ row }: { row: Row }) => (
+        <span class="clip">{formatValue(row[field.name], field)}</span>
+      ),
+    })),
   ];
   return (
     <Card
@@ -85,9 +88,18 @@ function EntityTable({
       {denied && <Empty title="These data cannot be shown">{denied}</Empty>}
       {problem && <ProblemBox problem={problem} onRetry={reload} />}
       {isBusy && !rows && <Loading />}
-      {rows?.length === 0 && <Empty title="No rows">The module has none at the moment.</Empty>}
+      {rows?.length === 0 && (
+        <Empty title="No rows yet">
+          The module has none at the moment. Read again once it has some.
+        </Empty>
+      )}
       {opened && (
-        <RowCard row={opened} onClose={() => setOpened(null)}>
+        <RowPanel
+          title={`${entity.label ?? entity.name} ${formatValue(opened[fields[0]?.name ?? ''])}`}
+          row={opened}
+          fields={fields}
+          onClose={() => setOpened(null)}
+        >
           <Contributions
             module={module}
             manifest={manifest}
@@ -96,7 +108,7 @@ function EntityTable({
             onDone={reload}
             showsNone
           />
-        </RowCard>
+        </RowPanel>
       )}
       {rows && rows.length > 0 && (
         <Table
@@ -115,34 +127,28 @@ function EntityTable({
   );
 }
 
-function RowCard({
-  row,
-  onClose,
-  children,
-}: {
-  row: Row;
-  onClose: () => void;
-  children: preact.ComponentChildren;
-}) {
+interface RowPanelProps {
+  readonly title: string;
+  readonly row: Row;
+  readonly fields: readonly Field[];
+  readonly onClose: () => void;
+  readonly children: preact.ComponentChildren;
+}
+
+/** Every value in full, then what modules contribute. */
+function RowPanel({ title, row, fields, onClose, children }: RowPanelProps) {
   return (
-    <Card
-      title="Row"
-      tools={
-        <button type="button" class="quiet" onClick={onClose}>
-          Close
-        </button>
-      }
-    >
+    <Panel title={title} onClose={onClose}>
       <dl class="pairs">
         {Object.entries(row).map(([name, value]) => (
           <div key={name}>
-            <dt>{name}</dt>
+            <dt>{fields.find((field) => field.name === name)?.label ?? name}</dt>
             <dd>{formatValue(value)}</dd>
           </div>
         ))}
       </dl>
       {children}
-    </Card>
+    </Panel>
   );
 }
 

@@ -1,8 +1,33 @@
-import { Empty, State } from '../ui/parts.js';
+import { samples } from '../live.js';
+import type { Sample } from '../types.js';
+import { RateCharts } from '../ui/chart.js';
+import { Latency } from '../ui/latency.js';
+import { Card, Empty, State, useResource } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import type { TabProps } from './tab-props.js';
 
 export function EndpointsTab({ module }: TabProps) {
+  const path = `/samples?${new URLSearchParams({ module: module.name ?? '' })}`;
+  // Read again with each sample of the host.
+  const { data } = useResource<{ samples: Sample[] }>(path, String(samples.value.at(-1)?.at));
+  return (
+    <>
+      <EndpointTable module={module} />
+      <Card title="Calls, last 15 minutes">
+        <RateCharts samples={data?.samples ?? []} />
+      </Card>
+      <Card title="Latency by route, last 15 minutes">
+        <Latency
+          module={module.name}
+          head="Route"
+          nameOf={({ method, route }) => (route === null ? null : `${method} ${route}`)}
+        />
+      </Card>
+    </>
+  );
+}
+
+function EndpointTable({ module }: Pick<TabProps, 'module'>) {
   if (module.endpoints.length === 0)
     return <Empty title="No endpoints">They appear once the module serves.</Empty>;
   return (

@@ -41,6 +41,7 @@ export function GrantsTab({ module, manifest }: TabProps) {
           {
             id: 'opens',
             head: 'Opens',
+            isText: true,
             cell: ({ opens }) =>
               opens.length === 0 ? (
                 <span class="fine">configuration and contributions</span>

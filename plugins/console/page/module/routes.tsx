@@ -29,6 +29,7 @@ export function RoutesTab({ module, manifest }: TabProps) {
         {
           id: 'summary',
           head: 'Summary',
+          isText: true,
           cell: ({ summary, deprecated }) => (
             <>
               {summary} {deprecated && <State value="deprecated" />}

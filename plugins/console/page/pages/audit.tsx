@@ -48,7 +48,9 @@ export function AuditPage() {
       {problem && <ProblemBox problem={problem} onRetry={reload} />}
       {isLoading && !data && <Loading />}
       {data?.rows.length === 0 && (
-        <Empty title="No rows">Actions and changes of the configuration leave a row here.</Empty>
+        <Empty title="No rows yet">
+          Run an action of a module, or write a value of its configuration: each leaves a row here.
+        </Empty>
       )}
       {data && data.rows.length > 0 && (
         <Table
@@ -132,7 +134,12 @@ function ChainCard() {
           {verdict.fault === null ? (
             <>
               <State value="success" /> {verdict.rows.toLocaleString('en')} rows form one chain.
-              Last hash <code>{verdict.head}</code>
+              {verdict.rows > 0 && (
+                <>
+                  {' '}
+                  Last hash <code>{verdict.head}</code>
+                </>
+              )}
             </>
           ) : (
             <>

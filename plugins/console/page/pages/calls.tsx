@@ -3,7 +3,8 @@ import { get } from '../api.js';
 import { epoch, listenToCalls, modules } from '../live.js';
 import { pathTo, query, setQuery } from '../router.js';
 import type { CallRecord, Problem } from '../types.js';
-import { Card, Empty, Loading, PageHead, ProblemBox, Status } from '../ui/parts.js';
+import { Panel } from '../ui/panel.js';
+import { Empty, Loading, PageHead, ProblemBox, Status } from '../ui/parts.js';
 import { type Column, Table } from '../ui/table.js';
 
 /** Older ones are dropped from the page, not from the host. */
@@ -31,7 +32,7 @@ const COLUMNS: readonly Column<CallRecord>[] = [
     id: 'failure',
     head: 'Failure',
     cell: ({ failure, failure_detail: detail }) => (
-      <span class="clip" title={detail ?? ''}>
+      <span class="clip wide" title={detail ?? ''}>
         {failure}
       </span>
     ),
@@ -83,9 +84,11 @@ export function CallsPage() {
       </PageHead>
       {problem && <ProblemBox problem={problem} />}
       {calls === null && !problem && <Loading />}
-      {opened && <CallCard one={opened} />}
+      {opened && <CallPanel one={opened} />}
       {calls?.length === 0 && (
-        <Empty title="No calls yet">Calls to the modules appear here as they happen.</Empty>
+        <Empty title="No calls yet">
+          Calls appear here as they happen. Try one on the page <a href={pathTo('api')}>API</a>.
+        </Empty>
       )}
       {calls !== null && calls.length > 0 && (
         <Table
@@ -150,7 +153,7 @@ function useCalls(module: string, status: string, isPaused: boolean) {
   return { calls, problem, next, more: () => void read(next) };
 }
 
-function CallCard({ one }: { one: CallRecord }) {
+function CallPanel({ one }: { one: CallRecord }) {
   const explain = new URLSearchParams({ request_id: one.request_id });
   const facts: [string, string | number | null | undefined][] = [
     ['At', new Date(one.at).toLocaleString()],
@@ -166,13 +169,8 @@ function CallCard({ one }: { one: CallRecord }) {
     ['Trace', one.trace_id],
     ['Through', one.surface],
   ];
-  const close = (
-    <button type="button" class="quiet" onClick={() => setQuery({ call: null })}>
-      Close
-    </button>
-  );
   return (
-    <Card title={`${one.method} ${one.route ?? ''}`} tools={close}>
+    <Panel title={`${one.method} ${one.route ?? ''}`} onClose={() => setQuery({ call: null })}>
       <p>
         <Status value={one.status} />{' '}
         {one.module && <a href={pathTo('modules', one.module)}>{one.module}</a>} ·{' '}
@@ -190,7 +188,7 @@ function CallCard({ one }: { one: CallRecord }) {
       </dl>
       <Captured title="Request body" value={one.request_body} />
       <Captured title="Response body" value={one.response_body} />
-    </Card>
+    </Panel>
   );
 }
 

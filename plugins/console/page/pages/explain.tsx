@@ -163,7 +163,7 @@ function Decision({ explanation }: { explanation: Explanation }) {
       <Card title="Step by step">
         <ol class="steps">
           {checks.map(({ check, outcome, status, detail, next_actions: next }) => (
-            <li key={check}>
+            <li key={check} class={outcome}>
               <b>{check}</b> <State value={OUTCOMES[outcome]} />{' '}
               {status !== null && <Status value={status} />}
               <p class="fine">{detail}</p>
@@ -173,32 +173,38 @@ function Decision({ explanation }: { explanation: Explanation }) {
         </ol>
       </Card>
       {headers.length > 0 && (
-        <Table
-          caption="Headers to the provider"
-          rows={headers}
-          keyOf={({ name }) => name}
-          columns={[
-            { id: 'name', head: 'Header to the provider', cell: ({ name }) => <code>{name}</code> },
-            {
-              id: 'value',
-              head: 'Value',
-              cell: ({ value }) => value ?? <span class="fine">not shown</span>,
-            },
-            { id: 'from', head: 'From', cell: ({ from }) => from },
-          ]}
-        />
+        <details>
+          <summary>{headers.length} headers to the provider</summary>
+          <Table
+            caption="Headers to the provider"
+            rows={headers}
+            keyOf={({ name }) => name}
+            columns={[
+              { id: 'name', head: 'Header', cell: ({ name }) => <code>{name}</code> },
+              {
+                id: 'value',
+                head: 'Value',
+                cell: ({ value }) => value ?? <span class="fine">not shown</span>,
+              },
+              { id: 'from', head: 'From', cell: ({ from }) => from },
+            ]}
+          />
+        </details>
       )}
       {limits.length > 0 && (
-        <Table
-          caption="Limits"
-          rows={limits}
-          keyOf={({ name }) => name}
-          columns={[
-            { id: 'name', head: 'Limit', cell: ({ name }) => <code>{name}</code> },
-            { id: 'value', head: 'Value', cell: ({ value }) => value },
-            { id: 'source', head: 'Where it is set', cell: ({ source }) => source ?? '–' },
-          ]}
-        />
+        <details>
+          <summary>{limits.length} limits of the module</summary>
+          <Table
+            caption="Limits"
+            rows={limits}
+            keyOf={({ name }) => name}
+            columns={[
+              { id: 'name', head: 'Limit', cell: ({ name }) => <code>{name}</code> },
+              { id: 'value', head: 'Value', cell: ({ value }) => value },
+              { id: 'source', head: 'Where it is set', cell: ({ source }) => source ?? '–' },
+            ]}
+          />
+        </details>
       )}
     </>
   );

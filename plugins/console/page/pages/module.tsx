@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { modules, modulesProblem, readAll } from '../live.js';
 import type { Manifest, NamedManifest } from '../manifest.js';
 import { ActionsTab } from '../module/actions.js';
@@ -82,6 +83,11 @@ function Unserved({ module }: { module: ModuleStatus }) {
 
 function Tabs({ module, manifest }: TabProps) {
   const chosen = query.value.get('tab') ?? 'Routes';
+  const tabs = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const current = tabs.current?.querySelector('[aria-current]');
+    current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [chosen]);
   const Tab = Object.hasOwn(TABS, chosen) ? TABS[chosen] : RoutesTab;
   return (
     <>
@@ -91,7 +97,7 @@ function Tabs({ module, manifest }: TabProps) {
         target={`${manifest.module_id}.actions`}
         context={{}}
       />
-      <nav class="tabs" aria-label="Parts of the module">
+      <nav ref={tabs} class="tabs" aria-label="Parts of the module">
         {Object.keys(TABS).map((tab) => (
           <a
             key={tab}

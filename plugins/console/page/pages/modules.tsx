@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<ModuleStatus>[] = [
     id: 'reason',
     head: 'Reason',
     cell: ({ reason, hint }) => (
-      <span class="clip" title={[reason, hint].filter(Boolean).join('\n')}>
+      <span class="clip wide" title={[reason, hint].filter(Boolean).join('\n')}>
         {reason}
       </span>
     ),
@@ -80,7 +80,8 @@ function ModuleList() {
           <span class="hidden">Find</span>
           <input
             type="search"
-            placeholder="Find by name, file or reason"
+            class="find"
+            placeholder="Name, file or reason"
             value={find}
             onInput={(event) => setQuery({ find: event.currentTarget.value })}
           />
@@ -106,11 +107,11 @@ function ModuleList() {
       {rows === undefined && !modulesProblem.value && <Loading />}
       {all?.length === 0 && (
         <Empty title="No modules yet">
-          Drop a descriptor into modules.d; it appears here at once.
+          <code>modgate new module hello</code> writes one into modules.d. It appears here at once.
         </Empty>
       )}
       {all !== undefined && all.length > 0 && rows?.length === 0 && (
-        <Empty title="Nothing matches">Change what you look for.</Empty>
+        <Empty title="No module matches">Shorten the text, or choose another state.</Empty>
       )}
       {rows !== undefined && rows.length > 0 && (
         <>
@@ -133,7 +134,11 @@ function ModuleList() {
       )}
       {ignoredFiles.value.length > 0 && (
         <details>
-          <summary>{ignoredFiles.value.length} files in the folder are ignored</summary>
+          <summary>
+            {ignoredFiles.value.length === 1
+              ? '1 file in the folder is ignored'
+              : `${ignoredFiles.value.length} files in the folder are ignored`}
+          </summary>
           <ul>
             {ignoredFiles.value.map(({ file, reason }) => (
               <li key={file}>

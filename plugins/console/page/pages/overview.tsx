@@ -1,7 +1,8 @@
 import { modules, modulesProblem, readAll, samples } from '../live.js';
 import { pathTo } from '../router.js';
 import type { ModuleStatus } from '../types.js';
-import { RateChart } from '../ui/chart.js';
+import { RateCharts } from '../ui/chart.js';
+import { Latency } from '../ui/latency.js';
 import {
   Card,
   Empty,
@@ -33,11 +34,15 @@ export function Overview() {
       {modules.value === undefined && !modulesProblem.value && <Loading />}
       {modules.value && <Facts all={modules.value} host={host} />}
       <Card title="Calls, last 15 minutes">
-        {samples.value.length > 1 ? (
-          <RateChart samples={samples.value} />
-        ) : (
-          <Empty title="No figures yet">They appear here within 20 seconds.</Empty>
-        )}
+        <RateCharts samples={samples.value} />
+      </Card>
+      <Card title="Latency by module, last 15 minutes">
+        <Latency
+          module={null}
+          head="Module"
+          nameOf={({ module }) => module}
+          hrefOf={(name) => pathTo('modules', name)}
+        />
       </Card>
       {modules.value && (
         <div class="grid">

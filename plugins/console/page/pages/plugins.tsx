@@ -57,12 +57,13 @@ export function PluginsPage() {
               ),
             },
             { id: 'origin', head: 'Origin', cell: ({ origin }) => origin },
-            { id: 'offers', head: 'Offers', cell: (one) => describeOffers(one) },
+            { id: 'offers', head: 'Offers', isText: true, cell: (one) => describeOffers(one) },
             { id: 'state', head: 'State', cell: ({ state }) => <State value={state} /> },
             { id: 'integrity', head: 'Integrity', cell: ({ integrity }) => integrity ?? '–' },
             {
               id: 'reason',
               head: 'Reason',
+              isText: true,
               cell: ({ reason, hint }) => [reason, hint].filter(Boolean).join(' · ') || '–',
             },
           ]}
@@ -81,8 +82,15 @@ export function PluginsPage() {
               cell: ({ prefix }) => (prefix ? <code>{prefix}</code> : '–'),
             },
             { id: 'plugin', head: 'Plugin', cell: ({ plugin }) => plugin },
-            { id: 'state', head: 'State', cell: ({ state }) => <State value={state} /> },
-            { id: 'reason', head: 'Reason', cell: ({ reason }) => reason ?? '–' },
+            {
+              id: 'state',
+              head: 'State',
+              // Not a breaker, for which open is bad.
+              cell: ({ state }) => (
+                <State value={state} {...(state === 'open' && { tone: 'good' })} />
+              ),
+            },
+            { id: 'reason', head: 'Reason', isText: true, cell: ({ reason }) => reason ?? '–' },
           ]}
         />
       )}

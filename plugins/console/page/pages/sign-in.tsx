@@ -18,8 +18,10 @@ export function SignIn() {
   const { data: methods, problem, reload } = useResource<SignInMethods>('/sign-in');
   const outcome = query.value.get('sign_in');
   return (
-    <main class="sign-in">
-      <Mark />
+    <main class="sign-in card">
+      <p class="brand">
+        <Mark /> modgate
+      </p>
       <PageHead title="Sign in" />
       {outcome && (
         <p class="problem" role="alert">
@@ -52,6 +54,26 @@ function Methods({ methods: { developer, oidc } }: { methods: SignInMethods }) {
   };
   return (
     <>
+      {developer && (
+        <button
+          type="button"
+          class="primary"
+          disabled={isBusy}
+          onClick={() => void signIn('/session/developer')}
+        >
+          Sign in as developer
+        </button>
+      )}
+      {oidc.map(({ issuer, name }) => (
+        <a
+          key={issuer}
+          class="button primary"
+          href={`/console/api/oidc/start?${new URLSearchParams({ issuer, return: returnPath() })}`}
+        >
+          Sign in with {name}
+        </a>
+      ))}
+      {(developer || oidc.length > 0) && <p class="or">or</p>}
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -60,6 +82,9 @@ function Methods({ methods: { developer, oidc } }: { methods: SignInMethods }) {
       >
         <label>
           Token
+          <span class="help">
+            The bearer token that you call the host with. The page does not keep it.
+          </span>
           <input
             type="password"
             autocomplete="off"
@@ -68,24 +93,10 @@ function Methods({ methods: { developer, oidc } }: { methods: SignInMethods }) {
             onInput={(event) => setToken(event.currentTarget.value)}
           />
         </label>
-        <button type="submit" class="primary" disabled={isBusy || token === ''}>
+        <button type="submit" disabled={isBusy || token === ''}>
           Sign in
         </button>
       </form>
-      {oidc.map(({ issuer, name }) => (
-        <a
-          key={issuer}
-          class="button"
-          href={`/console/api/oidc/start?${new URLSearchParams({ issuer, return: returnPath() })}`}
-        >
-          Sign in with {name}
-        </a>
-      ))}
-      {developer && (
-        <button type="button" disabled={isBusy} onClick={() => void signIn('/session/developer')}>
-          Sign in as developer
-        </button>
-      )}
       {problem && <ProblemBox problem={problem} />}
     </>
   );

@@ -1,8 +1,12 @@
 import type { Sample } from '../types.js';
+import { Empty } from './parts.js';
 
+/** Of the drawing, which is stretched to the width that there is. */
 const WIDTH = 600;
-const HEIGHT = 140;
-const PAD = 4;
+const HEIGHT = 150;
+const SPAN_MS = 15 * 60_000;
+const SAMPLE_SECONDS = 10;
+const MINUTE_MS = 60_000;
 
 interface Line {
   readonly label: string;
@@ -10,90 +14,159 @@ interface Line {
   readonly values: readonly number[];
 }
 
-/** Lines over the same times, with the last values in words below. */
-export function LineChart({
-  label,
-  lines,
-  times,
-}: {
-  label: string;
-  lines: readonly Line[];
-  times: readonly number[];
-}) {
-  const most = Math.max(1, ...lines.flatMap(({ values }) => values));
-  const [first = 0] = times;
-  const last = times.at(-1) ?? first;
-  const x = (at: number) => PAD + ((at - first) / Math.max(1, last - first)) * (WIDTH - 2 * PAD);
-  const y = (value: number) => HEIGHT - PAD - (value / most) * (HEIGHT - 2 * PAD - 8);
-  const pathOf = (values: readonly number[]) =>
+interface LineChartProps {
+  readonly title: string;
+  readonly lines: readonly Line[];
+  /** Milliseconds since 1970. */
+  readonly times: readonly number[];
+  readonly format: (value: number) => string;
+  /** The least that the axis reaches to. */
+  readonly atLeast: number;
+}
+
+/** Lines over the last 15 minutes, with labels on both axes. */
+function LineChart({ title, lines, times, format, atLeast }: LineChartProps) {
+  const end = times.at(-1) ?? 0;
+  const top = roundUp(Math.max(atLeast, ...lines.flatMap(({ values }) => values)));
+  const x = (at: number) => WIDTH - ((end - at) / SPAN_MS) * WIDTH;
+  const y = (value: number) => HEIGHT - (value / top) * HEIGHT;
+  const draw = (values: readonly number[]) =>
     values
       .map(
         (value, i) => `${i === 0 ? 'M' : 'L'}${x(times[i] ?? 0).toFixed(1)} ${y(value).toFixed(1)}`,
       )
       .join('');
-  const words = lines.map(
-    ({ label: name, values }) => `${name}: ${format(values.at(-1) ?? 0)} now`,
-  );
+  const words = lines.map(({ label, values }) => describeLine(label, values, format));
   return (
     <figure class="chart">
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        role="img"
-        aria-label={`${label}. ${words.join(', ')}`}
-        preserveAspectRatio="none"
-      >
-        <line class="grid" x1={PAD} x2={WIDTH - PAD} y1={y(most)} y2={y(most)} />
-        <line class="grid" x1={PAD} x2={WIDTH - PAD} y1={y(most / 2)} y2={y(most / 2)} />
-        <line class="axis" x1={PAD} x2={WIDTH - PAD} y1={y(0)} y2={y(0)} />
-        {lines.map(({ label: name, tone, values }) => (
-          <g key={name} class={`line ${tone}`}>
-            {tone === 'main' && values.length > 1 && (
-              <path
-                class="area"
-                d={`${pathOf(values)}L${x(last).toFixed(1)} ${y(0)}L${x(first).toFixed(1)} ${y(0)}Z`}
-              />
-            )}
-            <path class="stroke" d={pathOf(values)} />
-          </g>
-        ))}
-      </svg>
-      <span class="chart-top">{format(most)}</span>
       <figcaption>
-        {lines.map(({ label: name, tone, values }) => (
-          <span key={name} class={`legend ${tone}`}>
-            {name} <b>{format(values.at(-1) ?? 0)}</b>
+        <b>{title}</b>
+        {lines.map(({ label, tone, values }) => (
+          <span key={label} class={`legend ${tone}`}>
+            {label} <b>{format(values.at(-1) ?? 0)}</b>
           </span>
         ))}
       </figcaption>
+      <div class="plot">
+        <div class="y-axis" aria-hidden="true">
+          {[top, top / 2, 0].map((value) => (
+            <span key={value}>{format(value)}</span>
+          ))}
+        </div>
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          role="img"
+          aria-label={`${title}, last 15 minutes. ${words.join('. ')}`}
+          preserveAspectRatio="none"
+        >
+          {[0, top / 2, top].map((value) => (
+            <line key={value} class="grid-line" x1={0} x2={WIDTH} y1={y(value)} y2={y(value)} />
+          ))}
+          {lines.map(({ label, tone, values }) => (
+            <g key={label} class={tone}>
+              <path
+                class="area"
+                d={`${draw(values)}L${WIDTH} ${HEIGHT}L${x(times[0] ?? end).toFixed(1)} ${HEIGHT}Z`}
+              />
+              <path class="stroke" d={draw(values)} />
+            </g>
+          ))}
+        </svg>
+        <div class="x-axis" aria-hidden="true">
+          {['15 min ago', '10', '5', 'now'].map((text) => (
+            <span key={text}>{text}</span>
+          ))}
+        </div>
+      </div>
     </figure>
   );
 }
 
-const SAMPLE_SECONDS = 10;
-
-/** Requests and errors of the last 15 minutes, per second. */
-export function RateChart({ samples }: { samples: readonly Sample[] }) {
+/** Calls and failures of the last 15 minutes: two charts, and their figures as a table. */
+export function RateCharts({ samples }: { samples: readonly Sample[] }) {
+  if (samples.length < 2)
+    return (
+      <Empty title="No figures yet">
+        The host counts calls every 10 seconds. The first figures appear within 20 seconds.
+      </Empty>
+    );
+  const times = samples.map(({ at }) => at);
+  const rates = samples.map(({ calls }) => calls / SAMPLE_SECONDS);
+  const shares = samples.map(({ calls, failed }) => (calls === 0 ? 0 : (100 * failed) / calls));
   return (
-    <LineChart
-      label="Calls and failures per second in the last 15 minutes"
-      times={samples.map(({ at }) => at)}
-      lines={[
-        {
-          label: 'calls/s',
-          tone: 'main',
-          values: samples.map(({ calls }) => calls / SAMPLE_SECONDS),
-        },
-        {
-          label: 'failed/s',
-          tone: 'bad',
-          values: samples.map(({ failed }) => failed / SAMPLE_SECONDS),
-        },
-      ]}
-    />
+    <>
+      <div class="grid">
+        <LineChart
+          title="Calls per second"
+          times={times}
+          atLeast={1}
+          format={formatRate}
+          lines={[{ label: 'now', tone: 'main', values: rates }]}
+        />
+        <LineChart
+          title="Failed calls"
+          times={times}
+          atLeast={1}
+          format={(value) => `${formatRate(value)} %`}
+          lines={[{ label: 'now', tone: 'bad', values: shares }]}
+        />
+      </div>
+      <details>
+        <summary>Figures by minute</summary>
+        <table class="figures">
+          <thead>
+            <tr>
+              <th scope="col">Until</th>
+              <th scope="col" class="number">
+                Calls
+              </th>
+              <th scope="col" class="number">
+                Failed
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {sumByMinute(samples).map(({ at, calls, failed }) => (
+              <tr key={at}>
+                <td>{new Date(at).toLocaleTimeString()}</td>
+                <td class="number">{calls.toLocaleString('en')}</td>
+                <td class="number">{failed.toLocaleString('en')}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </>
   );
 }
 
-function format(value: number): string {
-  if (value === 0) return '0';
+/** Newest first. */
+function sumByMinute(samples: readonly Sample[]) {
+  const newest = samples.at(-1)?.at ?? 0;
+  const minutes = Map.groupBy(samples, ({ at }) => Math.floor((newest - at) / MINUTE_MS));
+  return [...minutes.values()].reverse().map((list) => ({
+    at: list.at(-1)?.at ?? 0,
+    calls: list.reduce((sum, { calls }) => sum + calls, 0),
+    failed: list.reduce((sum, { failed }) => sum + failed, 0),
+  }));
+}
+
+function describeLine(
+  label: string,
+  values: readonly number[],
+  format: (value: number) => string,
+): string {
+  return `${format(values.at(-1) ?? 0)} ${label}, ${format(Math.max(0, ...values))} at most`;
+}
+
+/** The next of 1, 2, 5, 10, 20, …: a scale that people can read. */
+export function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 2, 5, 10].find((one) => one * power >= value) ?? 10;
+  return step * power;
+}
+
+function formatRate(value: number): string {
+  if (Number.isInteger(value)) return value.toLocaleString('en');
   return value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString('en');
 }

@@ -117,11 +117,18 @@ const TONES: Readonly<Record<string, string>> = {
   allowed: 'good',
   deny: 'bad',
   denied: 'bad',
+  granted: 'good',
+  'not granted': 'warn',
+  'medium danger': 'warn',
+  'high danger': 'bad',
+  loaded: 'good',
+  up: 'good',
+  down: 'bad',
 };
 
 /** A state as a coloured word: never the colour alone. */
-export function State({ value }: { value: string }) {
-  return <span class={`state ${TONES[value] ?? 'dim'}`}>{value.replaceAll('_', ' ')}</span>;
+export function State({ value, tone = TONES[value] ?? 'dim' }: { value: string; tone?: string }) {
+  return <span class={`state ${tone}`}>{value.replaceAll('_', ' ')}</span>;
 }
 
 export function Status({ value }: { value: number }) {

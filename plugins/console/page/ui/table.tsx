@@ -8,6 +8,8 @@ export interface Column<Row> {
   /** Makes the column sortable. */
   readonly sortBy?: (row: Row) => string | number;
   readonly isNumber?: boolean;
+  /** Sentences, which wrap. Other cells have one line. */
+  readonly isText?: boolean;
 }
 
 export interface TableProps<Row> {
@@ -63,8 +65,8 @@ export function Table<Row>({ caption, columns, rows, keyOf, sort, onSort }: Tabl
           {isVirtual && from > 0 && <Spacer rows={from} columns={columns.length} />}
           {shown.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ id, cell, isNumber }) => (
-                <td key={id} class={isNumber ? 'number' : ''}>
+              {columns.map(({ id, cell, isNumber, isText }) => (
+                <td key={id} class={isNumber ? 'number' : isText ? 'text' : ''}>
                   {cell(row)}
                 </td>
               ))}

@@ -1,4 +1,4 @@
-import { changeRequest, changeResponse, type Mutant } from './mutants.js';
+import { changeRequest, changeResponse, type Mutant } from './mutant.js';
 
 /** Adapters whose bugs are seen by callers in raw mode. */
 export const RAW_MODE_MUTANTS: readonly Mutant[] = [

@@ -1,0 +1,23 @@
+import type { OpenSurfaces } from './compose.js';
+import type { HostConfig } from './config/host-config.js';
+import type { Log } from './contract/index.js';
+
+interface ListeningHost {
+  readonly url: string;
+  readonly surfaces: OpenSurfaces;
+  /** Absent for a host of one process. */
+  readonly workers?: number;
+}
+
+/** Logs where the host and its surfaces are. */
+export function reportListening(
+  log: Log,
+  { publicUrl }: Pick<HostConfig, 'publicUrl'>,
+  { surfaces, ...listening }: ListeningHost,
+): void {
+  log.info(listening, 'listening');
+  const origin = publicUrl ?? listening.url;
+  for (const { name, prefix } of surfaces) {
+    log.info({ surface: name, url: `${origin}${prefix}` }, 'surface ready');
+  }
+}

@@ -1,0 +1,226 @@
+import { type AddressInfo, connect } from 'node:net';
+import { any, type } from 'superstruct';
+import {
+  type Provider,
+  type ProviderAdapter,
+  ProviderFailure,
+} from '../../../../core/contract/index.js';
+import { changeProvider, changeRequest, GOOD, leaks, type Mutant, NEVER } from './mutant.js';
+
+export const OPENING_MUTANTS: readonly Mutant[] = [
+  {
+    clause: 'adapter.brand',
+    what: 'was not created by defineAdapter',
+    reason: /brand/,
+    adapter: Object.fromEntries(Object.entries(GOOD)) as unknown as ProviderAdapter,
+  },
+  {
+    clause: 'adapter.brand',
+    what: 'is for another contract version',
+    reason: /contract must be 1/,
+    adapter: { ...GOOD, contract: 2 as 1 },
+  },
+  {
+    clause: 'adapter.kind',
+    what: 'has a kind that is invalid in a descriptor',
+    reason: /kind must match/,
+    adapter: { ...GOOD, kind: 'My Kind' },
+  },
+  {
+    clause: 'config.unknown-keys',
+    what: 'accepts any key in its config',
+    reason: /must reject an unknown key/,
+    adapter: { ...GOOD, config: type({ endpoints: any() }) as ProviderAdapter['config'] },
+  },
+  {
+    clause: 'config.not-a-mapping',
+    what: 'accepts any config',
+    reason: /config must reject undefined/,
+    adapter: { ...GOOD, config: any() },
+  },
+  {
+    clause: 'open.while-down',
+    what: 'connects while it opens',
+    reason: /ECONNREFUSED/,
+    adapter: changeProvider(async (good) => {
+      await good.check(new AbortController().signal);
+      return {};
+    }),
+  },
+  {
+    clause: 'open.while-down',
+    what: 'remembers that the provider was down',
+    reason: /a call after the provider came up did not happen/,
+    adapter: changeProvider(async (good) => {
+      const first = await good.check(new AbortController().signal).catch((error: unknown) => error);
+      return first === undefined ? {} : { invoke: () => Promise.reject(first) };
+    }),
+  },
+  {
+    clause: 'open.independent',
+    what: 'shares one provider between all openings',
+    reason: /UND_ERR_DESTROYED|no answer|no response/,
+    adapter: shareProvider(),
+  },
+  {
+    clause: 'manifest.answers',
+    what: 'drops unknown fields of the manifest',
+    reason: /deepEqual|deeply equal|deep-equal/,
+    adapter: changeProvider((good) => ({
+      manifest: async (signal) => {
+        const { admin: _left, ...manifest } = (await good.manifest(signal)) as { admin: unknown };
+        return manifest;
+      },
+    })),
+  },
+  {
+    clause: 'manifest.down',
+    what: 'returns an empty manifest while the provider is down',
+    reason: /must fail, but it succeeded/,
+    adapter: changeProvider((good) => ({
+      manifest: (signal) => good.manifest(signal).catch(() => ({})),
+    })),
+  },
+  {
+    clause: 'readiness.up',
+    what: 'never reports the provider as ready',
+    reason: /check of the provider did not happen/,
+    adapter: changeProvider(() => ({
+      check: () => Promise.reject(new ProviderFailure('unavailable', 'not ready')),
+    })),
+  },
+  {
+    clause: 'readiness.down',
+    what: 'always reports the provider as ready',
+    reason: /must fail, but it succeeded/,
+    adapter: changeProvider(() => ({ check: async () => {} })),
+  },
+  {
+    clause: 'readiness.recovers',
+    what: 'does not recover once the provider was down',
+    reason: /a call after the provider came back did not happen/,
+    adapter: changeProvider((good) => {
+      let broken: unknown;
+      return {
+        invoke: async (invocation) => {
+          if (broken !== undefined) throw broken;
+          return good.invoke(invocation).catch((error: unknown) => {
+            broken = error;
+            throw error;
+          });
+        },
+      };
+    }),
+  },
+  {
+    clause: 'admin.list',
+    what: 'requests the first page each time',
+    reason: /deep/,
+    adapter: changeRequest((invocation) => {
+      const { operation } = invocation;
+      if (operation.kind !== 'admin_list') return invocation;
+      return { ...invocation, operation: { ...operation, cursor: null } };
+    }),
+  },
+  {
+    clause: 'admin.action',
+    what: 'rebuilds the input',
+    reason: /12345678901234567890/,
+    adapter: changeRequest((invocation) => {
+      const { operation } = invocation;
+      if (operation.kind !== 'admin_action') return invocation;
+      const inputJson = Buffer.from(JSON.stringify(operation.input));
+      return { ...invocation, operation: { ...operation, inputJson } };
+    }),
+  },
+  {
+    clause: 'configure.delivers',
+    what: 'reports a delivery that did not happen',
+    reason: /deep/,
+    adapter: changeProvider((good) => ({
+      invoke: async (invocation) =>
+        invocation.operation.kind === 'configure'
+          ? { status: 204, headers: {}, body: null }
+          : good.invoke(invocation),
+    })),
+  },
+  {
+    clause: 'endpoints.shape',
+    what: 'returns an endpoint twice',
+    reason: /ids must be distinct/,
+    adapter: changeProvider((good) => {
+      const endpoints = good.endpoints?.() ?? [];
+      return { endpoints: () => [...endpoints, ...endpoints] };
+    }),
+  },
+  {
+    clause: 'endpoints.each',
+    what: 'calls the first endpoint instead of an unknown one',
+    reason: /must fail, but it succeeded/,
+    adapter: changeProvider((good) => ({
+      invoke: ({ endpoint: _ignored, ...invocation }) => good.invoke(invocation),
+    })),
+  },
+  {
+    clause: 'close.sockets',
+    what: 'leaks a connection',
+    reason: /the close of all connections did not happen/,
+    adapter: changeProvider((_good, _context, { endpoints: [url = ''] }) => {
+      const { port } = new URL(url) as unknown as AddressInfo;
+      connect({ port: Number(port), host: '127.0.0.1' })
+        .on('error', () => {})
+        .unref();
+      return {};
+    }),
+  },
+  {
+    clause: 'close.handles',
+    what: 'leaks a timer',
+    reason: /active handles did not happen/,
+    adapter: changeProvider(() => {
+      leaks.timers.push(setInterval(() => {}, 1_000));
+      return {};
+    }),
+  },
+  {
+    clause: 'close.during-invoke',
+    what: 'does not fail the calls in flight when it closes',
+    reason: /did not settle/,
+    adapter: changeProvider((good, { scope }) => ({
+      invoke: (invocation) =>
+        good.invoke(invocation).catch((failure: unknown) => {
+          if (scope.signal.aborted) return NEVER;
+          throw failure;
+        }),
+    })),
+  },
+  {
+    clause: 'lifetime.handles',
+    what: 'leaks a timer occasionally',
+    reason: /active handles did not happen/,
+    adapter: changeProvider(() => {
+      if (Math.random() < 0.2) leaks.timers.push(setInterval(() => {}, 1_000));
+      return {};
+    }),
+  },
+  {
+    clause: 'lifetime.memory',
+    what: 'keeps all opened providers in memory',
+    reason: /memory grew by/,
+    adapter: changeProvider(() => {
+      leaks.memory.push(Array.from({ length: 20_000 }, (_, index) => `${index}`));
+      return {};
+    }),
+  },
+];
+
+function shareProvider(): ProviderAdapter {
+  let shared: Promise<Provider> | null = null;
+  return {
+    ...GOOD,
+    open: (config, context) => {
+      shared ??= Promise.resolve(GOOD.open(config, context));
+      return shared;
+    },
+  };
+}
