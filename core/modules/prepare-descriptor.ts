@@ -176,7 +176,7 @@ async function completeDescriptor(
     file,
     text,
     baseDir,
-    descriptor,
+    descriptor: givenManifest === null ? shareManifest(descriptor, manifest) : descriptor,
     // Rarely used, so the text is parsed again instead of keeping all positions in memory.
     locate: (path, at) => readStructuredText(file, text).locate(path, at),
     adapter,
@@ -187,6 +187,12 @@ async function completeDescriptor(
     files,
     inputDigest: digestParts([descriptor, references.digestPart, manifest?.digest ?? null]),
   };
+}
+
+/** The same descriptor; an inline manifest, which can be large, is not kept a second time. */
+function shareManifest(descriptor: Descriptor, loaded: LoadedManifest | null): Descriptor {
+  if (descriptor.manifest.kind !== 'inline' || loaded === null) return descriptor;
+  return { ...descriptor, manifest: { kind: 'inline', value: loaded.manifest } };
 }
 
 /** Where the parts of a descriptor are. */

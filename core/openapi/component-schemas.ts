@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../contract/index.js';
 import { resolveReference } from '../schema/schema-graph.js';
 import { isSchemaObject, SUBSCHEMA_KEYWORDS } from '../schema/subschema-keywords.js';
+import { jsonText } from './json-text.js';
 
 /** The schemas of a document by name. */
 export class Components {
@@ -15,8 +16,9 @@ export class Components {
     return name;
   }
 
-  add(name: string, schema: unknown): void {
-    this.#added.push(`${JSON.stringify(name)}:${JSON.stringify(schema)}`);
+  /** @param schema as JSON text */
+  add(name: string, schema: string): void {
+    this.#added.push(`${jsonText(name)}:${schema}`);
   }
 
   /** The members added since the last call, as JSON text. */
@@ -33,14 +35,14 @@ type SchemaObject = Readonly<Record<string, unknown>>;
 const DOCUMENT_KEYWORDS: ReadonlySet<string> = new Set(['$schema', '$id', '$defs']);
 
 /**
- * A schema as a part of the document. What its references lead to becomes a component of its own, since a
- * reference within the document starts at the document.
+ * A schema as a part of the document, as JSON text. What its references lead to becomes a component of its own,
+ * since a reference within the document starts at the document.
  * @param name starts the names of its components
  */
-export function embedSchema(schema: JsonSchema, name: string, components: Components): unknown {
+export function embedSchema(schema: JsonSchema, name: string, components: Components): string {
   return typeof schema === 'boolean'
-    ? schema
-    : new Embedding(schema, name, components).embed(schema);
+    ? jsonText(schema)
+    : embedPart(schema, schema, name, components);
 }
 
 /** A part of a schema, such as one of its properties. */
@@ -49,8 +51,11 @@ export function embedPart(
   schema: SchemaObject,
   name: string,
   components: Components,
-): unknown {
-  return new Embedding(schema, name, components).embed(part);
+): string {
+  const text = jsonText(part);
+  // All keywords that would have to change start so.
+  if (!text.includes('"$')) return text;
+  return new Embedding(schema, name, components).write(part);
 }
 
 class Embedding {
@@ -66,23 +71,27 @@ class Embedding {
     this.#components = components;
   }
 
-  embed(schema: unknown): unknown {
-    if (!isSchemaObject(schema)) return schema;
-    const copy: Record<string, unknown> = {};
-    for (const [keyword, value] of Object.entries(schema)) {
+  write(schema: unknown): string {
+    if (!isSchemaObject(schema)) return jsonText(schema);
+    let members = '';
+    for (const keyword of Object.keys(schema)) {
       if (DOCUMENT_KEYWORDS.has(keyword)) continue;
-      copy[keyword] = keyword === '$ref' ? this.#refer(value) : this.#embedKeyword(keyword, value);
+      const text = this.#writeKeyword(keyword, schema[keyword]);
+      members += `${members === '' ? '' : ','}${jsonText(keyword)}:${text}`;
     }
-    return copy;
+    return `{${members}}`;
   }
 
-  #embedKeyword(keyword: string, value: unknown): unknown {
-    if (!Object.hasOwn(SUBSCHEMA_KEYWORDS, keyword)) return value;
-    const holds = SUBSCHEMA_KEYWORDS[keyword]?.holds;
-    if (holds === 'one') return this.embed(value);
-    if (Array.isArray(value)) return value.map((one) => this.embed(one));
+  #writeKeyword(keyword: string, value: unknown): string {
+    if (keyword === '$ref') return jsonText(this.#refer(value));
+    const holds = Object.hasOwn(SUBSCHEMA_KEYWORDS, keyword)
+      ? SUBSCHEMA_KEYWORDS[keyword]?.holds
+      : undefined;
+    if (holds === undefined) return jsonText(value);
+    if (holds === 'one') return this.write(value);
+    if (Array.isArray(value)) return `[${value.map((one) => this.write(one)).join(',')}]`;
     const members = Object.entries(value as SchemaObject);
-    return Object.fromEntries(members.map(([key, member]) => [key, this.embed(member)]));
+    return `{${members.map(([key, member]) => `${jsonText(key)}:${this.write(member)}`).join(',')}}`;
   }
 
   #refer(reference: unknown): string {
@@ -91,7 +100,7 @@ class Embedding {
     const name = this.#known.get(value) ?? this.#nameComponent(target?.path ?? []);
     if (!this.#known.has(value)) {
       this.#known.set(value, name);
-      this.#components.add(name, this.embed(value));
+      this.#components.add(name, this.write(value));
     }
     return `#/components/schemas/${name}`;
   }

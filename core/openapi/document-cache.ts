@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type {
   Generation,
@@ -6,39 +5,31 @@ import type {
   LiveModule,
   LiveRoute,
 } from '../modules/live-module.js';
-import { DocumentBuilder } from './create-document.js';
+import { type BuiltDocument, DocumentBuilder } from './create-document.js';
 import type { DescribedHost } from './described-module.js';
-import { compareNames, nameOperations, type OperationNames } from './operation-names.js';
-
-/** A document as it is sent. */
-export interface StoredDocument {
-  readonly bytes: Buffer;
-  /** Changes exactly when the bytes do. */
-  readonly etag: string;
-}
+import { compareNames, OperationNames } from './operation-names.js';
 
 export type ShowsRoute = (module: LiveModule, route: LiveRoute) => boolean;
 
+/** How long the document of all modules is kept without being read: it is large, and rarely read. */
+const KEPT_MS = 60_000;
 /** Work is done in slices of this length, with other requests between them. */
 const SLICE_MS = 5;
 
-interface NamedGeneration {
-  readonly generation: Generation;
-  /** By name. */
-  readonly modules: readonly LiveModule[];
-  readonly names: OperationNames;
+interface WholeDocument {
+  readonly of: Generation;
+  readonly document: Promise<BuiltDocument>;
+  readonly timer: NodeJS.Timeout;
 }
 
 /**
  * The OpenAPI documents of a host, from the route tables that serve requests. The one of all modules is kept
- * until a module changes. Others are made for each request, one after another.
+ * until a module changes, or it has not been read for a minute. Others are made for each request, one after another.
  */
 export class DocumentCache {
   readonly #generations: GenerationSource;
   readonly #host: DescribedHost;
-  #named: NamedGeneration | null = null;
-  #whole: { readonly of: NamedGeneration; readonly document: Promise<StoredDocument> } | null =
-    null;
+  #whole: WholeDocument | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(generations: GenerationSource, host: DescribedHost) {
@@ -47,12 +38,15 @@ export class DocumentCache {
   }
 
   /** The document of all modules. */
-  readWhole(): Promise<StoredDocument> {
-    const named = this.#nameRoutes();
-    if (this.#whole?.of !== named) {
-      const document = this.#build(named, named.modules, () => true);
-      this.#whole = { of: named, document };
+  readWhole(): Promise<BuiltDocument> {
+    const generation = this.#generations.current;
+    if (this.#whole?.of !== generation) {
+      this.#drop();
+      const document = this.#build(generation, null, () => true);
+      const timer = setTimeout(() => this.#drop(), KEPT_MS).unref();
+      this.#whole = { of: generation, document, timer };
     }
+    this.#whole.timer.refresh();
     return this.#whole.document;
   }
 
@@ -63,31 +57,41 @@ export class DocumentCache {
   async readPart(
     only: ReadonlySet<string> | null,
     shows: ShowsRoute,
-  ): Promise<StoredDocument | null> {
-    const named = this.#nameRoutes();
-    const modules = named.modules.filter(({ name }) => only === null || only.has(name));
-    if (only !== null && modules.length < only.size) return null;
-    return this.#build(named, modules, shows);
+  ): Promise<BuiltDocument | null> {
+    const generation = this.#generations.current;
+    for (const name of only ?? []) if (!generation.has(name)) return null;
+    return this.#build(generation, only, shows);
   }
 
-  #nameRoutes(): NamedGeneration {
-    const generation = this.#generations.current;
-    if (this.#named?.generation === generation) return this.#named;
-    const modules = [...generation.values()].sort(compareNames);
-    this.#named = { generation, modules, names: nameOperations(modules) };
-    return this.#named;
+  #drop(): void {
+    clearTimeout(this.#whole?.timer);
+    this.#whole = null;
   }
 
   #build(
-    { names }: NamedGeneration,
-    modules: readonly LiveModule[],
+    generation: Generation,
+    only: ReadonlySet<string> | null,
     shows: ShowsRoute,
-  ): Promise<StoredDocument> {
-    const build = () => buildInSlices(this.#host, names, modules, shows);
+  ): Promise<BuiltDocument> {
+    const modules = [...generation.values()].sort(compareNames);
+    const build = async () => {
+      const names = await nameInSlices(modules);
+      const shown = only === null ? modules : modules.filter(({ name }) => only.has(name));
+      return buildInSlices(this.#host, names, shown, shows);
+    };
     const built = this.#last.then(build);
-    this.#last = built.catch(() => {});
+    // Only the end of it: the document itself must not be kept.
+    const done = () => {};
+    this.#last = built.then(done, done);
     return built;
   }
+}
+
+async function nameInSlices(modules: readonly LiveModule[]): Promise<OperationNames> {
+  const names = new OperationNames();
+  await forEachInSlices(modules, (module) => names.add(module));
+  names.complete();
+  return names;
 }
 
 async function buildInSlices(
@@ -95,16 +99,20 @@ async function buildInSlices(
   names: OperationNames,
   modules: readonly LiveModule[],
   shows: ShowsRoute,
-): Promise<StoredDocument> {
+): Promise<BuiltDocument> {
   const builder = new DocumentBuilder({ host, names });
-  let sliceEnd = performance.now() + SLICE_MS;
-  for (const module of modules) {
+  await forEachInSlices(modules, (module) => {
     builder.add(module, (route) => shows(module, route.value));
+  });
+  return builder.build();
+}
+
+async function forEachInSlices<T>(items: readonly T[], handle: (item: T) => void): Promise<void> {
+  let sliceEnd = performance.now() + SLICE_MS;
+  for (const item of items) {
+    handle(item);
     if (performance.now() < sliceEnd) continue;
     await setImmediate();
     sliceEnd = performance.now() + SLICE_MS;
   }
-  const bytes = builder.build();
-  const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
-  return { bytes, etag };
 }

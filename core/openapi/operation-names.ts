@@ -7,49 +7,78 @@ export interface OperationName {
   readonly component: string;
 }
 
-export type OperationNames = ReadonlyMap<DescribedRoute, OperationName>;
-
 /** The order of names, by code unit. */
 export function compareNames(a: { readonly name: string }, b: { readonly name: string }): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
+const NOT_IN_COMPONENT = /[^A-Za-z0-9._-]/g;
+
 /**
- * Names every route of a host, so that no two are equal: of several equal ones the later get `_2`, `_3`.
- * @param modules all of them by name, since a filter of the document must not change names
+ * Names every route of a host, so that no two are equal: of several equal ones the later get `_2`, `_3`. It needs
+ * all modules, since a filter of the document must not change names.
  */
-export function nameOperations(modules: readonly DescribedModule[]): OperationNames {
-  const names = new Map<DescribedRoute, OperationName>();
-  const operations = new Names();
-  const components = new Names();
-  for (const { name, routes } of modules) {
+export class OperationNames {
+  readonly #ids = new Map<DescribedRoute, string>();
+  readonly #operations = new UniqueNames();
+  /** Of the operations whose own name no component can have. */
+  readonly #components = new Map<string, string>();
+
+  /** @param modules by name */
+  static of(modules: readonly DescribedModule[]): OperationNames {
+    const names = new OperationNames();
+    for (const module of modules) names.add(module);
+    names.complete();
+    return names;
+  }
+
+  /** Adds the next module by name. */
+  add({ name, routes }: DescribedModule): void {
     const prefix = name.replaceAll('/', '.');
     for (const route of routes.entries) {
       const own = route.value.declared.operation?.operation_id ?? describeRoute(route);
-      const operationId = operations.claim(`${prefix}.${own}`);
-      const component = components.claim(operationId.replaceAll(/[^A-Za-z0-9._-]/g, '_'));
-      names.set(route, { operationId, component });
+      const operationId = this.#operations.claim(`${prefix}.${own}`);
+      this.#ids.set(route, operationId);
+      if (operationId.search(NOT_IN_COMPONENT) !== -1) this.#components.set(operationId, '');
     }
   }
-  return names;
+
+  /** After the last module. */
+  complete(): void {
+    for (const operationId of this.#components.keys()) {
+      const wanted = operationId.replaceAll(NOT_IN_COMPONENT, '_');
+      this.#components.set(operationId, this.#operations.claim(wanted));
+    }
+  }
+
+  of(route: DescribedRoute): OperationName {
+    const operationId = this.#ids.get(route);
+    if (operationId === undefined) throw new Error('the route has not been named');
+    return { operationId, component: this.#components.get(operationId) ?? operationId };
+  }
 }
 
 /** `get_contacts_by_id` */
 function describeRoute({ method, template }: DescribedRoute): string {
-  const parts = template.segments.map((segment) => {
-    return segment.kind === 'literal' ? segment.text : `by_${segment.name}`;
-  });
-  return [method.toLowerCase(), ...parts].join('_');
+  let text = method.toLowerCase();
+  for (const segment of template.segments) {
+    text += segment.kind === 'literal' ? `_${segment.text}` : `_by_${segment.name}`;
+  }
+  return text;
 }
 
-class Names {
+class UniqueNames {
   readonly #taken = new Set<string>();
   /** The last number of each name that was wanted several times. */
   readonly #numbers = new Map<string, number>();
 
   claim(wanted: string): string {
-    let name = wanted;
+    if (!this.#taken.has(wanted)) {
+      this.#taken.add(wanted);
+      return wanted;
+    }
     let number = this.#numbers.get(wanted) ?? 1;
+    let name = wanted;
     while (this.#taken.has(name)) {
       number += 1;
       name = `${wanted}_${number}`;

@@ -38,25 +38,22 @@ export function createPathItems({ name, routes }: Pick<DescribedModule, 'name' |
   const prefix = `/modules/${encodeURIComponent(name)}/http`;
   const byShape = new Map<string, DescribedRoute[]>();
   for (const route of routes.entries) {
-    const shape = describePath(route.template.segments, () => '{}');
+    const shape = describeShape(route.template.segments);
     const group = byShape.get(shape);
     if (group === undefined) byShape.set(shape, [route]);
     else group.push(route);
   }
   const items: PathItem[] = [];
   const hidden: HiddenRoute[] = [];
-  for (const group of byShape.values()) {
+  for (const [shape, group] of byShape) {
     const shown = group.filter((route) => !isHidden(route, group));
-    for (const route of group)
-      if (isHidden(route, group)) hidden.push(describeHidden(route, prefix));
+    if (shown.length < group.length) {
+      const others = group.filter((route) => !shown.includes(route));
+      hidden.push(...others.map((route) => describeHidden(route, prefix)));
+    }
     const names = listParameters(shown[0]).map((segment) => segment.name);
-    let index = 0;
-    const path = describePath(shown[0]?.template.segments ?? [], () => {
-      index += 1;
-      return `{${names[index - 1]}}`;
-    });
     items.push({
-      path: prefix + path,
+      path: prefix + nameShape(shape, names),
       routes: shown.map((route) => ({ route, parameters: nameParameters(route, names) })),
     });
   }
@@ -84,15 +81,19 @@ function nameParameters(route: DescribedRoute, names: readonly string[]): PathPa
   });
 }
 
+const PARAMETER = '{}';
+
 /** The root of a module has no segment, and no slash. */
-function describePath(segments: readonly TemplateSegment[], parameter: () => string): string {
-  return segments
-    .map((segment) => {
-      const text =
-        segment.kind === 'literal'
-          ? segment.text.replace(ENCODED, encodeURIComponent)
-          : parameter();
-      return `/${text}`;
-    })
-    .join('');
+function describeShape(segments: readonly TemplateSegment[]): string {
+  let shape = '';
+  for (const segment of segments) {
+    const isLiteral = segment.kind === 'literal';
+    shape += `/${isLiteral ? segment.text.replace(ENCODED, encodeURIComponent) : PARAMETER}`;
+  }
+  return shape;
+}
+
+/** The shape with the names of its parameters: no other part of it has a brace. */
+function nameShape(shape: string, names: readonly string[]): string {
+  return names.reduce((path, name) => path.replace(PARAMETER, () => `{${name}}`), shape);
 }

@@ -14,7 +14,7 @@ import {
   SUPERSTRUCT_URL,
   writePlugin,
 } from '../support/isolation/write-plugin.js';
-import { type RunningHost, spawnModgate, startHost } from '../support/start-host.js';
+import { type HostProcess, spawnModgate, startHostProcess } from '../support/start-host.js';
 
 const TOKEN = 'the-token-of-billing';
 const PASSWORD = 'ldap-password-never-printed';
@@ -95,7 +95,7 @@ describe('authenticators of plugins', function () {
   };
 
   describe('in the chain of a host', () => {
-    let host: RunningHost;
+    let host: HostProcess;
 
     before(async () => {
       const config = writeConfig(
@@ -106,7 +106,7 @@ describe('authenticators of plugins', function () {
         '  - name: acme-ldap',
         '    config: { realm: staff, password: env:LDAP_PASSWORD }',
       );
-      host = await startHost({
+      host = await startHostProcess({
         dev: false,
         files: { 'good.json': describeKind('good', 'good') },
         args: ['--config', config],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { describeVersion, moduleName } from '../support/reload/many-reloads.js';
-import { type RunningModgate, startModgate } from '../support/start-host.js';
+import { type ModgateProcess, startModgate } from '../support/start-host.js';
 import { median, print } from './reload-report.js';
 
 /**
@@ -58,13 +58,13 @@ async function measure(modules: number) {
 }
 
 /** User and system time of all threads. */
-function readCpuMs({ pid }: RunningModgate): number {
+function readCpuMs({ pid }: ModgateProcess): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
 }
 
-function readResidentKib({ pid }: RunningModgate): number {
+function readResidentKib({ pid }: ModgateProcess): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]);
 }

@@ -9,7 +9,7 @@ import { call } from '../support/http/call.js';
 import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const EXPLAINER = 'dev-service:ops:modgate.explain';
 const READER = 'dev-service:me:crm.read';
@@ -60,13 +60,13 @@ function listFiles(endpoint: string): Record<string, string | object> {
 
 describe('modgate explain', () => {
   let provider: EchoProvider;
-  let host: RunningHost;
+  let host: HostProcess;
   /** Each asker has a limit of its own. */
   let askers = 0;
 
   before(async () => {
     provider = await startEchoProvider();
-    host = await startHost({
+    host = await startHostProcess({
       files: listFiles(provider.url),
       env: { CRM_KEY: PROVIDER_SECRET },
       tokens: {
@@ -449,12 +449,12 @@ describe('modgate explain --modules', () => {
   const files = listFiles('http://127.0.0.1:4100');
   const env = { CRM_KEY: PROVIDER_SECRET };
   let place: Workplace;
-  let host: RunningHost;
+  let host: HostProcess;
 
   before(async () => {
     place = createWorkplace();
     for (const [name, text] of Object.entries(files)) place.write(`modules.d/${name}`, text);
-    host = await startHost({ files, env });
+    host = await startHostProcess({ files, env });
   });
 
   after(async () => {

@@ -8,7 +8,7 @@ import { runModgate } from '../support/cli/run-modgate.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
 import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type HostOptions, type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, type ProcessOptions, startHostProcess } from '../support/start-host.js';
 
 describe('modgate serve does not start', () => {
   let folder = '';
@@ -109,7 +109,7 @@ function listen(server: Server): Promise<void> {
 
 describe('modgate serve', () => {
   let provider: EchoProvider;
-  let host: RunningHost | undefined;
+  let host: HostProcess | undefined;
 
   before(async () => {
     provider = await startEchoProvider();
@@ -123,23 +123,23 @@ describe('modgate serve', () => {
 
   after(() => provider.close());
 
-  async function start(options: Omit<HostOptions, 'files'> = {}): Promise<RunningHost> {
+  async function start(options: Omit<ProcessOptions, 'files'> = {}): Promise<HostProcess> {
     const routes = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
-    host = await startHost({
+    host = await startHostProcess({
       ...options,
       files: { 'crm.json': describeModule('crm', provider.url, routes) },
     });
     return host;
   }
 
-  function call(running: RunningHost): Promise<Response> {
+  function call(running: HostProcess): Promise<Response> {
     return fetch(`${running.url}/modules/crm/http/items`, {
       headers: { authorization: 'Bearer dev-service:probe:crm.read' },
     });
   }
 
   /** Resolves when the call has reached the provider, which delays its response. */
-  async function callSlowly(running: RunningHost, delayMs: number) {
+  async function callSlowly(running: HostProcess, delayMs: number) {
     provider.answer({ delayMs });
     const status = call(running).then(
       (response) => response.status,
@@ -149,11 +149,11 @@ describe('modgate serve', () => {
     return { status };
   }
 
-  function signal(running: RunningHost, name: NodeJS.Signals): void {
+  function signal(running: HostProcess, name: NodeJS.Signals): void {
     process.kill(running.pid, name);
   }
 
-  function lastMessage(running: RunningHost): unknown {
+  function lastMessage(running: HostProcess): unknown {
     return running.logs().at(-1)?.['msg'];
   }
 
@@ -272,7 +272,7 @@ describe('modgate serve', () => {
 });
 
 /** Whether a new connection is rejected. */
-function isRefused(running: RunningHost): Promise<boolean> {
+function isRefused(running: HostProcess): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(running.port, '127.0.0.1');
     socket.once('error', () => resolve(true));

@@ -11,16 +11,16 @@ import {
 import { call, parseJson } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const IN_FLIGHT = 6;
 
 describe('draining workers', function () {
   this.timeout(120_000);
-  let host: RunningHost;
+  let host: HostProcess;
 
   const start = async (...args: string[]) => {
-    host = await startHost({ args: ['--workers', '2', ...args], files: WHO_MODULE });
+    host = await startHostProcess({ args: ['--workers', '2', ...args], files: WHO_MODULE });
   };
   /** Starts calls that take this long. Each resolves with the pid of its worker, or `null` on failure. */
   const begin = async (ms: number) => {

@@ -7,7 +7,7 @@ import { countLines, listWorkers, signal, TIMEOUT_MS } from '../support/cluster/
 import { call, parseJson } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { describeModule } from '../support/http/modules.js';
-import { useHost } from '../support/http/use-host.js';
+import { useHostProcess } from '../support/http/use-host.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { scrape } from '../support/observability/exposition.js';
 
@@ -21,7 +21,7 @@ interface CallEntry {
 }
 
 describe('a host with two workers', () => {
-  const setup = useHost(
+  const setup = useHostProcess(
     (provider) => ({
       'shop.json': describeModule('shop', provider.url, ROUTES),
       ...WHO_MODULE,

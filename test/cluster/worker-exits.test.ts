@@ -13,7 +13,7 @@ import {
 import { call } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { scrape } from '../support/observability/exposition.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const CALLERS = 4;
 
@@ -103,7 +103,7 @@ describe('a worker that exits', function () {
 
 describe('modgate serve --workers does not start', function () {
   this.timeout(120_000);
-  let host: RunningHost | undefined;
+  let host: HostProcess | undefined;
 
   afterEach(async () => {
     await host?.kill();
@@ -159,7 +159,7 @@ describe('modgate serve --workers does not start', function () {
   });
 
   it('starts with auto and logs the number of workers', async () => {
-    host = await startHost({ args: ['--workers', 'auto'] });
+    host = await startHostProcess({ args: ['--workers', 'auto'] });
     const listening = host.logs().find(({ msg }) => msg === 'listening');
     expect(listening?.['workers']).to.be.at.least(1);
     expect(countLines(host, 'worker ready')).to.equal(listening?.['workers']);

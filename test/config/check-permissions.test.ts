@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { warnOfOpenPermissions } from '../../core/config/check-permissions.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
-import { startHost } from '../support/start-host.js';
+import { startHostProcess } from '../support/start-host.js';
 
 const STATE = 'others than its owner may read or change the state folder: chmod 700';
 const TOKENS = 'others than its owner may read or change the tokens file: chmod 600';
@@ -128,7 +128,7 @@ describe('files that other users may read or change', () => {
     mkdirSync(plugins);
     chmodSync(plugins, 0o777);
     const args = ['--tokens', tokens, '--state', folder, '--plugins', plugins];
-    const host = await startHost({ args });
+    const host = await startHostProcess({ args });
     try {
       expect(host.logs().map(({ msg }) => msg)).to.include.members([STATE, TOKENS, PLUGINS]);
     } finally {

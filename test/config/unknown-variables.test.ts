@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { SETTING_NAMES, settingVariable } from '../../core/config/settings.js';
 import { findUnknownVariables } from '../../core/config/unknown-variables.js';
-import { startHost } from '../support/start-host.js';
+import { startHostProcess } from '../support/start-host.js';
 
 describe('findUnknownVariables', () => {
   it('names the nearest setting', () => {
@@ -27,7 +27,7 @@ describe('findUnknownVariables', () => {
   });
 
   it('is logged when the host starts, without the value', async () => {
-    const host = await startHost({ env: { MODGATE_PROT: 'hunter2' } });
+    const host = await startHostProcess({ env: { MODGATE_PROT: 'hunter2' } });
     try {
       const line = host.logs().find(({ msg }) => msg === 'unknown variable');
       expect(line).to.include({ variable: 'MODGATE_PROT', hint: 'did you mean MODGATE_PORT?' });

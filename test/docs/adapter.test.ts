@@ -13,7 +13,7 @@ import {
   isRegistryUnreachable,
 } from '../support/docs/author-folder.js';
 import { type DocumentedBlock, readDocumentedBlocks } from '../support/docs/documented-commands.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 /** The pages form one sequence: each continues where the previous one ends. */
 const PAGES = ['docs/extend/adapter.md', 'docs/extend/testkit.md', 'docs/extend/publishing.md'];
@@ -106,10 +106,10 @@ describe(PAGES.join(', '), function () {
       cwd: plugin,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    let host: RunningHost | null = null;
+    let host: HostProcess | null = null;
     try {
       const [line] = (await once(createInterface(provider.stdout), 'line')) as [string];
-      host = await startHost({
+      host = await startHostProcess({
         files: { 'line.json': { module: 'line', provider: { kind: PLUGIN, ...JSON.parse(line) } } },
         args: ['--plugins', join(author.folder, 'work')],
         env: { TEST_TOKEN: 'a-token-of-the-test' },

@@ -9,7 +9,7 @@ import { CookbookServices } from '../support/cookbook/services.js';
 import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
 import { writeDocumentedFiles } from '../support/docs/documented-files.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type RunningModgate, startModgate } from '../support/start-host.js';
+import { type ModgateProcess, startModgate } from '../support/start-host.js';
 
 const FOLDER = 'docs/cookbook';
 const PAGES = readdirSync(FOLDER).map((name) => join(FOLDER, name));
@@ -20,7 +20,7 @@ const PATIENCE_MS = 20_000;
 describe(FOLDER, function () {
   this.timeout(120_000);
   let directory: string;
-  let host: RunningModgate;
+  let host: ModgateProcess;
   let couch: CouchServer;
   let services: CookbookServices | undefined;
   /** Of the commands that prepare modules, before the host starts. */

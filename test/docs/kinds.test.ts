@@ -8,7 +8,7 @@ import { NATS_URL, needNats } from '../plugins/nats/nats-server.js';
 import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
 import { writeDocumentedFiles } from '../support/docs/documented-files.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type RunningModgate, startModgate } from '../support/start-host.js';
+import { type ModgateProcess, startModgate } from '../support/start-host.js';
 
 const EXAMPLE_PROVIDER = fileURLToPath(
   new URL('../../plugins/nats/example-provider.mjs', import.meta.url),
@@ -24,7 +24,7 @@ const PAGES = [
 for (const { page, files, needsNats } of PAGES) {
   describe(page, () => {
     let directory: string;
-    let host: RunningModgate | null = null;
+    let host: ModgateProcess | null = null;
     let provider: ChildProcess | null = null;
 
     before(async function () {

@@ -20,7 +20,7 @@ import {
   SUPERSTRUCT_URL,
   writePlugin,
 } from '../support/isolation/write-plugin.js';
-import { type RunningModgate, spawnModgate, startModgate } from '../support/start-host.js';
+import { type ModgateProcess, spawnModgate, startModgate } from '../support/start-host.js';
 
 const PAGE = 'docs/operate/plugins.md';
 const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
@@ -48,7 +48,7 @@ describe(PAGE, () => {
     ([, name = '', text = '']) => ({ name, text }),
   );
   let directory: string;
-  let host: RunningModgate;
+  let host: ModgateProcess;
 
   before(async () => {
     directory = realpathSync(mkdtempSync(join(tmpdir(), 'modgate-docs-')));

@@ -5,7 +5,7 @@ import { call, JSON_TYPE, parseJson, ROOT } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { describeWideModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const SLOW_MS = 400;
 // Far below the 10 s that a drain may take, far above the rest of the call.
@@ -13,11 +13,13 @@ const PROMPT_MS = 4_000;
 
 describe('draining', () => {
   let provider: EchoProvider;
-  let host: RunningHost;
+  let host: HostProcess;
 
   beforeEach(async () => {
     provider = await startEchoProvider();
-    host = await startHost({ files: { 'wide.json': describeWideModule('wide', provider.url) } });
+    host = await startHostProcess({
+      files: { 'wide.json': describeWideModule('wide', provider.url) },
+    });
   });
 
   afterEach(async () => {
@@ -137,7 +139,7 @@ describe('draining', () => {
 
 describe('draining with --drain-delay-ms', () => {
   it('answers 503 to /readyz while it still accepts connections', async () => {
-    const host = await startHost({ args: ['--drain-delay-ms', '1000'] });
+    const host = await startHostProcess({ args: ['--drain-delay-ms', '1000'] });
     try {
       const stopped = host.stop();
       const readiness = () => call(host, { target: '/readyz', as: null });

@@ -9,9 +9,9 @@ import { expectProblem } from '../support/http/expect-problem.js';
 import { describeWideModule } from '../support/http/modules.js';
 import { type Finished, runModgate } from '../support/http/run-modgate.js';
 import {
-  type RunningHost,
-  type RunningModgate,
-  startHost,
+  type HostProcess,
+  type ModgateProcess,
+  startHostProcess,
   startModgate,
 } from '../support/start-host.js';
 
@@ -23,13 +23,13 @@ const SLOW_HEAD_MS = 15_000;
 describe('running modgate', () => {
   let directory = '';
   let modules = '';
-  let running: RunningModgate | undefined;
-  let patient: RunningHost | undefined;
+  let running: ModgateProcess | undefined;
+  let patient: HostProcess | undefined;
   let halfAHead: RawConnection | undefined;
 
   before(async () => {
     // Started here and checked by the last test, so that no test waits for it.
-    patient = await startHost();
+    patient = await startHostProcess();
     halfAHead = await RawConnection.open(patient.port);
     halfAHead.write('GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a: ');
     directory = mkdtempSync(join(tmpdir(), 'modgate-run-'));
@@ -61,7 +61,7 @@ describe('running modgate', () => {
     return running;
   };
   /** The module `wide` answers 502 if the settings apply: its provider is down. */
-  const expectServesWide = async (host: RunningModgate) => {
+  const expectServesWide = async (host: ModgateProcess) => {
     const response = await call(host, { target: '/modules/wide/http/a' });
     expect(response.status, response.body.toString()).to.equal(502);
   };

@@ -8,7 +8,7 @@ import { describeWideModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { BAD_PLUGINS, type BadPlugin } from '../support/isolation/bad-plugins.js';
 import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const CASES = Object.entries(BAD_PLUGINS);
 const GOOD_TARGETS = ['/modules/good/http/x', '/modules/plain/http/x'];
@@ -64,7 +64,7 @@ describe('bad plugins next to good ones, under load', function () {
   this.timeout(DEADLINE_MS + 10_000);
   let directory: string;
   let plugins: string;
-  let host: RunningHost;
+  let host: HostProcess;
   let provider: EchoProvider;
   let callers: ReturnType<typeof startCallers>;
   const nameOf = (index: number) => `bad-${index}`;
@@ -77,7 +77,7 @@ describe('bad plugins next to good ones, under load', function () {
     provider = await startEchoProvider();
     // High limits, because the threads of the plugins keep the machine busy.
     const limits = { timeout_ms: 60_000 };
-    host = await startHost({
+    host = await startHostProcess({
       files: {
         'good.json': describeKind('good', 'good', { limits }),
         'plain.json': describeWideModule('plain', provider.url, { limits }),

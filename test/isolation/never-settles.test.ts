@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const DEADLINE_MS = 30_000;
 const PLACES = 3;
@@ -19,7 +19,7 @@ interface ModuleEntry {
 
 describe('an adapter that ignores its signal and never settles', () => {
   let plugins: string;
-  let host: RunningHost;
+  let host: HostProcess;
 
   before(async () => {
     plugins = mkdtempSync(join(tmpdir(), 'modgate-plugins-'));
@@ -28,7 +28,7 @@ describe('an adapter that ignores its signal and never settles', () => {
     writePlugin(plugins, { name: 'good', entry: adapterSource('good') });
     const limits = { timeout_ms: TIMEOUT_MS, concurrency: PLACES, queue: 0 };
     const breaker = { failures: 1000 };
-    host = await startHost({
+    host = await startHostProcess({
       files: {
         'hanging.json': describeKind('hanging', 'hanging', { limits, breaker }),
         'good.json': describeKind('good', 'good', { limits }),

@@ -9,7 +9,7 @@ import { call } from '../support/http/call.js';
 import { describeModule, toRoutes } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const PRELOAD = new URL('../support/isolation/injected-faults.js', import.meta.url).href;
 
@@ -55,7 +55,7 @@ describe('surfaces whose code fails', () => {
   let folder: string;
   let control: string;
   let provider: EchoProvider;
-  let host: RunningHost;
+  let host: HostProcess;
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'modgate-surface-faults-'));
@@ -63,7 +63,7 @@ describe('surfaces whose code fails', () => {
     const manifest = { kinds: undefined, surfaces: ['bad'] };
     writePlugin(join(folder, 'plugins'), { name: 'bad', manifest, entry: ENTRY });
     provider = await startEchoProvider();
-    host = await startHost({
+    host = await startHostProcess({
       files: { 'good.json': describeModule('good', provider.url, toRoutes(['GET /items'], 'use')) },
       args: ['--plugins', join(folder, 'plugins'), '--surfaces', 'bad,console'],
       env: { INJECTED_FAULT: control, NODE_OPTIONS: `--import ${PRELOAD}` },

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 /** Statements of `invoke` that cause uncaught errors. */
 const UNCAUGHT: Readonly<Record<string, string>> = {
@@ -37,7 +37,7 @@ interface ModuleEntry {
 
 describe('uncaught errors in module code', () => {
   let plugins: string;
-  let host: RunningHost;
+  let host: HostProcess;
   const moduleOf = (index: number) => `canary-${index}`;
 
   before(async () => {
@@ -62,7 +62,7 @@ describe('uncaught errors in module code', () => {
       }),
     });
     files['once.json'] = describeKind('once', 'once');
-    host = await startHost({ files, args: ['--plugins', plugins] });
+    host = await startHostProcess({ files, args: ['--plugins', plugins] });
   });
 
   after(async () => {

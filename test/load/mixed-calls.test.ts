@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { scrape } from '../support/observability/exposition.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const SECONDS = Number(process.env['MODGATE_MIXED_SECONDS'] ?? 5);
 const CONNECTIONS = 64;
@@ -49,7 +49,7 @@ type Fate = number | 'aborted' | 'hung' | 'mixed' | 'lost';
 for (const args of [[], ['--workers', '2']]) {
   describe(`calls of ${CONNECTIONS} connections ${args.join(' ')}`, () => {
     let provider: Server;
-    let host: RunningHost;
+    let host: HostProcess;
 
     before(async () => {
       provider = createServer(createEcho());
@@ -58,7 +58,7 @@ for (const args of [[], ['--workers', '2']]) {
       const { port } = provider.address() as AddressInfo;
       const breaker = { failures: 1000, ratio: 1 };
       const more = { limits: { timeout_ms: TIMEOUT_MS }, breaker, retry: { budget: 1 } };
-      host = await startHost({
+      host = await startHostProcess({
         args: ['--log-success-sample', '0', '--shed-delay-ms', '5000', ...args],
         files: { 'mixed.json': describeModule('mixed', `http://127.0.0.1:${port}`, ROUTES, more) },
       });
@@ -101,7 +101,7 @@ for (const args of [[], ['--workers', '2']]) {
 }
 
 /** Sends a unique payload and compares the response with it. */
-function callOnce(host: RunningHost, agent: Agent, kind: Kind, id: string): Promise<Fate> {
+function callOnce(host: HostProcess, agent: Agent, kind: Kind, id: string): Promise<Fate> {
   const text = `${id} `.repeat(1 + Math.floor((Math.random() * MAX_BODY) / id.length));
   const body = JSON.stringify({ id, text });
   return new Promise((resolve) => {

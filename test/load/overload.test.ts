@@ -10,7 +10,7 @@ import { describeWideModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { scrape } from '../support/observability/exposition.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const MIB = 1_048_576;
 const MAX_GROWTH_BYTES = 300 * MIB;
@@ -42,7 +42,7 @@ describe('host under attack', () => {
   let provider: ScriptedProvider;
   let large: Worker;
   let largeUrl: string;
-  let host: RunningHost;
+  let host: HostProcess;
   let idleBytes = 0;
   const sockets: Socket[] = [];
 
@@ -56,7 +56,7 @@ describe('host under attack', () => {
   // A host for each attack: memory that one has left behind must not count for the next.
   beforeEach(async () => {
     const more = { limits: { timeout_ms: 20_000 } };
-    host = await startHost({
+    host = await startHostProcess({
       args: ['--log-success-sample', '0', '--shed-delay-ms', '5000'],
       files: {
         'wide.json': describeWideModule('wide', provider.url, more),
@@ -180,9 +180,9 @@ describe('host under attack', () => {
 class Witness {
   refused = 0;
   slowestMs = 0;
-  readonly #host: RunningHost;
+  readonly #host: HostProcess;
 
-  constructor(host: RunningHost) {
+  constructor(host: HostProcess) {
     this.#host = host;
   }
 

@@ -5,7 +5,7 @@ import { ROOT } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { describeItems, readModule } from '../support/provider/routes.js';
 import { type RunningProvider, startProvider, startRawProvider } from '../support/provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const CALLERS = 1_000;
 const SAMPLES = 600;
@@ -20,13 +20,13 @@ const ROUNDS = 5;
 describe('module that hangs', () => {
   let hanging: RunningProvider;
   let quick: RunningProvider;
-  let host: RunningHost;
+  let host: HostProcess;
 
   before(async () => {
     hanging = await startRawProvider((socket) => socket.resume());
     quick = await startProvider();
     const more = { limits: { timeout_ms: 20_000 }, breaker: { failures: 1000 } };
-    host = await startHost({
+    host = await startHostProcess({
       files: {
         'hanging.json': describeItems('hanging', { endpoints: [hanging.url] }, more),
         'quick.json': describeItems('quick', { endpoints: [quick.url] }),

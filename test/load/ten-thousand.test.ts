@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
 import { describeModule, toRoutes } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const REQUESTS = 10_000;
 const CONNECTIONS = 64;
@@ -15,12 +15,12 @@ const MAX_ROUNDS = 8;
 describe('10,000 requests at 64 connections', function () {
   this.timeout(120_000);
   let provider: EchoProvider;
-  let host: RunningHost;
+  let host: HostProcess;
   let sent = 0;
 
   before(async () => {
     provider = await startEchoProvider();
-    host = await startHost({
+    host = await startHostProcess({
       files: {
         'crm.json': describeModule(
           'crm',

@@ -6,19 +6,19 @@ import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { callItems, describeItems, findLine, readModule } from '../support/provider/routes.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const QUEUE_MS = 400;
 
 describe('limits of concurrency', () => {
   let provider: ScriptedProvider;
-  let host: RunningHost;
+  let host: HostProcess;
   const held: ServerResponse[] = [];
   let isHolding = true;
 
   const start = async (limits: object, args: readonly string[] = []) => {
     const config = { endpoints: [provider.url] };
-    host = await startHost({
+    host = await startHostProcess({
       args,
       files: {
         'm.json': describeItems('m', config, { limits }),

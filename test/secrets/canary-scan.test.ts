@@ -11,7 +11,7 @@ import { runModgate } from '../support/cli/run-modgate.js';
 import { call } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { createCanary, findCanaries } from '../support/secrets/canaries.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const SCOPES = [
   ...['vault.use', 'vault.config', 'modgate.modules.read', 'modgate.calls.read'],
@@ -51,7 +51,7 @@ describe('secrets', function () {
   let received = '';
   let folder: string;
   let provider: Server;
-  let host: RunningHost;
+  let host: HostProcess;
 
   const get = async (target: string, as = secrets['token'] ?? '') => {
     const { status, headers, body } = await call(host, { target, as });
@@ -98,7 +98,7 @@ describe('secrets', function () {
       ...{ client_secret: 'env:LOGIN_SECRET', actor: { kind: 'service', id: 'client_id' } },
     };
     writeFileSync(issuers, JSON.stringify({ introspection: [introspection] }));
-    host = await startHost({
+    host = await startHostProcess({
       dev: false,
       env,
       args: ['--env', 'production', '--log-level', 'trace', '--issuers', issuers],

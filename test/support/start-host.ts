@@ -1,49 +1,51 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import {
+  type Exit,
+  keepOutput,
+  openHost,
+  type RunningModgate,
+  TEST_ENVIRONMENT,
+} from './open-host.js';
+
+export type { Exit, RunningModgate } from './open-host.js';
 
 export interface HostOptions {
   /** Written into `modules.d` by name, sub-paths allowed; objects become JSON. */
   readonly files?: Readonly<Record<string, string | object>>;
   /** Appended to the command line, where the last flag wins. */
   readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
   /** Content of the file behind `--tokens`. */
   readonly tokens?: object;
   /** Default true: `--env development`. Otherwise no `--env`. */
   readonly dev?: boolean;
 }
 
-export interface Exit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
+export interface ProcessOptions extends HostOptions {
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface RunningModgate {
-  readonly url: string;
-  readonly port: number;
+export interface ModgateProcess extends RunningModgate {
   readonly pid: number;
-  /** The lines of stdout so far, parsed. @throws when one is not JSON. */
-  logs(): Record<string, unknown>[];
-  /** All of stdout and stderr so far. */
-  output(): string;
   /** Sends the signal, default SIGTERM, and waits for the exit. */
   stop(signal?: NodeJS.Signals): Promise<Exit>;
-  /** Kills it. Does nothing if it has exited. */
-  kill(): Promise<void>;
 }
 
-export interface RunningHost extends RunningModgate {
+interface HostFolder {
   /** The temporary folder: `modules.d`, `state`, `tokens.json`. */
   readonly directory: string;
   /** Writes a file of `modules.d` and does not wait for the host. */
   drop(name: string, text: string | object): void;
   remove(name: string): void;
 }
+
+export interface RunningHost extends RunningModgate, HostFolder {}
+
+export interface HostProcess extends ModgateProcess, HostFolder {}
 
 interface Spawned {
   readonly child: ChildProcess;
@@ -88,18 +90,15 @@ export function spawnModgate(
   return { child, stdout: () => stdout, stderr: () => stderr, exit };
 }
 
-/** For `tools/scan-output.mjs`, which scans the output of all hosts of a test run. */
-function keepOutput(output: string): void {
-  const folder = process.env['MODGATE_TEST_OUTPUT'];
-  if (folder !== undefined) writeFileSync(join(folder, `${randomUUID()}.log`), output);
-}
-
-/** Waits for the line `listening`. @throws an error with the output if the host exits or hangs. */
+/**
+ * Starts `modgate` in a process of its own and waits for the line `listening`.
+ * @throws an error with the output if it exits or hangs.
+ */
 export async function startModgate(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): Promise<RunningModgate> {
-  const spawned = spawnModgate(args, env);
+): Promise<ModgateProcess> {
+  const spawned = spawnModgate(args, { ...TEST_ENVIRONMENT, ...env });
   const url = await waitForListening(spawned);
   return {
     url,
@@ -115,32 +114,44 @@ export async function startModgate(
   };
 }
 
-/** Starts a host with a temporary `modules.d`. Stop it in `after`, which also removes the folder. */
-export async function startHost(options: HostOptions = {}): Promise<RunningHost> {
+/**
+ * Starts a host in this process, with a temporary `modules.d`; it is reached over HTTP as any other.
+ * Stop it in `after`, which also removes the folder.
+ */
+export function startHost(options: HostOptions = {}): Promise<RunningHost> {
+  return startIn(options, openHost);
+}
+
+/**
+ * Like `startHost`, in a process of its own: for what needs an environment, signals, workers, the
+ * output, or the uncaught errors of a process.
+ */
+export function startHostProcess(options: ProcessOptions = {}): Promise<HostProcess> {
+  return startIn(options, (args) => startModgate(args, options.env));
+}
+
+async function startIn<Running extends Omit<ModgateProcess, 'pid'>>(
+  options: HostOptions,
+  start: (args: readonly string[]) => Promise<Running>,
+): Promise<Running & HostFolder> {
   const directory = mkdtempSync(join(tmpdir(), 'modgate-host-'));
+  const clean = () => rmSync(directory, { recursive: true, force: true });
   const modules = join(directory, 'modules.d');
   mkdirSync(modules);
   const drop = (name: string, text: string | object) => writeText(join(modules, name), text);
   for (const [name, text] of Object.entries(options.files ?? {})) drop(name, text);
   try {
-    const running = await startModgate(buildArguments(options, directory), options.env);
+    const running = await start(buildArguments(options, directory));
     return {
       ...running,
       directory,
       drop,
       remove: (name) => rmSync(join(modules, name), { recursive: true, force: true }),
-      stop: async (signal) => {
-        const exit = await running.stop(signal);
-        rmSync(directory, { recursive: true, force: true });
-        return exit;
-      },
-      kill: async () => {
-        await running.kill();
-        rmSync(directory, { recursive: true, force: true });
-      },
+      stop: (signal?: NodeJS.Signals) => running.stop(signal).finally(clean),
+      kill: () => running.kill().finally(clean),
     };
   } catch (error) {
-    rmSync(directory, { recursive: true, force: true });
+    clean();
     throw error;
   }
 }

@@ -103,7 +103,8 @@ async function serveAsWorker(context: CommandContext): Promise<ExitCode> {
   return hasSucceeded ? EXIT.ok : EXIT.failure;
 }
 
-async function start(settings: ServeConfig, log: Logger): Promise<ComposedHost> {
+/** Composes the host, listens, and logs where. */
+export async function start(settings: ServeConfig, log: Logger): Promise<ComposedHost> {
   const { composeHost } = await import('../../compose.js');
   const host = await composeHost(settings.config, log);
   try {
@@ -116,7 +117,8 @@ async function start(settings: ServeConfig, log: Logger): Promise<ComposedHost> 
   }
 }
 
-async function drain(host: ComposedHost, signal: StopSignal, log: Logger): Promise<void> {
+/** Ends the requests in flight, then everything that is open. */
+export async function drain(host: ComposedHost, signal: StopSignal, log: Logger): Promise<void> {
   log.info({ signal }, 'draining');
   await host.drain();
   await host.close();

@@ -2,7 +2,7 @@ import { createRoutes } from '../../modules/live-module.js';
 import { configDigestOf, type DescriptorContext } from '../../modules/prepare-descriptor.js';
 import { DocumentBuilder } from '../../openapi/create-document.js';
 import type { DescribedHost, DescribedModule } from '../../openapi/described-module.js';
-import { compareNames, nameOperations } from '../../openapi/operation-names.js';
+import { compareNames, OperationNames } from '../../openapi/operation-names.js';
 import { type CheckedDescriptor, checkDescriptors } from '../check/check-descriptors.js';
 import { CommandError } from '../command-error.js';
 
@@ -27,11 +27,11 @@ export async function createDocumentOfFiles(
   if (missing !== undefined) {
     throw new CommandError(`${folder} has no module '${missing}' that can be described`);
   }
-  const builder = new DocumentBuilder({ host, names: nameOperations(modules) });
+  const builder = new DocumentBuilder({ host, names: OperationNames.of(modules) });
   for (const module of modules) {
     if (only.length === 0 || only.includes(module.name)) builder.add(module);
   }
-  return builder.build();
+  return builder.build().bytes;
 }
 
 /** None for a module that a host would not serve, or not before it has loaded the manifest. */

@@ -1,6 +1,7 @@
 import { HostError } from '../../errors.js';
 import { createToken, inject, injectable } from '../../injection.js';
-import type { DocumentCache, ShowsRoute, StoredDocument } from '../../openapi/document-cache.js';
+import type { BuiltDocument } from '../../openapi/create-document.js';
+import type { DocumentCache, ShowsRoute } from '../../openapi/document-cache.js';
 import { authorize, mayCallRoute } from '../authorization.js';
 import { type Handler, JSON_TYPE, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
@@ -38,10 +39,7 @@ export class ReadOpenApi implements Handler<OpenApiQuery> {
     });
   }
 
-  async #read(
-    { modules, callable }: OpenApiQuery,
-    request: CallerRequest,
-  ): Promise<StoredDocument> {
+  async #read({ modules, callable }: OpenApiQuery, request: CallerRequest): Promise<BuiltDocument> {
     if (modules === null && !callable) return this.#documents.readWhole();
     const { actor } = request;
     const shows: ShowsRoute = ({ descriptor }, { capability }) =>

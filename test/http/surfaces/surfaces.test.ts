@@ -9,14 +9,14 @@ import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { writePlugin } from '../../support/isolation/write-plugin.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 import { DESK_ENTRY } from '../../support/surfaces/desk-surface.js';
 
 const READER = 'dev-service:ann:shop.read';
 
 describe('surfaces', () => {
   let plugins: string;
-  let host: RunningHost;
+  let host: HostProcess;
   let provider: EchoProvider;
 
   before(async () => {
@@ -24,7 +24,7 @@ describe('surfaces', () => {
     const manifest = { kinds: undefined, surfaces: ['desk', 'till'] };
     writePlugin(plugins, { name: 'acme-desk', manifest, entry: DESK_ENTRY });
     provider = await startEchoProvider();
-    host = await startHost({
+    host = await startHostProcess({
       files: { 'shop.json': describeShop(provider.url) },
       args: ['--plugins', plugins, '--surfaces', 'desk,till'],
     });

@@ -12,7 +12,7 @@ import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { callItems, describeItems } from '../../support/provider/routes.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
 /** The number of files that the host may open in addition. */
 const SPARE = 16;
@@ -21,7 +21,7 @@ const NONE = 3;
 
 describe('host without free file descriptors', () => {
   let provider: ScriptedProvider;
-  let host: RunningHost;
+  let host: HostProcess;
   let sockets: Socket[] = [];
 
   before(async function () {
@@ -29,7 +29,7 @@ describe('host without free file descriptors', () => {
     provider = await startProvider(answerJson({}));
     const breaker = { failures: 5, open_ms: 200, max_open_ms: 400 };
     const config = { endpoints: [provider.url] };
-    host = await startHost({ files: { 'm.json': describeItems('m', config, { breaker }) } });
+    host = await startHostProcess({ files: { 'm.json': describeItems('m', config, { breaker }) } });
   });
 
   after(async () => {

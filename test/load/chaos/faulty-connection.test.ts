@@ -4,7 +4,7 @@ import { type Fault, type FaultProxy, startFaultProxy } from '../../support/faul
 import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
 import { callItems, describeItems } from '../../support/provider/routes.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
 const TIMEOUT_MS = 2_000;
 const LOAD = { callers: 8, forMs: 800 };
@@ -38,7 +38,7 @@ const CASES: readonly Case[] = [
 describe('many calls over a faulty provider connection', () => {
   let provider: ScriptedProvider;
   let proxy: FaultProxy;
-  let host: RunningHost;
+  let host: HostProcess;
 
   before(async () => {
     provider = await startProvider(answerJson({ items: 'x'.repeat(BODY_BYTES) }));
@@ -46,7 +46,7 @@ describe('many calls over a faulty provider connection', () => {
     const breaker = { failures: 5, open_ms: 200, max_open_ms: 400 };
     const more = { limits: { timeout_ms: TIMEOUT_MS }, breaker };
     const files = { 'm.json': describeItems('m', { endpoints: [proxy.url] }, more) };
-    host = await startHost({ files });
+    host = await startHostProcess({ files });
   });
 
   after(async () => {

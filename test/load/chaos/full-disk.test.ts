@@ -10,7 +10,7 @@ import {
 import { canLimitProcesses, limitProcess } from '../../support/chaos/process-limits.js';
 import { call } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
-import { useHost } from '../../support/http/use-host.js';
+import { useHostProcess } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
 const FIELD = { service: 'conf', key: 'text', type: { kind: 'string' }, editable: true } as const;
@@ -22,7 +22,7 @@ describe('full disk under the store', () => {
     if (!canLimitProcesses()) this.skip();
   });
 
-  const setup = useHost(({ url }) => {
+  const setup = useHostProcess(({ url }) => {
     const manifest = configManifest([FIELD], {
       http_routes: [{ method: 'GET', path: '/items', capability: CONFIG }],
     });

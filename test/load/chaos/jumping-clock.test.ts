@@ -9,7 +9,7 @@ import { call } from '../../support/http/call.js';
 import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { callItems, describeItems } from '../../support/provider/routes.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -21,7 +21,7 @@ const TOKEN = 'ends-in-an-hour';
 describe('jump of the wall clock', () => {
   let folder: string;
   let provider: EchoProvider;
-  let host: RunningHost;
+  let host: HostProcess;
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'modgate-clock-'));
@@ -31,7 +31,7 @@ describe('jump of the wall clock', () => {
     const sha256 = createHash('sha256').update(TOKEN).digest('hex');
     const expires_at = new Date(Date.now() + HOUR_MS).toISOString();
     const scopes = ['items.use'];
-    host = await startHost({
+    host = await startHostProcess({
       files: { 'm.json': describeItems('m', { endpoints: [provider.url] }, more) },
       tokens: { tokens: [{ id: 'one', kind: 'service', scopes, sha256, expires_at }] },
       env: {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { callMany, expectRecovery } from '../../support/chaos/at-rest.js';
 import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
 import { callItems, describeItems } from '../../support/provider/routes.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 import { ProviderProcess } from '../soak/provider-process.js';
 
 const ROUNDS = 3;
@@ -13,7 +13,7 @@ const ROUNDS = 3;
 describe('provider that is killed under load', () => {
   let directory: string;
   let provider: ProviderProcess;
-  let host: RunningHost;
+  let host: HostProcess;
 
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), 'modgate-chaos-'));
@@ -21,7 +21,9 @@ describe('provider that is killed under load', () => {
     await provider.start();
     const endpoints = [`http://127.0.0.1:${provider.port}`];
     const breaker = { failures: 5, open_ms: 200, max_open_ms: 400 };
-    host = await startHost({ files: { 'm.json': describeItems('m', { endpoints }, { breaker }) } });
+    host = await startHostProcess({
+      files: { 'm.json': describeItems('m', { endpoints }, { breaker }) },
+    });
   });
 
   after(async () => {

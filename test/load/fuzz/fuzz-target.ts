@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 import { GOOD_TARGET } from './request-seeds.js';
 
 /** The host that the requests are sent to. */
@@ -15,7 +15,7 @@ export interface FuzzTarget {
 }
 
 export interface FuzzHost extends FuzzTarget {
-  readonly host: RunningHost;
+  readonly host: HostProcess;
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export async function startFuzzHost(): Promise<FuzzHost> {
   // Does not keep the process alive if the host fails to start.
   provider.unref();
   const { port } = provider.address() as AddressInfo;
-  const host = await startHost({
+  const host = await startHostProcess({
     dev: false,
     args: ARGUMENTS,
     tokens: {

@@ -7,9 +7,9 @@ import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import {
-  type RunningHost,
-  type RunningModgate,
-  startHost,
+  type HostProcess,
+  type ModgateProcess,
+  startHostProcess,
   startModgate,
 } from '../../support/start-host.js';
 
@@ -26,7 +26,7 @@ const WAIT_MS = 15_000;
 
 describe('--keep-calls', () => {
   let provider: EchoProvider;
-  let host: RunningHost;
+  let host: HostProcess;
 
   before(async () => {
     provider = await startEchoProvider();
@@ -42,7 +42,7 @@ describe('--keep-calls', () => {
 
   const start = async (...args: string[]) => {
     const spied = { records: { capture_bytes: 1000 } };
-    host = await startHost({
+    host = await startHostProcess({
       files: {
         'shop.json': describeModule('shop', provider.url, ROUTES),
         'spy.json': describeModule('spy', provider.url, ROUTES, spied),
@@ -83,7 +83,7 @@ describe('--keep-calls', () => {
     await request(host, 'last');
     process.kill(host.pid, 'SIGTERM');
     await waitUntil('the end', () => host.logs().some(({ msg }) => msg === 'stopped'), WAIT_MS);
-    let again: RunningModgate | undefined;
+    let again: ModgateProcess | undefined;
     try {
       again = await startAgain('--keep-calls', '1000');
       await request(again, 'new');

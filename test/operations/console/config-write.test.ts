@@ -22,9 +22,9 @@ import {
 import { runModgate } from '../../support/cli/run-modgate.js';
 import { call } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
-import { useHost } from '../../support/http/use-host.js';
+import { useHostProcess } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
 const NOWHERE = 'http://127.0.0.1:1';
 const KEY = '0123456789abcdef'.repeat(4);
@@ -82,7 +82,7 @@ const INVALID_VALUES: readonly (readonly [string, unknown, RegExp])[] = [
 ];
 
 describe('config_write', () => {
-  const setup = useHost(
+  const setup = useHostProcess(
     ({ url }) => ({ 'conf.json': configDescriptor(url, FIELDS, { provider: httpProvider(url) }) }),
     { env: { MODGATE_STORE_KEY: KEY } },
   );
@@ -181,7 +181,7 @@ describe('config_write', () => {
 
 describe('config_write without a store', () => {
   const URL = 'postgres://unknown:a%20password@127.0.0.1:1/nothing';
-  const setup = useHost(
+  const setup = useHostProcess(
     ({ url }) => {
       const manifest = configManifest(FIELDS, {
         http_routes: [{ method: 'GET', path: '/items', capability: CONFIG }],
@@ -227,7 +227,7 @@ describe('config_write when the host is killed', () => {
     const start = () => {
       const fields = Array.from({ length: WRITES }, (_, n) => editable(`k${n}`, { kind: 'int' }));
       const files = { 'conf.json': configDescriptor(NOWHERE, fields) };
-      return startHost({ files, args: ['--state', state] });
+      return startHostProcess({ files, args: ['--state', state] });
     };
     try {
       let next = 0;
@@ -253,7 +253,7 @@ describe('config_write when the host is killed', () => {
 });
 
 /** @returns the first unacknowledged value */
-async function writeAndKill(host: RunningHost, first: number, end: number): Promise<number> {
+async function writeAndKill(host: HostProcess, first: number, end: number): Promise<number> {
   for (let n = first; n < end; n += 1) await writeValue(host, `k${n}`, n);
   const unheard = askWrite(host, 'k0', 0).catch(() => null);
   await host.kill();

@@ -4,7 +4,7 @@ import { call, JSON_TYPE } from '../../support/http/call.js';
 import { readCorpus } from '../../support/http/corpus.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule, describeWideModule } from '../../support/http/modules.js';
-import { useHost } from '../../support/http/use-host.js';
+import { useHostProcess } from '../../support/http/use-host.js';
 
 // The forwarded headers, and those that HTTP/1.1 needs between the host and the provider.
 const ALLOWED = [
@@ -111,7 +111,7 @@ const TIMEOUT_MS = 1_500;
 const ROUTE_TIMEOUT_MS = 700;
 
 describe('provider request', () => {
-  const setup = useHost(
+  const setup = useHostProcess(
     (provider) => ({
       'wide.json': describeWideModule('wide', provider.url),
       'tenant.json': describeWideModule('tenant', provider.url, {
@@ -424,7 +424,7 @@ describe('provider request', () => {
 
 describe('forward_headers', () => {
   const refused = readCorpus<string[]>('forward-headers-refused');
-  const setup = useHost((provider) => {
+  const setup = useHostProcess((provider) => {
     const files: Record<string, object> = {
       'good.json': describeWideModule('good', provider.url, { forward_headers: ['x-a', 'x-b'] }),
     };

@@ -9,14 +9,14 @@ import {
   type SignInProvider,
   startSignInProvider,
 } from '../../support/console/sign-in-provider.js';
-import { type RunningHost, spawnModgate, startHost } from '../../support/start-host.js';
+import { type HostProcess, spawnModgate, startHostProcess } from '../../support/start-host.js';
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
 
 describe('sign-in to the console at an issuer', () => {
   let folder: string;
   let provider: SignInProvider;
-  let host: RunningHost;
+  let host: HostProcess;
   let browser: Browser;
 
   before(async () => {
@@ -37,7 +37,7 @@ describe('sign-in to the console at an issuer', () => {
     const config = join(folder, 'modgate.yaml');
     const surfaces = { console: { oidc: [{ ...client, ...more }] } };
     writeFileSync(config, JSON.stringify({ issuers, surfaces }));
-    host = await startHost({
+    host = await startHostProcess({
       dev: false,
       args: ['--config', config],
       env: { CONSOLE_SECRET: CONSOLE_CLIENT.secret },

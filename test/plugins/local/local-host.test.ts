@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { buildManifest, toRoutes } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
 const PATIENCE_MS = 15_000;
 
@@ -20,10 +20,10 @@ export default async ({ declaredPath }) => {
 const DEATHS = ['exit', 'throw', 'reject', 'loop', 'memory'];
 
 describe('local modules in a running host', () => {
-  let host: RunningHost;
+  let host: HostProcess;
 
   before(async () => {
-    host = await startHost({
+    host = await startHostProcess({
       files: {
         'deadly.json': describeModule('deadly', './code/deadly.mjs', [...DEATHS, 'fine']),
         'code/deadly.mjs': DEADLY,

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RunningHost } from '../start-host.js';
+import type { HostProcess } from '../start-host.js';
 
 export interface LoadResult {
   readonly answered: number;
@@ -20,7 +20,7 @@ const PAUSE_MS = 2;
 const RESPONSE_TIMEOUT_MS = 15_000;
 
 /** Starts clients that call continuously, each on its own kept-alive connection. */
-export function startLoad(host: Pick<RunningHost, 'port'>, path: string): Load {
+export function startLoad(host: Pick<HostProcess, 'port'>, path: string): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
   const failures: string[] = [];
   let answered = 0;

@@ -1,6 +1,6 @@
 import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
 import { describeModule } from '../http/modules.js';
-import { type HostOptions, type RunningHost, startHost } from '../start-host.js';
+import { type HostProcess, type ProcessOptions, startHostProcess } from '../start-host.js';
 
 const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
 
@@ -10,15 +10,15 @@ export const ITEM = '/modules/shop/http/items/1';
 export interface Workers {
   readonly provider: EchoProvider;
   /** The last one started. @throws before the first start. */
-  readonly host: RunningHost;
+  readonly host: HostProcess;
   /** Starts a host with two workers. Serves `shop.json` unless the options have files. */
-  start(options?: HostOptions): Promise<RunningHost>;
+  start(options?: ProcessOptions): Promise<HostProcess>;
 }
 
 /** One provider for all tests of a `describe`, and one host per test. */
 export function useWorkers(): Workers {
   let provider: EchoProvider;
-  let host: RunningHost | undefined;
+  let host: HostProcess | undefined;
 
   before(async () => {
     provider = await startEchoProvider();
@@ -39,7 +39,7 @@ export function useWorkers(): Workers {
       return host;
     },
     start: async (options = {}) => {
-      host = await startHost({
+      host = await startHostProcess({
         files: { 'shop.json': describeModule('shop', provider.url, ROUTES) },
         ...options,
         args: ['--workers', '2', ...(options.args ?? [])],

@@ -1,11 +1,11 @@
 import { waitUntil } from '../http/wait-until.js';
-import type { RunningModgate } from '../start-host.js';
+import type { ModgateProcess } from '../start-host.js';
 
 /** On a loaded CI machine a worker may take many seconds to start. */
 export const TIMEOUT_MS = 40_000;
 
 /** The pids of the serving workers, oldest first. */
-export function listWorkers(host: Pick<RunningModgate, 'logs'>): number[] {
+export function listWorkers(host: Pick<ModgateProcess, 'logs'>): number[] {
   const pids: number[] = [];
   for (const line of host.logs()) {
     const pid = Number(line['pid']);
@@ -15,12 +15,12 @@ export function listWorkers(host: Pick<RunningModgate, 'logs'>): number[] {
   return pids;
 }
 
-export function countLines(host: Pick<RunningModgate, 'logs'>, message: string): number {
+export function countLines(host: Pick<ModgateProcess, 'logs'>, message: string): number {
   return host.logs().filter(({ msg }) => msg === message).length;
 }
 
 export async function waitForLine(
-  host: Pick<RunningModgate, 'logs'>,
+  host: Pick<ModgateProcess, 'logs'>,
   message: string,
   count = 1,
 ): Promise<void> {
@@ -28,7 +28,7 @@ export async function waitForLine(
 }
 
 /** Signals the primary only. */
-export function signal(host: Pick<RunningModgate, 'pid'>, name: NodeJS.Signals): void {
+export function signal(host: Pick<ModgateProcess, 'pid'>, name: NodeJS.Signals): void {
   process.kill(host.pid, name);
 }
 

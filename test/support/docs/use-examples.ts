@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { copyExamples } from '../copy-examples.js';
-import { type RunningModgate, startModgate } from '../start-host.js';
+import { type ModgateProcess, startModgate } from '../start-host.js';
 import { installModgate } from './install-modgate.js';
 
 export interface Examples {
   /** @throws before the hooks have run. */
-  readonly host: RunningModgate;
+  readonly host: ModgateProcess;
   /** The state folder of the host. */
   readonly stateDir: string;
 }
@@ -18,7 +18,7 @@ export interface Examples {
  * `isInstalled`: `modgate` is in PATH meanwhile.
  */
 export function useExamples({ isInstalled = false } = {}): Examples {
-  let host: RunningModgate | undefined;
+  let host: ModgateProcess | undefined;
   let stateDir = '';
   let directory: string;
   let uninstall = () => {};

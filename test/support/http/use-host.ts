@@ -1,27 +1,45 @@
 import { expect } from 'chai';
 import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
-import { type HostOptions, type RunningHost, startHost } from '../start-host.js';
+import {
+  type HostOptions,
+  type HostProcess,
+  type ProcessOptions,
+  type RunningHost,
+  startHost,
+  startHostProcess,
+} from '../start-host.js';
 
-interface Setup {
+interface Setup<Host = RunningHost> {
   /** @throws before the hooks have run. */
-  readonly host: RunningHost;
+  readonly host: Host;
   readonly provider: EchoProvider;
 }
 
+type Files = (provider: EchoProvider) => Readonly<Record<string, string | object>>;
+
 /**
  * Starts one host and one provider for all tests of a `describe`. The provider is reset after each test.
- * Also checks that the host exits with 0.
+ * Also checks that the host ends well.
  */
-export function useHost(
-  files: (provider: EchoProvider) => Readonly<Record<string, string | object>>,
-  options: Omit<HostOptions, 'files'> = {},
-): Setup {
-  let host: RunningHost | undefined;
+export function useHost(files: Files, options: Omit<HostOptions, 'files'> = {}): Setup {
+  return use((provider) => startHost({ ...options, files: files(provider) }));
+}
+
+/** Like `useHost`, with a host in a process of its own. */
+export function useHostProcess(
+  files: Files,
+  options: Omit<ProcessOptions, 'files'> = {},
+): Setup<HostProcess> {
+  return use((provider) => startHostProcess({ ...options, files: files(provider) }));
+}
+
+function use<Host extends RunningHost>(start: (provider: EchoProvider) => Promise<Host>) {
+  let host: Host | undefined;
   let provider: EchoProvider | undefined;
 
   before(async () => {
     provider = await startEchoProvider();
-    host = await startHost({ ...options, files: files(provider) });
+    host = await start(provider);
   });
 
   beforeEach(() => provider?.reset());

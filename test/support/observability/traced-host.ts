@@ -2,7 +2,7 @@ import { headerValue, type RawHeader, type RawResponse } from '../../../core/sel
 import { call } from '../http/call.js';
 import { buildManifest, describeModule } from '../http/modules.js';
 import { waitUntil } from '../http/wait-until.js';
-import { type HostOptions, type RunningHost, startHost } from '../start-host.js';
+import { type HostProcess, type ProcessOptions, startHostProcess } from '../start-host.js';
 import type { OtlpReceiver, ReceivedSpan } from './otlp-receiver.js';
 
 /** Nothing listens there. */
@@ -24,11 +24,14 @@ export interface Trace {
 }
 
 /** Serves the modules `shop`, `down` (nothing listens) and `half` (one of two endpoints is down). Batches are short. */
-export function startTracedHost(provider: string, env: HostOptions['env']): Promise<RunningHost> {
+export function startTracedHost(
+  provider: string,
+  env: ProcessOptions['env'],
+): Promise<HostProcess> {
   const admin = {
     entities: [{ name: 'items', read_capability: 'shop.read', list_path: '/admin/items' }],
   };
-  return startHost({
+  return startHostProcess({
     files: {
       'shop.json': describeModule('shop', provider, ROUTES, {
         manifest: { inline: { ...buildManifest('shop', ROUTES), admin } },

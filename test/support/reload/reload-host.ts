@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
 import { waitUntil } from '../http/wait-until.js';
-import { type RunningModgate, startModgate } from '../start-host.js';
+import { type ModgateProcess, startModgate } from '../start-host.js';
 
 export interface ModuleEntry {
   readonly name: string | null;
@@ -23,7 +23,7 @@ export interface ReloadHost {
   readonly provider: EchoProvider;
   readonly modules: string;
   readonly state: string;
-  readonly running: RunningModgate;
+  readonly running: ModgateProcess;
   write(name: string, content: string | object): void;
   /** Writes a temporary file and renames it, as editors do. */
   replace(name: string, content: string | object): void;
