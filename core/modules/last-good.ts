@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
+import { LatestWrites } from './latest-writes.js';
 import { OwnFolder } from './own-folder.js';
 
 /** The last version of a descriptor that served. Holds references, never secrets. */
@@ -34,14 +35,18 @@ export class LastGoodStore implements LastGoodKeeper {
   readonly #log: Log;
   /** The hashes of the files on disk, to avoid writing the same content again. */
   readonly #written = new Map<string, string>();
-  /** The pending texts by file; `null` to remove the file. */
-  readonly #queue = new Map<string, string | null>();
-  #work: Promise<void> | null = null;
+  readonly #writes: LatestWrites;
 
   constructor(stateDir: string, log: Log) {
     const options = { recursive: true, folderMode: 0o700, fileMode: 0o600 };
     this.#folder = new OwnFolder(join(stateDir, 'last-good'), options);
     this.#log = log;
+    this.#writes = new LatestWrites({
+      write: (file, text) => (text === null ? this.#remove(file) : this.#replace(file, text)),
+      log,
+      failed: 'last good versions cannot be stored',
+      recovered: 'last good versions stored again',
+    });
   }
 
   async read(file: string): Promise<LastGood | null> {
@@ -50,21 +55,21 @@ export class LastGoodStore implements LastGoodKeeper {
       const kept: unknown = text === null ? null : JSON.parse(text);
       return isLastGood(kept) ? kept : null;
     } catch (error) {
-      this.#report(file, error);
+      this.#log.warn({ err: error, file }, 'last good version cannot be read');
       return null;
     }
   }
 
   write(file: string, { text, manifest, rejected }: LastGood): void {
-    this.#enqueue(file, JSON.stringify({ text, manifest, rejected }));
+    this.#writes.set(file, JSON.stringify({ text, manifest, rejected }));
   }
 
   remove(file: string): void {
-    this.#enqueue(file, null);
+    this.#writes.set(file, null);
   }
 
-  async flush(): Promise<void> {
-    await this.#work;
+  flush(): Promise<void> {
+    return this.#writes.flush();
   }
 
   async keepOnly(files: ReadonlySet<string>): Promise<void> {
@@ -78,35 +83,11 @@ export class LastGoodStore implements LastGoodKeeper {
   }
 
   async #readText(file: string): Promise<string | null> {
-    const queued = this.#queue.get(file);
+    const queued = this.#writes.find(file);
     if (queued !== undefined) return queued;
     const text = await this.#folder.read(fileName(file));
     if (text !== null) this.#written.set(file, hash(text));
     return text;
-  }
-
-  #enqueue(file: string, text: string | null): void {
-    this.#queue.set(file, text);
-    this.#work ??= this.#writeAll();
-  }
-
-  async #writeAll(): Promise<void> {
-    for (let next = this.#next(); next !== null; next = this.#next()) {
-      const [file, text] = next;
-      try {
-        await (text === null ? this.#remove(file) : this.#replace(file, text));
-      } catch (error) {
-        this.#report(file, error);
-      }
-      // A text that was queued meanwhile is written in the next round.
-      if (this.#queue.get(file) === text) this.#queue.delete(file);
-    }
-    this.#work = null;
-  }
-
-  #next(): readonly [file: string, text: string | null] | null {
-    for (const entry of this.#queue) return entry;
-    return null;
   }
 
   async #remove(file: string): Promise<void> {
@@ -132,10 +113,6 @@ export class LastGoodStore implements LastGoodKeeper {
   async #hashStored(name: string): Promise<string | null> {
     const stored = await this.#folder.read(name).catch(() => null);
     return stored === null ? null : hash(stored);
-  }
-
-  #report(file: string, error: unknown): void {
-    this.#log.warn({ err: error, file }, 'last good version cannot be stored');
   }
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { STATUS_FOLDER } from '../watch/directory.js';
+import { LatestWrites } from './latest-writes.js';
 import type { ModuleRecord } from './module-record.js';
 import { OwnFolder } from './own-folder.js';
 
@@ -37,56 +38,55 @@ export function describeFileStatus(record: ModuleRecord) {
 
 /**
  * One file per descriptor in `modules.d/.status/`, where the author of a descriptor sees its state. They
- * are a convenience: a failure to write them is logged once and has no other effect.
+ * are a convenience: a failure to write them is logged once, and they are written when it is possible again.
  */
 export class StatusFiles implements StatusSink {
   readonly #folder: OwnFolder;
-  readonly #log: Log;
-  #work: Promise<void> = Promise.resolve();
-  #hasFailed = false;
+  readonly #writes: LatestWrites;
+  #cleaning: Promise<void> = Promise.resolve();
 
   constructor(modulesDir: string, log: Log) {
     // Not recursive: a missing folder of descriptors must not be created as an empty one.
     const options = { recursive: false, folderMode: 0o777, fileMode: 0o666 };
-    this.#folder = new OwnFolder(join(modulesDir, STATUS_FOLDER), options);
-    this.#log = log;
+    const folder = new OwnFolder(join(modulesDir, STATUS_FOLDER), options);
+    this.#folder = folder;
+    this.#writes = new LatestWrites({
+      write: (name, text) => (text === null ? folder.remove(name) : folder.write(name, text)),
+      log,
+      failed: 'status files cannot be written',
+      recovered: 'status files written again',
+    });
   }
 
   write(status: FileStatus): void {
-    const text = `${JSON.stringify(status, null, 2)}\n`;
-    this.#enqueue(() => this.#folder.write(fileName(status.file), text));
+    this.#writes.set(fileName(status.file), `${JSON.stringify(status, null, 2)}\n`);
   }
 
   remove(file: string): void {
-    this.#enqueue(() => this.#folder.remove(fileName(file)));
+    this.#writes.set(fileName(file), null);
   }
 
   keepOnly(files: ReadonlySet<string>): void {
     const kept = new Set([...files].map(fileName));
-    this.#enqueue(async () => {
-      const outdated = (await this.#folder.list()).filter((name) => !kept.has(name));
-      for (const name of outdated) await this.#folder.remove(name);
-    });
+    this.#writes.keepOnly(kept);
+    this.#cleaning = this.#cleaning.then(() => this.#removeOthers(kept));
   }
 
-  flush(): Promise<void> {
-    return this.#work;
+  async flush(): Promise<void> {
+    await this.#cleaning;
+    await this.#writes.flush();
   }
 
-  /** In order, so that the last status of a file wins. */
-  #enqueue(work: () => Promise<void>): void {
-    this.#work = this.#work.then(work).then(
-      () => {
-        this.#hasFailed = false;
-      },
-      (error) => this.#report(error),
-    );
-  }
-
-  #report(error: unknown): void {
-    if (this.#hasFailed) return;
-    this.#hasFailed = true;
-    this.#log.warn({ err: error }, 'status files cannot be written');
+  /** Never rejects. */
+  async #removeOthers(kept: ReadonlySet<string>): Promise<void> {
+    try {
+      for (const name of await this.#folder.list()) {
+        // A descriptor may have been added meanwhile.
+        if (!kept.has(name) && this.#writes.find(name) === undefined) this.#writes.set(name, null);
+      }
+    } catch (error) {
+      this.#writes.report(error);
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { formatJson } from '../exact-json.js';
 import { Card, Loading, ProblemBox, useResource } from '../ui/parts.js';
 import type { TabProps } from './tab-props.js';
 
@@ -7,7 +8,7 @@ export function ManifestTab({ module, manifest }: TabProps) {
       <p class="fine">
         Digest <code>{module.digest}</code>
       </p>
-      <pre tabIndex={0}>{JSON.stringify(manifest, null, 2)}</pre>
+      <pre tabIndex={0}>{formatJson(manifest, 2)}</pre>
     </Card>
   );
 }
