@@ -60,8 +60,10 @@ export function ConfigControl({ id, type, isSecret, text, onText }: ConfigContro
   }
 }
 
+const TYPE_TEXT = { bool: 'yes or no', string: 'text', json: 'JSON', enum: 'one of a list' };
+
 export function describeType(type: ConfigType): string {
-  if (type.kind !== 'int' && type.kind !== 'float') return type.kind;
+  if (type.kind !== 'int' && type.kind !== 'float') return TYPE_TEXT[type.kind];
   const { kind, min, max } = type;
   const name = kind === 'int' ? 'whole number' : 'number';
   if (min !== undefined && max !== undefined) return `${name} from ${min} to ${max}`;

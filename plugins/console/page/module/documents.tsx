@@ -13,7 +13,7 @@ export function ManifestTab({ module, manifest }: TabProps) {
   );
 }
 
-export function DescriptorTab({ module }: TabProps) {
+export function DescriptorTab({ module }: Pick<TabProps, 'module'>) {
   const path = `/descriptors?module=${encodeURIComponent(module.name ?? '')}`;
   const { data, problem, isLoading, reload } = useResource<{ file: string; text: string }>(path);
   return (
