@@ -32,6 +32,21 @@ const CLAIMED: readonly (readonly [name: string, headers: Headers])[] = [
   ['forwarded', [['forwarded', 'proto=https;host=127.0.0.1']]],
 ];
 
+/** What other pages must not show in a frame. */
+const FRAMED: Readonly<Record<string, string>> = {
+  api: `${API}/sign-in`,
+  page: '/console',
+  module: '/console/modules/shop?tab=Actions',
+  docs: '/docs',
+};
+
+const PAGE_POLICY = [
+  ...["default-src 'none'", "script-src 'self'", "form-action 'self'", "base-uri 'none'"],
+  "require-trusted-types-for 'script'",
+];
+
+const ENCODINGS = ['base64url', 'base64', 'hex'] as const;
+
 const PATHS = [
   '/%2e%2e/metrics',
   '/../modules',
@@ -39,15 +54,19 @@ const PATHS = [
   '/%2E%2E/modules',
 ];
 
-const nameOf = (cookie: string) => cookie.slice(0, cookie.indexOf('='));
+const valueOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1);
+/** The name follows from the address of the host. */
+const replaceValue = (cookie: string, value: string) =>
+  `${cookie.slice(0, cookie.indexOf('='))}=${value}`;
 
 /** Attacks on the sessions of the console. */
 export const CONSOLE_CASES: readonly AttackCase[] = [
-  withSession('fixation', 'a cookie that the attacker has chosen', async (scene) => {
-    const chosen = await signIn(scene, [['cookie', `modgate=${CHOSEN}`]]);
+  withSession('fixation', 'a cookie that the attacker has chosen', async (scene, cookie) => {
+    const planted = replaceValue(cookie, CHOSEN);
+    const chosen = await signIn(scene, [['cookie', planted]]);
     if (chosen.verdict !== null) return chosen.verdict;
     if (chosen.cookie.includes(CHOSEN)) return 'the session has the cookie of the attacker';
-    return expectUnknown(scene, `modgate=${CHOSEN}`);
+    return expectUnknown(scene, planted);
   }),
   withSession('fixation-reuse', 'a cookie from before the sign-in', async (scene, cookie) => {
     const next = await signIn(scene, [['cookie', cookie]]);
@@ -115,10 +134,10 @@ export const CONSOLE_CASES: readonly AttackCase[] = [
     ),
   ),
   withSession('stolen-digest', 'what the store holds of a cookie', async (scene, cookie) => {
-    const value = cookie.slice('modgate='.length);
+    const value = valueOf(cookie);
     for (const encoding of ['hex', 'base64url', 'base64'] as const) {
       const digest = createHash('sha256').update(value).digest(encoding);
-      const verdict = await expectUnknown(scene, `modgate=${digest}`);
+      const verdict = await expectUnknown(scene, replaceValue(cookie, digest));
       if (verdict !== null) return verdict;
     }
     return null;
@@ -127,7 +146,7 @@ export const CONSOLE_CASES: readonly AttackCase[] = [
     const response = await sendOnce(scene, craftApi(scene, '/session', cookie));
     if (typeof response === 'string') return response;
     const { id } = JSON.parse(response.body.toString()) as { readonly id?: unknown };
-    return typeof id === 'string' ? expectUnknown(scene, `modgate=${id}`) : 'no id';
+    return typeof id === 'string' ? expectUnknown(scene, replaceValue(cookie, id)) : 'no id';
   }),
   withSession('signed-out', 'a cookie after the sign-out', async (scene, cookie) => {
     const bytes = craftApi(scene, '/session', cookie, 'DELETE');
@@ -136,7 +155,7 @@ export const CONSOLE_CASES: readonly AttackCase[] = [
     return expectUnknown(scene, cookie);
   }),
   withSession('two-cookies', 'a second cookie of the same name', (scene, cookie) =>
-    expectUnknown(scene, `${nameOf(cookie)}=${CHOSEN}; ${cookie}`),
+    expectUnknown(scene, `${replaceValue(cookie, CHOSEN)}; ${cookie}`),
   ),
   withSession('sessions', 'the list of sessions without its scope', (scene, cookie) =>
     expectRejected(scene, craftApi(scene, '/sessions', cookie), { statuses: [403] }),
@@ -146,6 +165,14 @@ export const CONSOLE_CASES: readonly AttackCase[] = [
     if (typeof response === 'string') return response;
     if (response.status !== 200) return `responded with ${response.status} instead of 200`;
     return expectNoSecrets(scene, response);
+  }),
+  withSession('token-in-cookie', 'the token in the cookie', async (scene, cookie) => {
+    const token = scene.token ?? '';
+    const forms = [token, ...ENCODINGS.map((one) => Buffer.from(token).toString(one))];
+    const value = valueOf(cookie);
+    const decoded = ENCODINGS.map((one) => Buffer.from(value, one).toString('latin1'));
+    const isHeld = forms.some((form) => [value, ...decoded].some((text) => text.includes(form)));
+    return isHeld ? 'the cookie holds the token' : null;
   }),
   describe('script', 'a script that reads the cookie', async (scene) => {
     const { attributes, verdict } = await signIn(scene);
@@ -166,11 +193,17 @@ export const CONSOLE_CASES: readonly AttackCase[] = [
     const challenges = headerValues(response.headers, 'www-authenticate').join();
     return challenges === 'Session' ? null : `the challenge is ${challenges || 'absent'}`;
   }),
-  describe('clickjacking', 'the console in a frame of another page', async (scene) => {
-    const response = await sendOnce(scene, craftApi(scene, '/sign-in', null));
-    if (typeof response === 'string') return response;
-    const policy = headerValue(response.headers, 'content-security-policy') ?? '';
-    return policy.includes("frame-ancestors 'none'") ? null : 'other pages may frame it';
+  ...Object.entries(FRAMED).map(([name, target]) =>
+    describe(`clickjacking-${name}`, `${target} in a frame of another page`, async (scene) => {
+      const policy = await readPolicy(scene, target);
+      return policy.includes("frame-ancestors 'none'") ? null : 'other pages may frame it';
+    }),
+  ),
+  describe('page-policy', 'a script or a form that a text has become', async (scene) => {
+    const policy = await readPolicy(scene, '/console');
+    if (/unsafe-|[*]|https?:/.test(policy)) return 'the policy of the page allows foreign code';
+    const missing = PAGE_POLICY.find((directive) => !policy.includes(directive));
+    return missing === undefined ? null : `the policy of the page has no ${missing}`;
   }),
   describe('developer', 'the sign-in of developers in production', (scene) =>
     expectRejected(scene, craftApi(scene, '/session/developer', null, 'POST'), {
@@ -234,6 +267,12 @@ function withSession(
     const { cookie, verdict } = await signIn(scene);
     return verdict ?? attack(scene, cookie);
   });
+}
+
+async function readPolicy(scene: Scene, target: string): Promise<string> {
+  const response = await sendOnce(scene, craftRequest(scene, { target, token: null }));
+  if (typeof response === 'string') return response;
+  return headerValue(response.headers, 'content-security-policy') ?? '';
 }
 
 async function signIn(scene: Scene, headers: Headers = []) {

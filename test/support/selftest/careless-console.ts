@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { WeakHost } from './naive-gateway.js';
+
+interface CarelessSession {
+  readonly id: string;
+  readonly token: string;
+}
+
+/**
+ * A host whose console works, and has every weakness that the attacks on it look for: the cookie is chosen by
+ * the browser, holds the token, is readable by scripts, counts everywhere, for every origin and after the
+ * sign-out, as do its digest, its id and bearer tokens; pages may be framed and have no policy.
+ */
+export async function startCarelessConsole(): Promise<WeakHost> {
+  const sessions = new Map<string, CarelessSession>();
+  const server = createServer((request, response) => {
+    void readText(request).then((text) => answer(sessions, request, text, response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function answer(
+  sessions: Map<string, CarelessSession>,
+  request: IncomingMessage,
+  text: string,
+  response: ServerResponse,
+): void {
+  const cookies = readCookies(request);
+  const route = `${request.method} ${request.url}`;
+  if (route === 'POST /console/api/session' || route.endsWith('/session/developer')) {
+    const token = String(text === '' ? '' : JSON.parse(text).token);
+    const value = cookies[0] ?? Buffer.from(`session:${token}`).toString('base64url');
+    sessions.set(value, { id: `ses_${sessions.size}`, token });
+    response.writeHead(204, { 'set-cookie': `modgate=${value}; Path=/` }).end();
+    return;
+  }
+  const found = [...sessions].find(([value, { id }]) =>
+    cookies.some((cookie) => cookie === id || listForms(value).includes(cookie)),
+  );
+  if (route === 'GET /console/api/session' && found === undefined) {
+    response.writeHead(401, { 'www-authenticate': 'Basic' }).end('{"status":401}');
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(found?.[1] ?? {}));
+}
+
+/** What a careless store would look up. */
+function listForms(value: string): string[] {
+  const encodings = ['hex', 'base64', 'base64url'] as const;
+  return [value, ...encodings.map((one) => createHash('sha256').update(value).digest(one))];
+}
+
+function readCookies({ headers }: IncomingMessage): string[] {
+  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  return pairs.flatMap((pair) => (pair === '' ? [] : [pair.slice(pair.indexOf('=') + 1)]));
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) text += chunk;
+  return text.startsWith('{') ? text : '';
+}
