@@ -95,6 +95,21 @@ describe('a surface of a plugin', () => {
     expect(((await rejectionOf(surface)) as HostError).detail).to.contain('in time');
   });
 
+  it('is an internal error when it throws at once, and serves the next request', async () => {
+    let isFirst = true;
+    const fetch = () => {
+      if (!isFirst) return Promise.resolve(new Response('text'));
+      isFirst = false;
+      throw new Error('a secret detail');
+    };
+    const surface = mount(() => ({ fetch }));
+    await surface.open();
+    const error = (await rejectionOf(surface)) as HostError;
+    expect(error).to.include({ status: 500 });
+    expect(error.detail).to.not.contain('secret');
+    expect(await rejectionOf(surface)).to.equal(null);
+  });
+
   it('is an internal error for a response that was read already', async () => {
     const read = async () => {
       const response = new Response('text');

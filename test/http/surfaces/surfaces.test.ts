@@ -12,6 +12,7 @@ import { writePlugin } from '../../support/isolation/write-plugin.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 import { DESK_ENTRY } from '../../support/surfaces/desk-surface.js';
 
+const UNCAUGHT = 'uncaught error in surface code';
 const READER = 'dev-service:ann:shop.read';
 
 describe('surfaces', () => {
@@ -52,6 +53,18 @@ describe('surfaces', () => {
       headers: Record<string, string>;
       body: string;
     };
+
+  /** The client leaves as soon as the surface has begun. */
+  const failIn = async (action: string) => {
+    const request = http.get(`${host.url}/desk/${action}`, { agent: false });
+    request.on('error', () => {});
+    if (action === 'onabort') {
+      await waitUntil('the surface waits', async () =>
+        Boolean(parseJson(await get('/desk/counts'))['isWaiting']),
+      );
+    } else await new Promise((resolve) => request.once('response', resolve));
+    request.destroy();
+  };
 
   describe('a request to a surface', () => {
     it('has the actor of valid credentials, frozen, and none without credentials', async () => {
@@ -181,13 +194,23 @@ describe('surfaces', () => {
       });
     });
 
-    it('does not keep the host from serving when its code fails later', async () => {
-      expect((await get('/desk/uncaught')).status).to.equal(200);
-      await waitUntil('the error is logged', () =>
-        host.logs().some(({ msg }) => msg === 'uncaught error in surface code'),
-      );
-      expect((await get('/modules/shop/http/items/1')).status).to.equal(200);
-    });
+    for (const [action, place] of [
+      ['uncaught', 'in a timer'],
+      ['unhandled', 'in a promise'],
+      ['onabort', 'in a listener of its signal'],
+      ['cancelthrows', 'when its stream is canceled'],
+    ] as const) {
+      it(`does not keep the host from serving when its code fails ${place}`, async () => {
+        const count = () => host.logs().filter(({ msg }) => msg === UNCAUGHT).length;
+        const before = count();
+        // At most one line a second is logged: the code fails until there is one.
+        await waitUntil('the error is logged', async () => {
+          await failIn(action);
+          return count() > before;
+        });
+        expect((await get('/modules/shop/http/items/1')).status).to.equal(200);
+      });
+    }
   });
 
   describe('the door to the host', () => {

@@ -14,7 +14,7 @@ const endless = (text, headers = {}) => {
     cancel: () => { counts.canceled += 1; },
   }), { headers });
 };
-const counts = { canceled: 0, aborted: 0, changes: 0 };
+const counts = { canceled: 0, aborted: 0, changes: 0, isWaiting: false };
 const answers = {
   whoami: ({ call }) => Response.json({
     actor: call.actor && { ...call.actor, scopes: [...call.actor.scopes] },
@@ -38,6 +38,19 @@ const answers = {
     headers: { 'www-authenticate': 'Session' },
   }); },
   uncaught: () => { setTimeout(() => { throw new Error('uncaught'); }, 1); return new Response('ok'); },
+  unhandled: () => { void Promise.reject(new Error('unhandled')); return new Response('ok'); },
+  onabort: ({ call }) => new Promise(() => {
+    counts.isWaiting = true;
+    call.signal.addEventListener('abort', () => {
+      counts.isWaiting = false;
+      throw new Error('in a listener');
+    });
+  }),
+  cancelthrows: ({ call }) => new Response(new ReadableStream({
+    start: (controller) => controller.enqueue(encoder.encode('part')),
+    pull: () => new Promise(() => {}),
+    cancel: () => { setTimeout(() => { throw new Error('after the stream'); }, 1); throw new Error('in cancel'); },
+  })),
   nothing: () => undefined,
   hang: ({ call }) => new Promise(() => { call.signal.onabort = () => { counts.aborted += 1; }; }),
   counts: () => Response.json(counts),
