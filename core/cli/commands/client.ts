@@ -1,4 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { CommandError, reportFailure } from '../command-error.js';
@@ -51,6 +52,7 @@ async function compare(file: string, text: string, { print }: CommandContext): P
 
 async function write(file: string, text: string): Promise<void> {
   try {
+    await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   } catch (error) {
     throw new CommandError(`${file} cannot be written`, { cause: error });
