@@ -115,7 +115,9 @@ export function useConsole(): ConsoleSetup {
       await meanwhile();
       host = await start(port);
     },
-    open: async (path, { token = OPERATOR, ...options } = {}) => {
+    open: async (path, { token = OPERATOR, ...more } = {}) => {
+      // A color on its way to another one has no contrast of its own.
+      const options = { reducedMotion: 'reduce', ...more } as const;
       const { url } = started(host);
       const cookie = token === null ? null : await signIn(started(host), token);
       const watched = await browser.open(url + path, {
@@ -134,6 +136,13 @@ export function useConsole(): ConsoleSetup {
 async function showPage(page: Page): Promise<void> {
   const text = (await page.evaluate('document.body.innerText')) as string;
   console.log(`${page.url()}\n${text.slice(0, 2000)}`);
+}
+
+/** Waits until everything that the page reads has arrived. */
+export async function untilLoaded(page: Page): Promise<void> {
+  const loading = page.getByText(/^Loading/).first();
+  do await loading.waitFor({ state: 'detached' });
+  while ((await loading.count()) > 0);
 }
 
 function writeSettings(directory: string, issuer: string): void {

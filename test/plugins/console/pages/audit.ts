@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import Libsql from 'libsql';
-import type { ConsoleSetup } from '../../../support/console/use-console.js';
+import { type ConsoleSetup, untilLoaded } from '../../../support/console/use-console.js';
 
 /** How to break the chain, how to repair it, and what the page says. */
 const BREAKS: readonly (readonly [string, string, string])[] = [
@@ -47,7 +47,7 @@ export function describeAudit(setup: ConsoleSetup): void {
       const page = await setup.open('/console/audit');
       await page.getByRole('table').waitFor();
       await page.getByText('Live', { exact: true }).waitFor();
-      await page.getByText('Loading…').waitFor({ state: 'detached' });
+      await untilLoaded(page);
       const asked: string[] = [];
       page.on('request', (request) => asked.push(new URL(request.url()).pathname));
       await page.getByRole('button', { name: 'Verify chain' }).click();

@@ -32,8 +32,9 @@ export function describeDenials(setup: ConsoleSetup): void {
       await page.getByText('Step by step').waitFor();
       await page.getByLabel('As whom').fill('dev-service:job');
       await page.getByRole('button', { name: 'Explain', exact: true }).click();
-      await page.getByText('service:job').first().waitFor();
-      expect(await steps(page).innerText()).to.match(/capability\s+deny/);
+      const ofJob = steps(page).filter({ hasText: 'service:job' });
+      await ofJob.waitFor();
+      expect(await ofJob.innerText()).to.match(/capability\s+deny/);
     });
 
     it('is one click away from a 403 of the bridge', async () => {

@@ -11,7 +11,7 @@ import {
   CRM_MANIFEST,
   describe as describeGranted,
 } from '../../../support/console/shop-modules.js';
-import type { ConsoleSetup } from '../../../support/console/use-console.js';
+import { type ConsoleSetup, untilLoaded } from '../../../support/console/use-console.js';
 
 const TABS = ['Routes', 'Endpoints', 'Data', 'Actions', 'Configuration', 'Manifest', 'Descriptor'];
 const PAGES = ['', '/modules', '/calls', '/audit', '/api', '/plugins', '/explain'];
@@ -29,6 +29,11 @@ const ANSWER_KEPT = new Set([
   ...['expires_at', 'started_at', 'boot', 'nextCursor', 'next_cursor', 'required_capabilities'],
 ]);
 
+/** The same in answers of the bridge. */
+const BRIDGE_KEPT = new Set([
+  ...['nextCursor', 'value_type', 'kind', 'service', 'key', 'moduleName', 'actionName'],
+]);
+
 export function describeInjection(setup: ConsoleSetup): void {
   describe('a text of a module', () => {
     /** Narrow, so that a long word that does not break is found too. */
@@ -36,7 +41,7 @@ export function describeInjection(setup: ConsoleSetup): void {
       const go = `history.pushState(null, '', ${JSON.stringify(`/console${path}`)})`;
       await page.evaluate(`${go}; dispatchEvent(new PopStateEvent('popstate'))`);
       await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.getByText('Loading…').waitFor({ state: 'detached' });
+      await untilLoaded(page);
       expect(await page.evaluate(FIND_INJECTED), path).to.deep.equal([]);
       expect(await page.evaluate(FIND_WIDE), path).to.deep.equal([]);
     };
@@ -63,7 +68,7 @@ export function describeInjection(setup: ConsoleSetup): void {
     it('is text in records, results and Problems', async () => {
       const page = await setup.open('/console', {
         ...narrow,
-        prepare: (one) => answerHostile(one, '**/console-bridge/*'),
+        prepare: (one) => answerHostile(one, '**/console-bridge/*', BRIDGE_KEPT),
       });
       await visit(page, '/modules/crm?tab=Data');
       await page
@@ -91,7 +96,8 @@ export function describeInjection(setup: ConsoleSetup): void {
     it('is text on every page, even if the host did not check it', async () => {
       const page = await setup.open('/console', {
         ...narrow,
-        prepare: (one) => answerHostile(one, /\/console\/api\/(?!session|events|sign-in)/),
+        prepare: (one) =>
+          answerHostile(one, /\/console\/api\/(?!session|events|sign-in)/, ANSWER_KEPT),
       });
       for (const path of PAGES) await visit(page, path);
       for (const tab of [...TABS, 'Grants']) await visit(page, `/modules/crm?tab=${tab}`);
@@ -112,12 +118,12 @@ export function describeInjection(setup: ConsoleSetup): void {
 }
 
 /** Passes answers on with every text replaced. */
-async function answerHostile(page: Page, url: string | RegExp): Promise<void> {
+async function answerHostile(page: Page, url: string | RegExp, kept: ReadonlySet<string>) {
   await page.route(url, async (route) => {
     const response = await route.fetch();
     const isJson = response.headers()['content-type']?.includes('json') === true;
     if (!isJson) return route.fulfill({ response });
-    const json = makeHostile(await response.json(), ANSWER_KEPT);
+    const json = makeHostile(await response.json(), kept);
     await route.fulfill({ response, json });
   });
 }

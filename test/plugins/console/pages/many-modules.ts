@@ -19,7 +19,7 @@ export function describeManyModules(setup: ConsoleSetup): void {
     await page.getByText(`1 of ${COUNT} modules`).waitFor();
     await page.keyboard.press('Control+A');
     await page.keyboard.type('not there');
-    await page.getByText('Nothing matches').waitFor();
+    await page.getByText('No module matches').waitFor();
     await page.keyboard.press('Control+A');
     await page.keyboard.type('module-07654');
     for (let step = 0; step < 15; step += 1) {
