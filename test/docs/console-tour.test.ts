@@ -119,7 +119,7 @@ describe(PAGE, () => {
     await follow('Calls');
     await page.getByRole('button', { name: 'GET /orders' }).first().click();
     await follow('Explain this call');
-    await page.getByText('Explain how the host decides for this route').waitFor();
+    await page.getByText('Step by step').waitFor();
     await follow('Explain');
     await page.getByLabel('Path, as a caller sends it').fill('/modules/shop/http/orders');
     await page.getByLabel('As whom').fill('dev-service:job');
