@@ -43,11 +43,7 @@ const host = spawn(
   ['dist/core/main.js', 'serve', '--env', 'development', '--port', '0', '--state', state],
   { stdio: ['ignore', 'pipe', 'inherit'] },
 );
-const browser = await chromium.launch({
-  executablePath: EXECUTABLE,
-  // Gray edges of letters need fewer colors, and half the bytes.
-  args: ['--no-sandbox', '--disable-lcd-text'],
-});
+const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox'] });
 try {
   const url = await readUrl(host.stdout);
   await makeCalls(url);
