@@ -13,6 +13,13 @@ export interface AuthenticatorChoice {
 const NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const MEMBERS: ReadonlySet<string> = new Set(['name', 'config']);
 
+/** The authenticators of the host itself; all others are of plugins. */
+const OF_HOST: ReadonlySet<string> = new Set(['dev', 'tokens', 'issuers']);
+
+export function listPluginAuthenticators(chain: readonly AuthenticatorChoice[]): string[] {
+  return chain.map(({ name }) => name).filter((name) => !OF_HOST.has(name));
+}
+
 /** Names in the order of the chain; in a configuration file each may have a config. */
 export const authenticatorList: SettingKind<readonly AuthenticatorChoice[]> = {
   placeholder: 'names',

@@ -30,6 +30,8 @@ export interface ModuleSnapshot {
   readonly endpoints: readonly EndpointSnapshot[];
   /** The digest of the manifest; `null` if the module serves nothing. */
   readonly manifestDigest: string | null;
+  /** Changes with the descriptor, the manifest and the files that they name; `null` as above. */
+  readonly configDigest: string | null;
   /** Without the defaults of sensitive fields; `null` if the module serves nothing. */
   readonly manifest: Manifest | null;
 }

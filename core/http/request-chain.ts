@@ -95,6 +95,7 @@ export function createRequestChain(options: RequestChainOptions): Middleware<Hos
       }
       const preflight = shared === null ? null : cors?.answerPreflight(request);
       if (preflight) {
+        request.trace.isPreflight = true;
         reply = preflight;
       } else if (parsed.kind === 'host') {
         reply = await callHostRoute(ctx, next);

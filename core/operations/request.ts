@@ -57,6 +57,8 @@ export interface CallerRequest {
 export interface RequestTrace extends CallTrace {
   /** Whether it is for a forwarded route: only those are counted and recorded. */
   isForwarded: boolean;
+  /** Whether it is a preflight of a configured origin. */
+  isPreflight: boolean;
   /** The surface that was called, or through which the request came; `null` for neither. */
   surface: string | null;
   /** Whether it is for the surface itself. */
@@ -99,6 +101,7 @@ export interface CallBodies {
 export function createRequestTrace(): RequestTrace {
   return {
     isForwarded: false,
+    isPreflight: false,
     surface: null,
     isForSurface: false,
     module: null,

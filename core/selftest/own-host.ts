@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { authority, elsewhere, expired, here } from './certificates.js';
 import { createRawModeScripts, RAW_BASE } from './raw-mode-scripts.js';
 import { type RecordingProvider, startRecordingProvider } from './recording-provider.js';
-import { createResponseScripts } from './response-scripts.js';
+import { createResponseScripts, LARGE_RESPONSE_BYTES } from './response-scripts.js';
 import { OWN_TOKENS, type OwnToken, type Scene } from './scene.js';
 import { createTokenIssuer, describeIssuers } from './signed-tokens.js';
 import { USERS_MODULE, WEB_CONFIG_FILE, writeWebAccess } from './web-access.js';
@@ -33,6 +33,21 @@ const SCOPES: Readonly<
   admin: { kind: 'user', scopes: ['console.admin'] },
   explainer: { kind: 'service', scopes: ['modgate.explain'] },
   expired: { kind: 'service', scopes: ['shop.use'] },
+};
+
+/** Each of its bindings repeats the context of the console. */
+const CONTRIBUTION = {
+  target: 'selftest',
+  label: 'Sync',
+  action: {
+    kind: 'admin_action',
+    module: 'desk',
+    name: 'sync',
+    input_bindings: Array.from({ length: 100 }, (_, index) => ({
+      input: `text_${index}`,
+      value: { kind: 'slot_context', path: 'text' },
+    })),
+  },
 };
 
 const TLS = { tls: { ca: './authority.pem' } };
@@ -176,6 +191,7 @@ function writeModules(directory: string, endpoints: Readonly<Record<string, stri
       ...(module === 'raw' && { responses: { mode: 'raw' } }),
       ...(module === 'desk' && {
         console: { release: RELEASE, ui: [UI], grants: ['desk.config'] },
+        limits: { response_bytes: LARGE_RESPONSE_BYTES },
       }),
     };
     writeFileSync(join(folder, `${module}.json`), JSON.stringify(descriptor));
@@ -225,6 +241,7 @@ function describeManifest(module: string) {
     admin: {
       actions: [{ name: 'sync', label: 'Sync', capability: 'desk.config', invoke_path: '/items' }],
     },
+    ...(module === 'desk' && { console_contributions: [CONTRIBUTION] }),
     config: {
       fields: [
         {

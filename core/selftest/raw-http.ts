@@ -73,6 +73,11 @@ export class RawConnection {
     this.#socket.end();
   }
 
+  /** Takes nothing more from the system, so that the peer has to keep it. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
   /** Reads the next response, including 1xx. @throws when the peer closes or the deadline passes first. */
   async read(options: ReadOptions = {}): Promise<RawResponse> {
     const toHead = options.toHead ?? false;

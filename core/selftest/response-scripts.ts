@@ -3,6 +3,8 @@ import { REJECTED_RESPONSES, STRIPPED_RESPONSES } from './raw-responses.js';
 import type { Script } from './recording-provider.js';
 
 const MIB = 1024 * 1024;
+/** More than the buffers of a connection hold. */
+export const LARGE_RESPONSE_BYTES = 12 * MIB;
 
 /** Malicious responses of the selftest's provider, by path. `elsewhere` is a server that must not be called. */
 export function createResponseScripts(
@@ -38,6 +40,10 @@ export function createResponseScripts(
       response.socket?.write(`${bytes.length.toString(16)}\r\n`);
       response.socket?.write(bytes);
       response.socket?.end('\r\n0\r\n\r\n');
+    },
+    large: (_, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(`"${'a'.repeat(LARGE_RESPONSE_BYTES - 2)}"`);
     },
     answer: (_, response) => {
       response.setHeader('content-type', 'application/json');

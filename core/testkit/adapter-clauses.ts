@@ -8,6 +8,7 @@ import { ENDPOINTS } from './clauses/endpoints.js';
 import { FAILURES } from './clauses/failures.js';
 import { LIFETIME } from './clauses/lifetime.js';
 import { OPENING } from './clauses/opening.js';
+import { RAW_MODE } from './clauses/raw-mode.js';
 import { READINESS } from './clauses/readiness.js';
 import { REQUEST } from './clauses/request.js';
 import { SIGNAL } from './clauses/signal.js';
@@ -19,6 +20,7 @@ export const ADAPTER_CLAUSES: readonly AdapterClause[] = [
   ...READINESS,
   ...REQUEST,
   ...ANSWER,
+  ...RAW_MODE,
   ...FAILURES,
   ...SIGNAL,
   ...CALLS,

@@ -64,6 +64,8 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
   #headers: Readonly<Record<string, string>> = {};
   readonly #pieces = new BodyPieces();
   #length = 0;
+  /** Bytes of the body that the counter knows. */
+  #counted = 0;
 
   constructor(
     limits: UpstreamLimits,
@@ -119,14 +121,12 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
     this.#headers = joinRepeated(headers);
     // Neither has a body (RFC 9110, 6.4.1), but a 304 may carry a length, which undici would expect.
     if (status === 204 || status === 304) this.#succeed();
-    else if (Number(this.#headers['content-length'] ?? 0) > this.#limits.maxResponseBytes) {
-      controller.abort(this.#createTooLarge());
-    }
+    else this.#announce(controller, Number(this.#headers['content-length'] ?? 0));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#length += chunk.length;
-    this.#limits.counter?.countReceived?.(chunk.length);
+    this.#countUpTo(this.#length);
     if (this.#isSettled) return;
     if (this.#length > this.#limits.maxResponseBytes) controller.abort(this.#createTooLarge());
     else if (this.#isUndelimitedSuccess()) controller.abort(this.#createUndelimited());
@@ -139,6 +139,18 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#fail(createTransportFailure(error, this.#hasResponse, this.#status));
+  }
+
+  /** A body that has no room is not read: many that are read in part would be garbage. */
+  #announce(controller: Dispatcher.DispatchController, length: number): void {
+    if (length > this.#limits.maxResponseBytes) controller.abort(this.#createTooLarge());
+    else this.#countUpTo(length);
+  }
+
+  #countUpTo(length: number): void {
+    if (length <= this.#counted) return;
+    this.#limits.counter?.countReceived?.(length - this.#counted);
+    this.#counted = length;
   }
 
   #succeed(): void {

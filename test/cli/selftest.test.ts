@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { runModgate } from '../support/cli/run-modgate.js';
-import { startNaiveGateway, type WeakHost } from '../support/selftest/naive-gateway.js';
+import { startNaiveGateway } from '../support/selftest/naive-gateway.js';
+import type { WeakHost } from '../support/selftest/weak-host.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 interface Report {

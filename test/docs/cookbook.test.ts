@@ -1,17 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { type CouchServer, startCouchServer } from '../support/cookbook/couch-server.js';
-import {
-  readDocumentedBlocks,
-  readDocumentedCommands,
-  runDocumented,
-} from '../support/docs/documented-commands.js';
+import { CookbookServices } from '../support/cookbook/services.js';
+import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
 import { writeDocumentedFiles } from '../support/docs/documented-files.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { type ModgateProcess, startModgate } from '../support/start-host.js';
@@ -27,17 +22,24 @@ describe(FOLDER, function () {
   let directory: string;
   let host: ModgateProcess;
   let couch: CouchServer;
-  const services: ChildProcess[] = [];
+  let services: CookbookServices | undefined;
+  /** Of the commands that prepare modules, before the host starts. */
+  const outputs = new Map<string, string>();
 
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), 'modgate-cookbook-'));
     couch = await startCouchServer();
     await couch.open('things').bulkDocs([{ _id: 'thing-1', n: 1 }]);
     const ports = new Map([['5984', couch.port]]);
-    for (const port of ['4201', '4202', '4203']) ports.set(port, await findFreePort());
-    const files = PAGES.flatMap((page) => writeDocumentedFiles(page, directory));
-    for (const file of files) replacePorts(join(directory, file), ports);
-    startServices(ports);
+    for (const port of ['4201', '4202', '4203', '4204']) ports.set(port, await findFreePort());
+    services = new CookbookServices(directory, ports);
+    for (const page of PAGES) services.start(page);
+    for (const { command } of PAGES.flatMap(readDocumentedCommands)) {
+      if (isPreparation(command)) outputs.set(command, services.runModgate(command));
+    }
+    for (const file of PAGES.flatMap((page) => writeDocumentedFiles(page, directory))) {
+      services.replacePortsOf(file);
+    }
     for (const port of ports.values()) await waitUntilOpen(port);
     host = await startModgate(
       [
@@ -51,22 +53,19 @@ describe(FOLDER, function () {
   after(async () => {
     const exit = await host?.stop('SIGTERM');
     await couch?.stop();
-    for (const service of services) {
-      service.kill();
-      if (service.exitCode === null) await once(service, 'close');
-    }
+    await services?.stop();
     rmSync(directory, { recursive: true, force: true });
     if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 
   for (const page of PAGES) {
     describe(page, () => {
-      // The one that starts a service has no output of its own.
-      const commands = readDocumentedCommands(page).filter(({ command }) => !/^npx/.test(command));
+      const commands = readDocumentedCommands(page);
 
       for (const { command, output } of commands) {
         it(`runs as written: ${command.slice(0, 60).replaceAll('\n', ' ')}…`, async () => {
-          expect(await runDocumented(command, host.url)).to.equal(output);
+          const printed = outputs.get(command) ?? (await runDocumented(command, host.url));
+          expect(printed).to.equal(output);
         });
       }
 
@@ -138,43 +137,9 @@ describe(FOLDER, function () {
       });
     });
   });
-
-  /** The JavaScript blocks of the pages that are servers, and json-server. */
-  function startServices(ports: ReadonlyMap<string, number>): void {
-    const start = (...args: string[]) => {
-      services.push(spawn(process.execPath, args, { cwd: directory, stdio: 'ignore' }));
-    };
-    for (const { kind, body } of PAGES.flatMap(readDocumentedBlocks)) {
-      const name = /^\/\/ (\w+\.mjs)\n/.exec(body)?.[1];
-      if (kind !== 'js' || name === undefined) continue;
-      const file = join(directory, name);
-      writeFileSync(file, body);
-      replacePorts(file, ports);
-      start(file);
-    }
-    const database = readDocumentedBlocks(join(FOLDER, 'json-server.md')).find(
-      ({ kind }) => kind === 'json',
-    );
-    writeFileSync(join(directory, 'db.json'), database?.body ?? '');
-    const folder = dirname(createRequire(import.meta.url).resolve('json-server/package.json'));
-    const port = String(ports.get('4201'));
-    start(
-      join(folder, 'lib/cli/bin.js'),
-      '--quiet',
-      '--host',
-      '127.0.0.1',
-      '--port',
-      port,
-      'db.json',
-    );
-  }
 });
 
-function replacePorts(file: string, ports: ReadonlyMap<string, number>): void {
-  let text = readFileSync(file, 'utf8');
-  for (const [documented, port] of ports) text = text.replaceAll(documented, String(port));
-  writeFileSync(file, text);
-}
+const isPreparation = (command: string) => command.startsWith('modgate ');
 
 async function rejectionOf(work: Promise<unknown>): Promise<Record<string, unknown>> {
   try {

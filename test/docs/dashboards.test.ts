@@ -59,6 +59,7 @@ describe('the dashboard and the alert rules', () => {
     await call(setup.host, { target: '/modules/shop/http/items' });
     await call(setup.host, { target: '/modules/down/http/items' });
     await call(setup.host, { target: '/modules/strict/http/items' });
+    await call(setup.host, { target: '/modules/shop/http/items', as: 'dev-user:a' });
     await call(setup.host, { target: '/docs' });
     exposed = await scrape(setup.host);
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue, headerValues, type RawHeader } from '../../core/selftest/raw-http.js';
-import { type Call, call } from '../support/http/call.js';
+import { type Call, call, parseJson } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { describeModule } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
@@ -102,6 +102,8 @@ describe('cors', () => {
       );
     }
     expect(setup.provider.requests).to.have.length(0);
+    const { body } = await call(setup.host, { target: '/metrics' });
+    expect(body.toString()).to.match(/^modgate_preflights_total 3$/m);
   });
 
   it('adds the origin and the exposed headers to responses and errors', async () => {
@@ -173,6 +175,15 @@ describe('cors', () => {
   it('answers OPTIONS that is no preflight as any other request', async () => {
     const headers: RawHeader[] = [['origin', APP]];
     expectProblem(await send({ method: 'OPTIONS', as: null, headers }), 401);
+  });
+
+  it('is named in the explanation of OPTIONS', async () => {
+    const target = `/explain?method=OPTIONS&target=${encodeURIComponent(TARGET)}`;
+    const { checks } = parseJson(await send({ target })) as {
+      readonly checks: readonly { readonly check: string; readonly next_actions: string[] }[];
+    };
+    const route = checks.find(({ check }) => check === 'route');
+    expect(route?.next_actions.join()).to.include('list its origin in cors');
   });
 
   it('does not apply to the bridge and to other routes of the host', async () => {

@@ -100,6 +100,19 @@ describe('memory budget', () => {
     expect((await call(setup.host, { target: ITEMS, as: ALICE })).status).to.equal(200);
   });
 
+  it('rejects a response that declares more than the budget before its body arrives', async () => {
+    answerBytes(6 * MIB);
+    await leaveUnread(ALICE);
+    const head = [
+      'HTTP/1.1 200 OK',
+      'content-type: application/json',
+      `content-length: ${6 * MIB}`,
+    ];
+    setup.provider.answer({ raw: [`${head.join('\r\n')}\r\n\r\n`], finally: 'hang' });
+    const response = await call(setup.host, { target: ITEMS, as: ALICE });
+    expect(reasonOf(expectOverload(response, 'actor-budget'), 'provider_status')).to.equal('200');
+  });
+
   it('serves the only call of an actor beyond its budget', async () => {
     answerBytes(10 * MIB);
     for (let round = 0; round < 2; round += 1) {

@@ -4,14 +4,12 @@ import { ATTACK_CORPUS } from '../../core/selftest/attack-corpus.js';
 import { type OwnHost, startOwnHost } from '../../core/selftest/own-host.js';
 import { type AttackResult, runAttacks } from '../../core/selftest/run-attacks.js';
 import {
-  startHastyHost,
   startLeakingHost,
   startNaiveGateway,
   startRudeHost,
   startSluggishHost,
-  startTrippingHost,
-  type WeakHost,
 } from '../support/selftest/naive-gateway.js';
+import type { WeakHost } from '../support/selftest/weak-host.js';
 
 /** The vulnerable host that fails a case: the naive gateway, except for these. */
 const WEAK_HOSTS: Readonly<Record<string, string>> = {
@@ -22,10 +20,15 @@ const WEAK_HOSTS: Readonly<Record<string, string>> = {
   'slow-crowd': 'host that closes every connection',
   'slow-pipeline': 'host that closes every connection',
   'slow-abort': 'host that closes every connection',
-  'neighbors-breaker': 'host with one circuit breaker for all',
-  'smuggling-connect-behind': 'host that answers errors first',
-  'smuggling-garbage-behind': 'host that answers errors first',
 };
+
+/** The naive gateway passes these. Another test has weakened hosts that fail them. */
+const PASSED_NAIVELY = new Set([
+  'neighbors-breaker',
+  'smuggling-connect-behind',
+  'smuggling-garbage-behind',
+]);
+const ATTACKED = ATTACK_CORPUS.filter(({ id }) => !PASSED_NAIVELY.has(id));
 
 function weakHostOf(id: string): string {
   return WEAK_HOSTS[id] ?? 'naive gateway';
@@ -90,7 +93,7 @@ describe('attack corpus', function () {
     const attackWeak = async (name: string, weakHost: WeakHost) => {
       weak.push(weakHost);
       const address = { host: '127.0.0.1', port: weakHost.port };
-      const attacks = ATTACK_CORPUS.filter(({ id }) => weakHostOf(id) === name);
+      const attacks = ATTACKED.filter(({ id }) => weakHostOf(id) === name);
       for (const result of await runAttacks(attacks, { ...host.scene, address })) {
         failures.set(result.attack.id, result);
       }
@@ -100,14 +103,11 @@ describe('attack corpus', function () {
       const providers = new Map(Object.entries(host.endpoints));
       await attackWeak('naive gateway', await startNaiveGateway(providers));
       await attackWeak('host that closes every connection', await startRudeHost());
-      await attackWeak('host that answers errors first', await startHastyHost());
-      const { port } = host.scene.address;
-      await attackWeak('host with one circuit breaker for all', await startTrippingHost(port));
     });
 
     after(() => Promise.all(weak.map((gateway) => gateway.close())));
 
-    for (const { id } of ATTACK_CORPUS) {
+    for (const { id } of ATTACKED) {
       it(`for the ${weakHostOf(id)}: ${id}`, () => {
         expect(failures.get(id)?.verdict).to.equal('failed');
         expect(failures.get(id)?.reason).not.to.match(/failed to run/);

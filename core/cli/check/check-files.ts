@@ -11,25 +11,30 @@ import { type CheckedDescriptor, checkDescriptor, checkDescriptors } from './che
 import type { CheckedFile, CheckNote, CheckReport } from './check-report.js';
 import { describeFile } from './describe-file.js';
 
+interface CheckContext extends DescriptorContext {
+  /** Authenticators of plugins. They read headers that only an opened one names. */
+  readonly unopenedAuthenticators: readonly string[];
+}
+
 /**
  * Validates a folder of descriptors, one descriptor, or one manifest.
  * @throws ConfigError for a path that does not exist.
  */
-export async function checkPath(path: string, context: DescriptorContext): Promise<CheckReport> {
+export async function checkPath(path: string, context: CheckContext): Promise<CheckReport> {
   if (await isFolder(path)) return checkFolder(path, context);
   const folder = dirname(resolve(path));
   const entry = await readDirectoryFile(folder, basename(path));
   const manifest = readAsManifest(entry);
   if (manifest !== null) return reportManifest(manifest, folder);
-  return reportDescriptors([await checkDescriptor(entry, context)], folder);
+  return reportDescriptors([await checkDescriptor(entry, context)], folder, context);
 }
 
-async function checkFolder(folder: string, context: DescriptorContext): Promise<CheckReport> {
+async function checkFolder(folder: string, context: CheckContext): Promise<CheckReport> {
   const { descriptors, ignored } = await checkDescriptors(folder, context);
   const used = descriptors.flatMap(({ files }) => files);
   const unused = omitUsedFiles(ignored, folder, used);
   const shown = unused.map(({ file, reason }) => ({ file: describeFile(folder, file), reason }));
-  return { ...reportDescriptors(descriptors, folder), isFolder: true, ignored: shown };
+  return { ...reportDescriptors(descriptors, folder, context), isFolder: true, ignored: shown };
 }
 
 async function isFolder(path: string): Promise<boolean> {
@@ -42,7 +47,11 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-function reportDescriptors(checked: readonly CheckedDescriptor[], folder: string): CheckReport {
+function reportDescriptors(
+  checked: readonly CheckedDescriptor[],
+  folder: string,
+  { unopenedAuthenticators }: CheckContext,
+): CheckReport {
   return {
     isFolder: false,
     files: checked.map(({ entry, module, prepared }): CheckedFile => {
@@ -52,7 +61,7 @@ function reportDescriptors(checked: readonly CheckedDescriptor[], folder: string
       checked.flatMap(({ diagnostics }) => diagnostics),
       folder,
     ),
-    notes: checked.flatMap((descriptor) => listNotes(descriptor, folder)),
+    notes: checked.flatMap((descriptor) => listNotes(descriptor, folder, unopenedAuthenticators)),
     ignored: [],
   };
 }
@@ -72,12 +81,24 @@ const MANIFEST_NOTES: Readonly<Record<string, string>> = {
   url: 'the manifest comes from a URL and was not checked',
 };
 
-function listNotes({ entry, prepared }: CheckedDescriptor, folder: string): CheckNote[] {
+/** Opening one may need secrets and other hosts, which a check does without. */
+function describeUnopened(names: readonly string[]): string {
+  const list = names.map((name) => `'${name}'`).join(', ');
+  return `a host also rejects a name in 'forward_headers' that ${list} reads; a check does not open authenticators of plugins`;
+}
+
+function listNotes(
+  { entry, prepared }: CheckedDescriptor,
+  folder: string,
+  unopenedAuthenticators: readonly string[],
+): CheckNote[] {
   if (prepared === null) return [];
-  const { enabled, manifest } = prepared.descriptor;
+  const { enabled, manifest, forwardHeaders } = prepared.descriptor;
+  const isUncertain = forwardHeaders.length > 0 && unopenedAuthenticators.length > 0;
   const messages = [
     enabled ? undefined : 'enabled is false: the module answers 404',
     MANIFEST_NOTES[manifest.kind],
+    isUncertain ? describeUnopened(unopenedAuthenticators) : undefined,
     ...prepared.missingSecrets.map(({ diagnostic }) => diagnostic.message),
   ];
   const file = describeFile(folder, entry.file);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { listPluginAuthenticators } from '../../config/authenticator-list.js';
 import { requireFolder } from '../../config/require-folder.js';
 import { ConfigError } from '../../errors.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
@@ -40,7 +41,7 @@ variables that descriptors refer to must exist, as in a host. In CI, where
 secrets are absent, use --allow-missing-secrets. Exits with 0 without errors,
 otherwise with 1.`;
 
-const CHECK_SETTINGS = ['modules', 'tokenHeader', ...PLUGIN_SETTINGS] as const;
+const CHECK_SETTINGS = ['modules', 'tokenHeader', 'authenticators', ...PLUGIN_SETTINGS] as const;
 
 export function define(command: Command): void {
   command
@@ -85,6 +86,7 @@ async function check(command: Command, context: CommandContext): Promise<CheckRe
     plugins,
     environment: context.environment,
     credentialHeaders: config.tokenHeader === null ? [] : [config.tokenHeader],
+    unopenedAuthenticators: listPluginAuthenticators(config.authenticators ?? []),
     allowsMissingSecrets: allowMissingSecrets,
     checksExamples: true,
   });

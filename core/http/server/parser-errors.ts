@@ -65,7 +65,8 @@ function endWith(socket: Duplex, problem: HostError, onRejected: RejectionObserv
 }
 
 function formatResponse(problem: HostError, ids: RequestIds): Buffer {
-  const reply = createProblemReply(problem, ids);
+  // The path is not known for certain, so it may be below `/modules/`.
+  const reply = createProblemReply(problem, ids, { headers: ['modgate-origin', 'host'] });
   const lines = [`HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}`];
   const headers = listHeaders(reply, ids, true);
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);

@@ -35,6 +35,7 @@ function describe(entry: ModuleEntry, current: Generation): ModuleSnapshot {
       routes: routes.map(({ route, state: routeState }) => ({ route, state: routeState })),
     })),
     manifestDigest: digest,
+    configDigest: entry.config_digest,
     manifest: live === undefined ? null : hideSensitiveDefaults(live.manifest),
   };
 }

@@ -45,8 +45,9 @@ export class Metrics {
     this.#described.push(...metrics);
   }
 
-  /** Ignores requests that were not forwarded. */
+  /** Ignores requests that were not for a forwarded route. */
   count(completed: CompletedRequest): void {
+    if (completed.trace.isPreflight) this.#counts.preflights += 1;
     if (completed.trace.isForwarded) this.#counts.count(completed);
   }
 

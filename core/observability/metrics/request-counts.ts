@@ -47,12 +47,14 @@ export class ModuleCounts {
   /** By template; `''` where no route matched. */
   readonly byRoute = new Map<string, RouteCounts>();
   readonly failures = new Map<string, number>();
+  /** Rejected because the module is not open to their kind of actor. */
+  readonly rejectedCallers = new Map<string, number>();
   retries = 0;
 
   count(completed: CompletedRequest): void {
     const { route, failure, attempts } = completed.trace;
     getOrCreate(this.byRoute, route ?? '', createRouteCounts).count(completed);
-    if (failure !== null) this.failures.set(failure, (this.failures.get(failure) ?? 0) + 1);
+    if (failure !== null) increment(this.failures, failure);
     if (attempts > 1) this.retries += attempts - 1;
   }
 }
@@ -63,13 +65,21 @@ export class ModuleCounts {
  * labels are created at the scrape.
  */
 export class RequestCounts {
+  /** Answered preflights, which reach no module. */
+  preflights = 0;
   readonly #byModule = new Map<string, ModuleCounts>();
 
   count(completed: CompletedRequest): void {
-    const { module, reason } = completed.trace;
-    const name = reason === 'callers' ? '' : (module ?? '');
-    getOrCreate(this.#byModule, name, createModuleCounts).count(completed);
+    const { actor, trace } = completed;
+    const module = trace.module ?? '';
+    const isRejectedCaller = trace.reason === 'callers';
+    this.#ofModule(isRejectedCaller ? '' : module).count(completed);
+    if (isRejectedCaller) increment(this.#ofModule(module).rejectedCallers, actor?.kind ?? '');
     if (this.#byModule.size > MAX_MODULES) this.#removeFirst();
+  }
+
+  #ofModule(module: string): ModuleCounts {
+    return getOrCreate(this.#byModule, module, createModuleCounts);
   }
 
   #removeFirst(): void {
@@ -104,6 +114,10 @@ function keepRoutes(byRoute: Map<string, RouteCounts>, routes: ReadonlySet<strin
 const createByStatus = () => new Map<number, number>();
 const createRouteCounts = () => new RouteCounts();
 const createModuleCounts = () => new ModuleCounts();
+
+function increment(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
 
 function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   let value = map.get(key);

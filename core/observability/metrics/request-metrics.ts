@@ -43,6 +43,20 @@ export function describeRequestMetrics(counts: RequestCounts): CollectedMetric[]
       read: () => readModules(counts, readFailures),
     },
     {
+      name: 'modgate_callers_rejected_total',
+      help: 'Forwarded requests of actors of a kind that the module is not open to.',
+      type: 'counter',
+      aggregator: 'sum',
+      read: () => readModules(counts, readRejectedCallers),
+    },
+    {
+      name: 'modgate_preflights_total',
+      help: 'Answered preflights of configured origins.',
+      type: 'counter',
+      aggregator: 'sum',
+      read: () => [{ labels: {}, value: counts.preflights }],
+    },
+    {
       name: 'modgate_retries_total',
       help: 'Retries of forwarded requests.',
       type: 'counter',
@@ -84,6 +98,10 @@ function readViolations({ module = '', route = '' }: Labels, counts: RouteCounts
   return Object.entries(counts.violations).flatMap(([direction, value]) =>
     value === 0 ? [] : [{ labels: { module, route, direction }, value }],
   );
+}
+
+function readRejectedCallers(module: string, { rejectedCallers }: ModuleCounts): Sample[] {
+  return [...rejectedCallers].map(([kind, value]) => ({ labels: { module, kind }, value }));
 }
 
 function readFailures(module: string, { failures }: ModuleCounts): Sample[] {

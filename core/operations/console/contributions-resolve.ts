@@ -1,9 +1,11 @@
 import type { ConsoleContribution } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import { injectable } from '../../injection.js';
+import { ExactJson } from '../../lib/exact-json.js';
+import { sliceMembers } from '../../lib/json-scan.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
 import { holdsPermission } from '../authorization.js';
-import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
+import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
 import type { ContributionsResolvePayload } from './bridge-payload.js';
 import { findByModuleId } from './find-by-module-id.js';
 
@@ -36,7 +38,8 @@ export class ContributionsResolve implements BridgeOperation<ContributionsResolv
   async execute(payload: ContributionsResolvePayload, call: BridgeCall): Promise<Buffer> {
     const { generation, request } = call;
     const versions = listSlotVersions(generation, payload.target);
-    const context = new BoundContext(payload.context);
+    const json = new ExactJson();
+    const context = new BoundContext(readContext(call.body, json));
     const modules = [...generation.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     const data = modules.flatMap((module) =>
       (module.manifest.console_contributions ?? [])
@@ -47,8 +50,15 @@ export class ContributionsResolve implements BridgeOperation<ContributionsResolv
         )
         .flatMap((one) => describeContribution(one, module, generation, context)),
     );
-    return toJsonBytes({ data });
+    return Buffer.from(json.stringify({ data }));
   }
+}
+
+/** With all digits of its numbers, which may be keys of rows. */
+function readContext(body: Buffer, json: ExactJson): unknown {
+  const payload = sliceMembers(body).get('payload');
+  const context = payload && sliceMembers(payload).get('context');
+  return context && json.parse(context.toString('utf8'));
 }
 
 /** The versions of the live slots with this id; several modules may have one. */

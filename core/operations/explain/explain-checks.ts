@@ -20,6 +20,7 @@ import { findNearestRoutes, listMethods } from './find-routes.js';
 const UNAUTHORIZED = 401;
 const NOT_FOUND = 404;
 const BAD_GATEWAY = 502;
+const PREFLIGHTS = 'for a preflight, list its origin in cors: it is then 204 before these checks';
 
 /** Every check in the order of the host, with its outcome as far as it is known; none for a path of the host. */
 export function listChecks(
@@ -134,6 +135,7 @@ function checkRoute(
       : `the path has routes for ${others.join(', ')}, but not for ${method}`;
   const nearest = findNearestRoutes(module, method, path);
   const next_actions = nearest.length === 0 ? [] : [`nearest routes: ${nearest.join(', ')}`];
+  if (method === 'OPTIONS') next_actions.push(PREFLIGHTS);
   return create('route', 'fail', detail, { status: NOT_FOUND, next_actions });
 }
 

@@ -77,6 +77,17 @@ const PAYLOADS: readonly Row[] = [
     'a bridge request nested 5,000 levels deep',
     { rawPayload: `{"operation":"contributions_resolve","target":"a","context":${DEEP}}` },
   ],
+  [
+    'repeated-context',
+    'a context that 100 inputs of a response repeat',
+    {
+      rawPayload: JSON.stringify({
+        operation: 'contributions_resolve',
+        target: 'selftest',
+        context: { text: 'a'.repeat(60_000) },
+      }),
+    },
+  ],
 ];
 
 const CALLERS: readonly Row[] = [

@@ -1,9 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { AttackCase, Verdict } from '../attack-case.js';
 import { sendOnce } from '../expectations.js';
 import { RawConnection } from '../raw-http.js';
 import { craftRequest } from '../request-bytes.js';
 import { requireOwn, type Scene } from '../scene.js';
+import { encodePart, signRs256, type TokenIssuer, VALID_HEADER } from '../signed-tokens.js';
 
+const OVERLOADED = 'overloaded';
+const HELD = 'the host holds all responses';
 /** More than the failures that open the circuit breaker of a whole module. */
 const FAILURES = 40;
 /** More than the buffers of a connection hold. */
@@ -12,6 +16,12 @@ const FLOOD_HEADER_LENGTH = 15_000;
 /** Requests of another client meanwhile. */
 const OTHERS = 10;
 const TOKENS = 20;
+/** Responses of 12 MiB. Together they are more than a caller may leave unread by default. */
+const UNREAD = 5;
+/** More calls than the host needs to receive the responses. */
+const UNREAD_ATTEMPTS = 50;
+/** For longer than it takes to send them, the host must have no room for another. */
+const UNREAD_MS = 1500;
 
 export const NEIGHBOR_CASES: readonly AttackCase[] = [
   {
@@ -44,6 +54,30 @@ export const NEIGHBOR_CASES: readonly AttackCase[] = [
       }
     },
   },
+  {
+    ...describe(
+      'unread',
+      'a caller that leaves responses unread gets no more, and others are served',
+    ),
+    attack: async (scene) => {
+      const large = craftRequest(scene, { target: '/modules/desk/http/answers/large' });
+      const { port, host } = scene.address;
+      const connections = await Promise.all(
+        Array.from({ length: UNREAD }, () => RawConnection.open(port, host)),
+      );
+      try {
+        for (const connection of connections) {
+          connection.pause();
+          connection.write(large);
+        }
+        const failure = await expectOverload(scene, large);
+        const token = signNeighbor(requireOwn(scene).issuer);
+        return failure ?? (await expectStatus(scene, scene.base + scene.route, 200, token));
+      } finally {
+        for (const connection of connections) connection.destroy();
+      }
+    },
+  },
   sendTokens(
     'introspection-format',
     'random tokens of another format do not reach the issuer',
@@ -73,6 +107,32 @@ function sendTokens(
       return count <= maxRequests ? null : `the issuer received ${count} requests`;
     },
   };
+}
+
+/** Repeats the request until its response exceeds the budget of the caller, and once more later. */
+async function expectOverload(scene: Scene, bytes: Buffer): Promise<Verdict> {
+  for (let attempt = 0; attempt < UNREAD_ATTEMPTS; attempt += 1) {
+    const failure = await expectRoom(scene, bytes);
+    if (failure === null) continue;
+    if (failure !== OVERLOADED) return failure;
+    await pause(UNREAD_MS);
+    return (await expectRoom(scene, bytes)) === OVERLOADED ? null : HELD;
+  }
+  return HELD;
+}
+
+async function expectRoom(scene: Scene, bytes: Buffer): Promise<Verdict> {
+  const response = await sendOnce(scene, bytes);
+  if (typeof response === 'string') return response;
+  if (response.status === 502 && response.body.includes('overloaded')) return OVERLOADED;
+  return response.status === 200 ? null : `responded with ${response.status} instead of 200`;
+}
+
+/** A token of another caller with the same scopes. */
+function signNeighbor(issuer: TokenIssuer): string {
+  const claims = { ...issuer.claims(), sub: 'neighbor' };
+  const text = `${encodePart(VALID_HEADER)}.${encodePart(claims)}`;
+  return `${text}.${signRs256(text, issuer.key)}`;
 }
 
 async function expectStatus(

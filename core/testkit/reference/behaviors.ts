@@ -13,6 +13,17 @@ export const NOT_TEXT: readonly number[] = [0xff, 0x00, 0xfe, 0x0d, 0x0a, 0x80];
 /** The number of records of the entity `items`. */
 export const ITEM_COUNT = 5;
 
+/** The headers of `/version`, which is not modified for the holder of its entity tag. */
+export const VERSION_HEADERS = {
+  etag: 'W/"a, b"',
+  'last-modified': 'Sat, 01 Jan 2000 00:00:00 GMT',
+  'cache-control': 'max-age=60, must-revalidate',
+  link: '</echo/1>; rel="prev", </echo/3>; rel="next"; title="x, y"',
+  location: '/echo/made',
+  vary: 'accept-language',
+  'x-total-count': '3',
+} as const;
+
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 interface Memory {
@@ -57,6 +68,13 @@ export async function respond(
         ...json({}),
         headers: { ...JSON_TYPE, 'X-Reference': 'Kept As It Is', 'x-repeated': ['one', 'two'] },
       };
+    case 'version': {
+      const isKnown = request.headers['if-none-match'] === VERSION_HEADERS.etag;
+      if (isKnown) return { status: 304, headers: VERSION_HEADERS, body: null };
+      return { ...json({ version: 1 }), headers: { ...JSON_TYPE, ...VERSION_HEADERS } };
+    }
+    case 'bare':
+      return { status: Number(argument), headers: {}, body: null };
     case 'redirect': {
       const location = `/echo/followed?${url.searchParams}`;
       return { ...json({}), status: 302, headers: { ...JSON_TYPE, location } };

@@ -13,6 +13,8 @@ const GET_PATHS = [
   '/text',
   '/hang',
   '/headers',
+  '/version',
+  '/bare/{status}',
   '/redirect',
   '/config',
 ];

@@ -49,6 +49,8 @@ export class HostFeed {
       stop();
       clearInterval(timer);
     });
+    // What happens after the first page has read the modules is a difference to this.
+    void this.read();
   }
 
   /** @returns removes the listener. */
@@ -111,9 +113,10 @@ function compareSnapshots(
   return { at, changed, removed: [...old.keys()], counts, sample };
 }
 
-/** Everything but the counts and the manifest, which has a digest. */
-function stampOf({ name, state, since, reason, hint, manifestDigest, endpoints }: ModuleSnapshot) {
-  return JSON.stringify([name, state, since, reason, hint, manifestDigest, endpoints]);
+/** Everything but the counts: the digest covers the descriptor and the manifest. */
+function stampOf(module: ModuleSnapshot) {
+  const { name, state, since, reason, hint, configDigest, endpoints } = module;
+  return JSON.stringify([name, state, since, reason, hint, configDigest, endpoints]);
 }
 
 function countsOf({ counts }: ModuleSnapshot): Counts {

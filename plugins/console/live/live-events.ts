@@ -124,11 +124,13 @@ function sendUpdate(stream: EventStream, { actor }: Session, update: FeedUpdate)
   if (sample !== null) stream.send('sample', sample);
 }
 
-function describeModule({ manifestDigest, counts, manifest: _, ...module }: ModuleSnapshot) {
+function describeModule(snapshot: ModuleSnapshot) {
+  const { manifestDigest, configDigest, counts, manifest: _, ...module } = snapshot;
   const { calls, failed, inFlight, queued } = counts;
   return {
     ...module,
     digest: manifestDigest,
+    config_digest: configDigest,
     counts: { calls, failed, in_flight: inFlight, queued },
   };
 }

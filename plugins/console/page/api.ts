@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { formatJson, parseJson } from './exact-json.js';
 import type { Problem, Session } from './types.js';
 
 /** `undefined` until it is known; `null` when signed out. */
@@ -33,7 +34,7 @@ export async function call<T>(
     response = await fetch(API + path, {
       method,
       headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: formatJson(body) }),
       ...(signal && { signal }),
     });
     text = await response.text();
@@ -58,21 +59,13 @@ export function holds(scope: string): boolean {
   return actor.kind === 'system' || actor.scopes.includes(scope);
 }
 
-/** As JSON text, so that integers beyond 2^53 stay exact: numbers that cannot be represented become strings. */
 function parse(text: string): unknown {
   if (text === '') return null;
   try {
-    return JSON.parse(keepLongNumbers(text));
+    return parseJson(text);
   } catch {
     return null;
   }
-}
-
-const STRING_OR_LONG_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-
-/** Puts numbers of 16 digits and more into quotes. */
-export function keepLongNumbers(json: string): string {
-  return json.replace(STRING_OR_LONG_NUMBER, (match) => (match[0] === '"' ? match : `"${match}"`));
 }
 
 function isProblem(data: unknown): data is Problem {

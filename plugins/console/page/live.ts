@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { get, holds, session } from './api.js';
+import { parseJson } from './exact-json.js';
 import type { CallRecord, ModuleStatus, Problem, Sample } from './types.js';
 
 /** `lost`: the host does not answer; the browser keeps trying. */
@@ -89,7 +90,7 @@ export async function readAll(): Promise<void> {
 }
 
 function on<T>(name: string, listener: (data: T) => void): void {
-  source?.addEventListener(name, (event) => listener(JSON.parse((event as MessageEvent).data)));
+  source?.addEventListener(name, (event) => listener(parseJson((event as MessageEvent).data) as T));
 }
 
 /** A browser does not try again after an answer that is no event stream, such as a 401. */
@@ -109,7 +110,8 @@ function applyChanges({ changed, removed }: Changes): void {
   let isIncomplete = false;
   for (const one of changed) {
     const before = known.get(one.file);
-    if (before === undefined) isIncomplete = true;
+    // Grants and the digests of what was rejected are not in the event.
+    if (before === undefined || before.config_digest !== one.config_digest) isIncomplete = true;
     else known.set(one.file, { ...before, ...one });
   }
   modules.value = sort([...known.values()]);

@@ -60,6 +60,7 @@ export interface ModuleStatus {
   readonly file: string;
   readonly state: string;
   readonly digest: string | null;
+  readonly config_digest?: string | null;
   readonly rejected_digest?: string | null;
   readonly console?: {
     readonly release: string | null;

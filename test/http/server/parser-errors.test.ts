@@ -55,6 +55,14 @@ describe('parser errors', () => {
     });
   }
 
+  it('carry modgate-origin, since their path may be below /modules/', async () => {
+    await withConnection(async (connection) => {
+      connection.write('GARBAGE\r\n\r\n');
+      const { headers } = await connection.readFinal();
+      expect(headerValue(headers, 'modgate-origin')).to.equal('host');
+    });
+  });
+
   it('never overtake the response to an earlier request', async () => {
     setup.provider.answer({ delayMs: 100 });
     await withConnection(async (connection) => {

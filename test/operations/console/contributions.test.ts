@@ -269,6 +269,20 @@ describe('console bridge: contributions_resolve', () => {
     }
   });
 
+  it('keeps every digit of a number, and text that looks like one', async () => {
+    const exact =
+      '{"id":12345678901234567890,"rate":-0.1234567890123456789,"far":1e400,' +
+      '"text":"\\" 12345678901234567890","all":[1,12345678901234567890]}';
+    const payload = { operation: 'contributions_resolve', target: 'hostile', context: 'CONTEXT' };
+    const text = JSON.stringify(bridgeBody({ permission: USE, payload })).replace(
+      '"CONTEXT"',
+      () => `{"evil":${exact}}`,
+    );
+    const answer = await sendBridge(setup.host, { module: 'b-module', permission: USE }, text);
+    expect(answer.status, answer.text).to.equal(200);
+    expect(answer.text).to.include(`"__proto__":${exact},"constructor":${exact}`);
+  });
+
   it('reads an own __proto__ of a context as a plain member', async () => {
     const body = JSON.stringify(
       bridgeBody({

@@ -117,6 +117,17 @@ describe('callers of a module', () => {
     expect(absent.callers).to.include({ outcome: 'fail' });
   });
 
+  it('are counted by module and kind if they are rejected', async () => {
+    await ask('users', 'service');
+    await ask('absent', 'user');
+    const { body } = await call(setup.host, { target: '/metrics' });
+    const lines = body.toString().split('\n');
+    const series = lines.filter((line) => line.startsWith('modgate_callers_rejected_total{'));
+    const names = series.map((line) => line.slice(line.indexOf('{'), line.lastIndexOf(' ')));
+    expect(names).to.include('{module="users",kind="service"}');
+    expect(names).to.include('{module="",kind="user"}');
+  });
+
   it('do not matter for the console bridge', async () => {
     const body = {
       moduleReleaseDigest: `sha256:${'0'.repeat(64)}`,

@@ -13,6 +13,7 @@ function createModule(name: string, calls: number, failed: number, inFlight = 0)
     counts: { calls, failed, inFlight, queued: 0 },
     endpoints: [],
     manifestDigest: null,
+    configDigest: null,
     manifest: null,
   };
 }

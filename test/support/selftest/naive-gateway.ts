@@ -1,12 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-
-export interface WeakHost {
-  readonly port: number;
-  close(): Promise<void>;
-}
+import { listen, type WeakHost } from './weak-host.js';
 
 /** A head is treated as complete after this pause. */
 const PATIENCE_MS = 10;
@@ -47,37 +42,6 @@ export function startRudeHost(): Promise<WeakHost> {
   return listen((socket) => socket.end());
 }
 
-/** A host that answers what it rejects before the requests that it has not answered yet. */
-export function startHastyHost(): Promise<WeakHost> {
-  return listen((socket) => {
-    socket.once('data', () => {
-      for (const status of [501, 200])
-        socket.write(`HTTP/1.1 ${status} x\r\ncontent-length: 0\r\n\r\n`);
-    });
-  });
-}
-
-const TRIPPING_FAILURES = 5;
-
-/** A proxy in front of a host that answers everything with 502 after a few responses with 502. */
-export function startTrippingHost(hostPort: number): Promise<WeakHost> {
-  let failures = 0;
-  return listen((socket) => {
-    if (failures >= TRIPPING_FAILURES) {
-      socket.once('data', () =>
-        socket.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n'),
-      );
-      return;
-    }
-    const upstream = connect(hostPort, '127.0.0.1');
-    upstream.on('error', () => socket.destroy());
-    upstream.once('data', (bytes) => {
-      if (bytes.toString('latin1').startsWith('HTTP/1.1 502')) failures += 1;
-    });
-    socket.pipe(upstream).pipe(socket);
-  });
-}
-
 /** A host that rejects everything, but slowly. */
 export function startSluggishHost(delayMs: number): Promise<WeakHost> {
   const body = JSON.stringify({
@@ -102,25 +66,6 @@ export function startLeakingHost(token: string): Promise<WeakHost> {
       socket.end(`HTTP/1.1 401 Unauthorized\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
     });
   });
-}
-
-async function listen(onConnection: (socket: Socket) => void): Promise<WeakHost> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
-    onConnection(socket);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
 }
 
 interface NaiveRequest {

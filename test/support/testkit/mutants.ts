@@ -3,12 +3,14 @@ import { ANSWER_MUTANTS } from './mutants/answer-mutants.js';
 import { FAILURE_MUTANTS } from './mutants/failure-mutants.js';
 import { changeProvider, type Mutant } from './mutants/mutant.js';
 import { OPENING_MUTANTS } from './mutants/opening-mutants.js';
+import { RAW_MODE_MUTANTS } from './mutants/raw-mode-mutants.js';
 import { REQUEST_MUTANTS } from './mutants/request-mutants.js';
 
 export const MUTANTS: readonly Mutant[] = [
   ...OPENING_MUTANTS,
   ...REQUEST_MUTANTS,
   ...ANSWER_MUTANTS,
+  ...RAW_MODE_MUTANTS,
   ...FAILURE_MUTANTS,
 ];
 

@@ -8,6 +8,7 @@ import {
   REFERENCE_SECRET,
 } from '../../../core/testkit/index.js';
 import { type HostProcess, startHostProcess } from '../start-host.js';
+import { rawModeSuite } from './raw-mode-suite.js';
 import { SHIPPED } from './shipped-subjects.js';
 import { callThroughHost } from './through-host.js';
 
@@ -32,6 +33,7 @@ export function throughHostSuite(...kinds: readonly string[]): void {
 
     for (const subject of subjects) {
       adapterSuite(callThroughHost(subject, () => host));
+      rawModeSuite(subject, () => host);
 
       it(`delivers the configuration over ${subject.adapter.kind}`, async () => {
         const { adapter, start } = callThroughHost(subject, () => host);

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { callBridge } from '../bridge.js';
+import { formatJson, parseJson, parseNumber } from '../exact-json.js';
 import type { Action, Field } from '../manifest.js';
 import type { ModuleStatus, Problem } from '../types.js';
 import { ProblemBox } from '../ui/parts.js';
@@ -103,7 +104,7 @@ export function ActionForm({ module, action, input = {}, onClose, onDone }: Acti
       {result && (
         <div role="status">
           <h3>Result</h3>
-          <pre tabIndex={0}>{JSON.stringify(result.value, null, 2)}</pre>
+          <pre tabIndex={0}>{formatJson(result.value, 2)}</pre>
         </div>
       )}
     </form>
@@ -175,12 +176,13 @@ function createTexts(
   fields: readonly Field[] | null,
   input: Readonly<Record<string, unknown>>,
 ): Texts {
-  if (fields === null) return { '': Object.keys(input).length === 0 ? '' : JSON.stringify(input) };
+  if (fields === null) return { '': Object.keys(input).length === 0 ? '' : formatJson(input) };
   return Object.fromEntries(
     fields.flatMap(({ name, type }) => {
       const value = input[name];
-      if (value === undefined) return [];
-      return [[name, type === 'json' ? JSON.stringify(value) : String(value)]];
+      if (value === undefined || value === null) return [];
+      const isText = type !== 'json' && typeof value !== 'object';
+      return [[name, isText ? String(value) : formatJson(value)]];
     }),
   );
 }
@@ -195,7 +197,7 @@ function readInput(fields: readonly Field[] | null, texts: Texts): ReadInput {
     const text = texts[''] ?? '';
     if (text.trim() === '') return { ok: true, input: undefined };
     try {
-      return { ok: true, input: JSON.parse(text) };
+      return { ok: true, input: parseJson(text) };
     } catch {
       return { ok: false, field: 'input', reason: 'expected JSON' };
     }
@@ -218,22 +220,16 @@ function readValue({ type }: Field, text: string): unknown {
   if (type === 'boolean') return text === 'true';
   if (type === 'json') {
     try {
-      return JSON.parse(text);
+      return parseJson(text);
     } catch {
       throw new Error('expected JSON');
     }
   }
   if (type === 'integer') {
-    const value = Number(text);
-    if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(value))
-      throw new Error('expected a whole number');
-    return value;
+    if (!/^\s*-?\d+\s*$/.test(text)) throw new Error('expected a whole number');
+    return parseNumber(text);
   }
-  if (type === 'number') {
-    const value = Number(text);
-    if (text.trim() === '' || !Number.isFinite(value)) throw new Error('expected a number');
-    return value;
-  }
+  if (type === 'number') return parseNumber(text);
   return text;
 }
 

@@ -1,3 +1,5 @@
+import { formatJson, parseJson, parseNumber } from '../exact-json.js';
+
 export type ConfigType =
   | { readonly kind: 'bool' }
   | { readonly kind: 'int' | 'float'; readonly min?: number; readonly max?: number }
@@ -58,8 +60,10 @@ export function ConfigControl({ id, type, isSecret, text, onText }: ConfigContro
   }
 }
 
+const TYPE_TEXT = { bool: 'yes or no', string: 'text', json: 'JSON', enum: 'one of a list' };
+
 export function describeType(type: ConfigType): string {
-  if (type.kind !== 'int' && type.kind !== 'float') return type.kind;
+  if (type.kind !== 'int' && type.kind !== 'float') return TYPE_TEXT[type.kind];
   const { kind, min, max } = type;
   const name = kind === 'int' ? 'whole number' : 'number';
   if (min !== undefined && max !== undefined) return `${name} from ${min} to ${max}`;
@@ -69,7 +73,7 @@ export function describeType(type: ConfigType): string {
 
 export function toText(value: unknown, { kind }: ConfigType): string {
   if (value === null || value === undefined) return '';
-  return kind === 'json' ? JSON.stringify(value, null, 2) : String(value);
+  return kind === 'json' ? formatJson(value, 2) : String(value);
 }
 
 /** @throws Error that says what was expected. The host validates the value again. */
@@ -77,15 +81,13 @@ export function toValue(text: string, { kind }: ConfigType): unknown {
   if (kind === 'bool') return text === 'true';
   if (kind === 'json') {
     try {
-      return JSON.parse(text);
+      return parseJson(text);
     } catch {
       throw new Error('expected JSON');
     }
   }
   if (kind === 'int' || kind === 'float') {
-    const value = Number(text);
-    if (text.trim() === '' || !Number.isFinite(value)) throw new Error('expected a number');
-    return value;
+    return parseNumber(text);
   }
   return text;
 }

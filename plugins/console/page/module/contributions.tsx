@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { get } from '../api.js';
 import { callBridge, explainDenied } from '../bridge.js';
+import { formatJson } from '../exact-json.js';
 import { modules } from '../live.js';
 import type { Manifest, NamedManifest } from '../manifest.js';
 import type { ModuleStatus, Problem } from '../types.js';
@@ -39,7 +40,7 @@ export function Contributions({
   const [found, setFound] = useState<readonly Contribution[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [opened, setOpened] = useState<Contribution | null>(null);
-  const key = JSON.stringify(context);
+  const key = formatJson(context);
   useEffect(() => {
     if (permission === undefined) return;
     const abort = new AbortController();

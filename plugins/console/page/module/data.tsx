@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { callBridge, explainDenied } from '../bridge.js';
+import { formatJson } from '../exact-json.js';
 import type { Entity, Field, Manifest } from '../manifest.js';
 import { query, setQuery } from '../router.js';
 import type { ModuleStatus, Problem } from '../types.js';
@@ -207,5 +208,5 @@ export function formatValue(value: unknown, field?: Field): string {
     return Number.isNaN(time.getTime()) ? String(value) : time.toLocaleString();
   }
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'object' ? formatJson(value) : String(value);
 }

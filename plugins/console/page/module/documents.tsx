@@ -1,3 +1,4 @@
+import { formatJson } from '../exact-json.js';
 import { Card, Loading, ProblemBox, useResource } from '../ui/parts.js';
 import type { TabProps } from './tab-props.js';
 
@@ -7,12 +8,12 @@ export function ManifestTab({ module, manifest }: TabProps) {
       <p class="fine">
         Digest <code>{module.digest}</code>
       </p>
-      <pre tabIndex={0}>{JSON.stringify(manifest, null, 2)}</pre>
+      <pre tabIndex={0}>{formatJson(manifest, 2)}</pre>
     </Card>
   );
 }
 
-export function DescriptorTab({ module }: TabProps) {
+export function DescriptorTab({ module }: Pick<TabProps, 'module'>) {
   const path = `/descriptors?module=${encodeURIComponent(module.name ?? '')}`;
   const { data, problem, isLoading, reload } = useResource<{ file: string; text: string }>(path);
   return (

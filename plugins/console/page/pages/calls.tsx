@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { get } from '../api.js';
+import { formatJson } from '../exact-json.js';
 import { epoch, listenToCalls, modules } from '../live.js';
 import { pathTo, query, setQuery } from '../router.js';
 import type { CallRecord, Problem } from '../types.js';
@@ -198,7 +199,7 @@ function Captured({ title, value }: { title: string; value: unknown }) {
   return (
     <details>
       <summary>{title}</summary>
-      <pre>{typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</pre>
+      <pre>{typeof value === 'string' ? value : formatJson(value, 2)}</pre>
     </details>
   );
 }

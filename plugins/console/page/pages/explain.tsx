@@ -131,6 +131,8 @@ const OUTCOMES = { pass: 'allow', fail: 'deny', unknown: 'unknown' };
 
 function Decision({ explanation }: { explanation: Explanation }) {
   const { verdict, checks, actor, module, route, path, headers, limits } = explanation;
+  const isDenied = checks.some(({ outcome }) => outcome === 'fail');
+  const forwarded = isDenied ? null : path.forward_target;
   return (
     <>
       <Card title="Decision">
@@ -156,7 +158,7 @@ function Decision({ explanation }: { explanation: Explanation }) {
           </div>
           <div>
             <dt>Provider gets</dt>
-            <dd>{path.forward_target ? <code>{path.forward_target}</code> : 'nothing'}</dd>
+            <dd>{forwarded === null ? 'nothing' : <code>{forwarded}</code>}</dd>
           </div>
         </dl>
       </Card>

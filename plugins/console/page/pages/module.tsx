@@ -73,11 +73,17 @@ function Summary({ module, manifest }: { module: ModuleStatus; manifest: Manifes
   );
 }
 
+/** Its file can be shown, whatever is wrong with it. */
 function Unserved({ module }: { module: ModuleStatus }) {
   return (
-    <Empty title="This module serves nothing yet">
-      {module.reason ?? 'Its routes, data and actions appear here once its manifest has been read.'}
-    </Empty>
+    <>
+      <Empty title="This module serves nothing yet">
+        {module.state === 'waiting'
+          ? 'Its routes, data and actions appear here once its manifest has been read.'
+          : `Correct ${module.file}: the host follows as soon as the file is saved.`}
+      </Empty>
+      <DescriptorTab module={module} />
+    </>
   );
 }
 

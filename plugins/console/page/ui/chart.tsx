@@ -84,15 +84,18 @@ function LineChart({ title, lines, times, format, atLeast }: LineChartProps) {
 
 /** Calls and failures of the last 15 minutes: two charts, and their figures as a table. */
 export function RateCharts({ samples }: { samples: readonly Sample[] }) {
-  if (samples.length < 2)
+  const [first] = samples;
+  if (first === undefined)
     return (
       <Empty title="No figures yet">
-        The host counts calls every 10 seconds. The first figures appear within 20 seconds.
+        The host counts calls every 10 seconds. The first figures appear soon.
       </Empty>
     );
-  const times = samples.map(({ at }) => at);
-  const rates = samples.map(({ calls }) => calls / SAMPLE_SECONDS);
-  const shares = samples.map(({ calls, failed }) => (calls === 0 ? 0 : (100 * failed) / calls));
+  // A sample is about the 10 seconds before it, so the line begins there.
+  const points = [{ ...first, at: first.at - 1000 * SAMPLE_SECONDS }, ...samples];
+  const times = points.map(({ at }) => at);
+  const rates = points.map(({ calls }) => calls / SAMPLE_SECONDS);
+  const shares = points.map(({ calls, failed }) => (calls === 0 ? 0 : (100 * failed) / calls));
   return (
     <>
       <div class="grid">

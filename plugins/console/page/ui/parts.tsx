@@ -100,34 +100,24 @@ export function Loading({ label = 'Loading' }: { label?: string }) {
   );
 }
 
-const TONES: Readonly<Record<string, string>> = {
-  live: 'good',
-  closed: 'good',
-  open: 'bad',
-  half_open: 'warn',
-  waiting: 'warn',
-  rejected: 'bad',
-  failed: 'bad',
-  degraded: 'warn',
-  rolled_back: 'warn',
-  disabled: 'dim',
-  success: 'good',
-  succeeded: 'good',
-  allow: 'good',
-  allowed: 'good',
-  deny: 'bad',
-  denied: 'bad',
-  granted: 'good',
-  'not granted': 'warn',
-  'medium danger': 'warn',
-  'high danger': 'bad',
-  loaded: 'good',
-  up: 'good',
-  down: 'bad',
-};
+const GOOD = ['live', 'up', 'closed', 'ok', 'success', 'allow', 'granted', 'loaded'];
+const WARN = ['waiting', 'stale', 'rolled_back', 'half_open', 'not granted', 'pending restart'];
+const BAD = ['refused', 'faulted', 'failed', 'open', 'down', 'deny', 'high danger'];
 
-/** A state as a coloured word: never the colour alone. */
-export function State({ value, tone = TONES[value] ?? 'dim' }: { value: string; tone?: string }) {
+const TONES: ReadonlyMap<string, string> = new Map([
+  ...GOOD.map((state) => [state, 'good'] as const),
+  ...[...WARN, 'deprecated', 'medium danger'].map((state) => [state, 'warn'] as const),
+  ...BAD.map((state) => [state, 'bad'] as const),
+]);
+
+/** A state as a colored word: never the colour alone. */
+export function State({
+  value,
+  tone = TONES.get(value) ?? 'dim',
+}: {
+  value: string;
+  tone?: string;
+}) {
   return <span class={`state ${tone}`}>{value.replaceAll('_', ' ')}</span>;
 }
 

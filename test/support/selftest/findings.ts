@@ -1,0 +1,75 @@
+import { ATTACK_CORPUS } from '../../../core/selftest/attack-corpus.js';
+
+/** What once worked against the host, as far as a caller or provider can do it. */
+interface Finding {
+  readonly subject: string;
+  /** The cases that attack it. */
+  readonly cases: readonly string[];
+  /** The weakened host that fails these cases and no other of the table. */
+  readonly weakened: string;
+}
+
+const listClass = (name: string) =>
+  ATTACK_CORPUS.filter((attack) => attack.class === name).map(({ id }) => id);
+
+export const FINDINGS: readonly Finding[] = [
+  {
+    subject: 'requests that are pipelined without a pause, responses that are never read',
+    cases: ['neighbors-flood', 'neighbors-unread'],
+    weakened: 'reads without a bound',
+  },
+  {
+    subject: 'a request behind one with Upgrade, which was read as new',
+    cases: [
+      ...['smuggling-upgrade-same', 'smuggling-upgrade-next'],
+      ...['smuggling-upgrade-body', 'smuggling-upgrade-settings'],
+    ],
+    weakened: 'ignores Upgrade',
+  },
+  {
+    subject: 'one route that fails, which opened the circuit breaker of all routes',
+    cases: ['neighbors-breaker'],
+    weakened: 'has one circuit breaker for all routes',
+  },
+  {
+    subject: 'random tokens, which left no room for the introspection of others',
+    cases: ['neighbors-introspection-format', 'neighbors-introspection-repeat'],
+    weakened: 'asks the issuer about every token',
+  },
+  {
+    subject: 'a response of unknown length, which was complete whenever its connection closed',
+    cases: ['response-cut-unknown'],
+    weakened: 'takes a closed connection for the end of a response',
+  },
+  {
+    subject: 'a context of the console, which a response repeated 200 times',
+    cases: ['cross-module-repeated-context'],
+    weakened: 'repeats a context without a bound',
+  },
+  {
+    subject: 'an error, which took the place of the response to an earlier request',
+    cases: ['smuggling-connect-behind', 'smuggling-garbage-behind'],
+    weakened: 'answers errors first',
+  },
+  {
+    subject: 'metrics, which a page could read that rebinds its name to loopback',
+    cases: ['host-metrics'],
+    weakened: 'shows metrics under any name',
+  },
+  {
+    subject: 'explanations, which revealed the owners of guessed tokens without a limit',
+    cases: ['guard-explain-guess'],
+    weakened: 'explains without a limit',
+  },
+  { subject: 'RTSP, which was served', cases: ['guard-rtsp'], weakened: 'serves RTSP' },
+  {
+    subject: 'two members of one name in an action, of which the audit had one',
+    cases: ['cross-module-repeated', 'cross-module-repeated-deep'],
+    weakened: 'keeps the last of two members',
+  },
+  {
+    subject: 'invalid trace headers, which were forwarded',
+    cases: listClass('trace'),
+    weakened: 'forwards trace headers unchecked',
+  },
+];

@@ -1,0 +1,152 @@
+import { connect, type Socket } from 'node:net';
+import { listen, type WeakHost } from './weak-host.js';
+
+/** How a proxy weakens the host behind it. Texts are latin-1, one for each part that arrives. */
+interface Weakness {
+  /** Changes what a client sends. */
+  readonly changeRequest?: (text: string) => string;
+  /** Changes what the host responds. */
+  readonly changeResponse?: (text: string) => string;
+  /** Responds instead of the host, or before it; `null`: only the host responds. */
+  readonly respond?: (text: string) => Promise<string | null>;
+  /** Reads whatever both sides send. */
+  readonly isGreedy?: boolean;
+}
+
+/** Ports on loopback. */
+export interface Surroundings {
+  readonly host: number;
+  readonly provider: number;
+  readonly introspection: number;
+}
+
+const TRIPPING_FAILURES = 5;
+const REPEATED = /"a":1,"a":2|"b":1,"\\u0062":2/;
+const UPGRADE = /^(?:connection: upgrade|upgrade:|http2-settings:).*\r\n/gim;
+
+/** One weakness each. The first one has none: a proxy alone changes no result. */
+const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = {
+  'is not weakened': () => ({}),
+  'reads without a bound': () => ({ isGreedy: true }),
+  'ignores Upgrade': () => ({ changeRequest: (text) => text.replaceAll(UPGRADE, '') }),
+  'has one circuit breaker for all routes': createTripping,
+  'asks the issuer about every token': ({ introspection }) => ({
+    respond: async (text) => {
+      const isOpaque = /^authorization: bearer (?:random-|iss_)/im.test(text);
+      if (isOpaque) await exchange(introspection, 'GET /introspect HTTP/1.0\r\n\r\n');
+      return null;
+    },
+  }),
+  'takes a closed connection for the end of a response': ({ provider }) => ({
+    respond: async (text) => {
+      if (!text.includes('/answers/cut-unknown ')) return null;
+      await exchange(provider, 'GET /answers/cut-unknown HTTP/1.1\r\nhost: a\r\n\r\n');
+      return formatOk('{"data":{"ok":true}}');
+    },
+  }),
+  'repeats a context without a bound': () => ({
+    respond: async (text) =>
+      text.includes('"target":"selftest"') ? formatOk('{"data":[]}') : null,
+  }),
+  'answers errors first': () => ({
+    respond: async (text) =>
+      /CONNECT a:1|\0 garbage/.test(text) ? formatOk('').replace('200 OK', '501 No') : null,
+  }),
+  'shows metrics under any name': ({ host }) => ({
+    changeRequest: (text) =>
+      text.replace(/^(GET \/metrics .*\r\nhost: )evil\.test/, `$1127.0.0.1:${host}`),
+  }),
+  'explains without a limit': () => ({
+    changeResponse: (text) => text.replace(/^HTTP\/1\.1 429 .*/, 'HTTP/1.1 200 OK'),
+  }),
+  'serves RTSP': () => ({
+    respond: async (text) => (/^GET \S+ RTSP\/1\.0\r\n/.test(text) ? formatOk('{}') : null),
+  }),
+  'keeps the last of two members': () => ({
+    changeRequest: (text) => {
+      const [head = '', body = ''] = text.split('\r\n\r\n');
+      if (!REPEATED.test(body)) return text;
+      const kept = JSON.stringify(JSON.parse(body));
+      const length = `content-length: ${kept.length}`;
+      return `${head.replace(/content-length: \d+/, length)}\r\n\r\n${kept}`;
+    },
+  }),
+  'forwards trace headers unchecked': ({ provider }) => ({
+    respond: async (text) =>
+      /^tracestate: /im.test(text)
+        ? exchange(
+            provider,
+            text.replace('/modules/shop/http', '').replace('\r\n', '\r\nconnection: close\r\n'),
+          )
+        : null,
+  }),
+};
+
+export const WEAKENED_HOSTS: readonly string[] = Object.keys(WEAKNESSES);
+
+/** A proxy in front of a host, which weakens one thing. */
+export function startWeakenedHost(name: string, ports: Surroundings): Promise<WeakHost> {
+  const weakness = WEAKNESSES[name]?.(ports);
+  if (weakness === undefined) throw new Error(`no weakened host ${name}`);
+  return listen((client) => {
+    const host = connect(ports.host, '127.0.0.1');
+    host.on('error', () => client.destroy());
+    host.on('close', () => client.end());
+    client.on('close', () => host.destroy());
+    relay(client, host, weakness, weakness.changeRequest, weakness.respond);
+    relay(host, client, weakness, weakness.changeResponse);
+  });
+}
+
+/** Handles what arrives in turn, and no more of it than the other side takes. */
+function relay(
+  from: Socket,
+  to: Socket,
+  { isGreedy = false }: Weakness,
+  change: (text: string) => string = (text) => text,
+  respond: (text: string) => Promise<string | null> = async () => null,
+): void {
+  from.on('data', async (bytes) => {
+    if (!isGreedy) from.pause();
+    const text = bytes.toString('latin1');
+    const response = await respond(text);
+    if (response !== null) return void from.end(response, 'latin1');
+    const hasRoom = to.write(change(text), 'latin1');
+    if (hasRoom || isGreedy) from.resume();
+    else to.once('drain', () => from.resume());
+  });
+}
+
+/** Fails all calls of the module `fragile` after a few responses with 502. */
+function createTripping(): Weakness {
+  let failures = 0;
+  return {
+    respond: async (text) => {
+      if (!text.includes('/modules/fragile/')) return null;
+      failures += text.includes('/answers/') ? 1 : 0;
+      return failures > TRIPPING_FAILURES ? formatOk('').replace('200 OK', '502 No') : null;
+    },
+  };
+}
+
+function formatOk(body: string): string {
+  const head = [
+    'HTTP/1.1 200 OK',
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** Sends a request and reads until the connection is closed. */
+function exchange(port: number, request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = '';
+    const socket = connect(port, '127.0.0.1');
+    socket.on('data', (bytes) => {
+      received += bytes.toString('latin1');
+    });
+    socket.on('error', reject).on('close', () => resolve(received));
+    socket.write(request, 'latin1');
+  });
+}
