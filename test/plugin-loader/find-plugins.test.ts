@@ -2,7 +2,9 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findPlugins } from '../../core/plugin-loader/find-plugins.js';
+import { openPlugins } from '../../core/plugin-loader/open-plugins.js';
 import { readPlugins } from '../../core/plugin-loader/plugin-registry.js';
+import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 
 const MANIFEST = { version: '1.0.0', contract: 1, entry: './index.mjs' };
@@ -63,6 +65,19 @@ describe('plugin scan', () => {
     expect(last && 'error' in last ? last.error.message : '').to.include(
       "plugin 'p2000' and those after it are beyond the limit of 1000 plugins in a folder",
     );
+  });
+
+  it('logs what it rejects at start', async () => {
+    const { log, lines } = createRecordedLog();
+    const plugins = [aPackage('modgate-mqtt', createFolder())];
+    await openPlugins({ plugins, pluginIntegrity: 'off', pluginDigests: null }, '--plugins', log);
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.deep.include({ level: 'warn', message: 'plugin rejected' });
+    expect(lines[0]?.fields).to.include({
+      plugin: 'modgate-mqtt',
+      stage: 'find',
+      hint: 'npm install modgate-mqtt',
+    });
   });
 
   it('rejects a package that is not a plugin', async () => {
