@@ -10,6 +10,7 @@ const code = await runCli(process.argv.slice(2), {
     new Promise((resolve) => {
       process.stdout.write(text, () => resolve());
     }),
+  printError: (text) => process.stderr.write(text),
   exit: (code) => process.exit(code),
 });
 process.exit(code);

@@ -10,6 +10,8 @@ export interface CommandContext {
   readonly environment: NodeJS.ProcessEnv;
   /** Writes to stdout. Resolves when the text has been written, so that an exit cannot truncate it. */
   print(text: string): Promise<void>;
+  /** Writes to stderr. */
+  printError(text: string): void;
   /** Exits immediately, for cases that cannot wait until `run` returns. */
   exit(code: ExitCode): never;
 }
@@ -21,7 +23,7 @@ export interface CommandModule {
   /**
    * Runs with `command.args` and `command.opts()`. The process exits when it resolves, even if timers
    * or sockets are still active.
-   * @throws ConfigError for exit 2; any other error is exit 1.
+   * @throws ConfigError for exit 2, CommandError for exit 1; other errors are bugs.
    */
   run(command: Command, context: CommandContext): Promise<ExitCode>;
 }

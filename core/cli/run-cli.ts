@@ -1,26 +1,38 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../errors.js';
 import { readVersion } from '../version.js';
+import { CommandError } from './command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from './command-module.js';
 import { COMMANDS } from './commands.js';
+import { toPrintable } from './output/escape.js';
 
 /** Commander throws these after it has printed help or the version. */
 const PRINTED = new Set(['commander.helpDisplayed', 'commander.version']);
 
 /**
- * Runs `modgate` with the arguments after its name. Usage and configuration errors print one line on
- * stderr, `modgate: …`, and exit with 2. Throws only for bugs of modgate itself.
+ * Runs `modgate` with the arguments after its name. Errors print one line on stderr, `modgate: …`: those
+ * of usage and configuration exit with 2, failures of a command with 1. Throws only for bugs of modgate.
  */
 export async function runCli(args: readonly string[], context: CommandContext): Promise<ExitCode> {
   try {
     return await dispatch(args, context);
   } catch (error) {
-    if (!(error instanceof ConfigError || error instanceof CommanderError)) throw error;
-    const message =
-      error instanceof ConfigError ? error.message : describeUsageError(error.message);
-    process.stderr.write(`modgate: ${message}\n`);
-    return EXIT.usage;
+    const failure = describeFailure(error);
+    if (failure === null) throw error;
+    context.printError(`modgate: ${failure.message}\n`);
+    return failure.code;
   }
+}
+
+function describeFailure(error: unknown): { message: string; code: ExitCode } | null {
+  if (error instanceof CommandError) {
+    return { message: toPrintable(error.message), code: EXIT.failure };
+  }
+  if (error instanceof ConfigError) return { message: error.message, code: EXIT.usage };
+  if (error instanceof CommanderError) {
+    return { message: describeUsageError(error.message), code: EXIT.usage };
+  }
+  return null;
 }
 
 async function dispatch(args: readonly string[], context: CommandContext): Promise<ExitCode> {
@@ -35,7 +47,7 @@ async function dispatch(args: readonly string[], context: CommandContext): Promi
     });
   });
   if (args.length === 0) {
-    process.stderr.write(program.helpInformation());
+    context.printError(program.helpInformation());
     return EXIT.usage;
   }
   try {

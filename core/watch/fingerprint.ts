@@ -89,10 +89,13 @@ function statAll<File>(
   });
 }
 
+/** `stat` throws for a path that no file can have, instead of calling back. */
 function statPath(path: string, onStatus: (status: Stats | null) => void): void {
-  // No file has such a path, and `stat` throws for it instead of calling back.
-  if (path.includes('\0')) process.nextTick(onStatus, null);
-  else stat(path, (error, status) => onStatus(error === null ? status : null));
+  try {
+    stat(path, (error, status) => onStatus(error === null ? status : null));
+  } catch {
+    process.nextTick(onStatus, null);
+  }
 }
 
 export function isSame(one: Fingerprint, other: Fingerprint): boolean {

@@ -8,17 +8,12 @@ import {
   parseStructuredText,
   type TextFormat,
 } from '../../core/document/parse-document.js';
+import { cpuMsSince } from '../support/cpu-time.js';
 
 const ONE_MIB = 1024 * 1024;
 const LARGEST = { json: 4 * ONE_MIB, yaml: ONE_MIB } as const;
 /** CPU time for one text: less than 200 ms on an idle machine, more with shared caches. */
 const LONGEST_MS = 1000;
-
-/** CPU time, because other processes of a busy machine delay wall-clock time. */
-function cpuMsSince(start: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(start);
-  return (user + system) / 1000;
-}
 
 function violationsOf(text: string, format: TextFormat): readonly PlacedViolation[] {
   try {

@@ -26,6 +26,7 @@ import {
 } from 'superstruct';
 import type { AnyStruct } from '../../core/document/described.js';
 import { validateStruct } from '../../core/document/validate.js';
+import { cpuMsSince } from '../support/cpu-time.js';
 
 function messagesOf(value: unknown, struct: AnyStruct): string[] {
   return validateStruct(value, struct).violations.map(
@@ -211,9 +212,9 @@ describe('validateStruct', () => {
 
   it('stops at 100 violations of the largest mapping that a text can have', () => {
     const value = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, i]));
-    const startedAt = performance.now();
+    const startedAt = process.cpuUsage();
     expect(messagesOf(value, object({ a: string() }))).to.have.length(100);
-    expect(performance.now() - startedAt).to.be.lessThan(500);
+    expect(cpuMsSince(startedAt)).to.be.lessThan(500);
   });
 
   describe('returns what the struct accepts', () => {

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { RawConnection } from '../../core/selftest/raw-http.js';
+import { type Finished, runProcess } from '../support/cli/run-modgate.js';
 import { call } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { describeWideModule } from '../support/http/modules.js';
-import { type Finished, runModgate } from '../support/http/run-modgate.js';
 import {
   type HostProcess,
   type ModgateProcess,
@@ -142,7 +142,7 @@ describe('running modgate', () => {
     subject: RegExp,
     env?: Record<string, string>,
   ): Promise<Finished> => {
-    const finished = await runModgate(args, env);
+    const finished = await runProcess(args, env);
     const said = finished.stderr + finished.stdout;
     expect(finished.code, said).to.equal(2);
     expect(said).to.match(subject);
@@ -262,10 +262,10 @@ describe('running modgate', () => {
   });
 
   it('prints the usage for --help and exits 0', async () => {
-    const whole = await runModgate(['--help']);
+    const whole = await runProcess(['--help']);
     expect(whole.code).to.equal(0);
     expect(whole.stdout).to.include('serve');
-    const serve = await runModgate(['serve', '--help']);
+    const serve = await runProcess(['serve', '--help']);
     expect(serve.code).to.equal(0);
     for (const flag of ['modules', 'state', 'host', 'port', 'env', 'tokens', 'config']) {
       expect(serve.stdout).to.include(`--${flag}`);
@@ -274,7 +274,7 @@ describe('running modgate', () => {
 
   it('prints the version of the package for --version and exits 0', async () => {
     const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string };
-    const finished = await runModgate(['--version']);
+    const finished = await runProcess(['--version']);
     expect(finished.code).to.equal(0);
     expect(finished.stdout.trim()).to.include(version);
   });

@@ -14,7 +14,7 @@ const MIB = 1_048_576;
 const ITEMS = '/modules/wide/http/items';
 const ALICE = 'dev-service:alice:wide.use';
 const BOB = 'dev-service:bob:wide.use';
-const MANY_ROUTES = Array.from({ length: 100 }, (_, index) => ({
+const MANY_ROUTES = Array.from({ length: 1000 }, (_, index) => ({
   method: 'GET',
   path: `/route/${index}`,
   capability: 'large.read',
@@ -122,13 +122,13 @@ describe('memory budget', () => {
   });
 
   it('rejects calls of everyone beyond the budget of the host, and host routes with 503', async () => {
-    // Leaves less than 4 KiB.
-    answerBytes(8 * MIB - 1024);
+    // Leaves less than 32 KiB: more than a response of /metrics, less than one of /manifests.
+    answerBytes(8 * MIB - 8192);
     for (const actor of ['a', 'b', 'c', 'd']) await leaveUnread(`dev-service:${actor}:wide.use`);
     const before = await rejected('memory');
     expectOverload(await call(setup.host, { target: ITEMS, as: BOB }), 'memory-budget');
     expect(await rejected('memory')).to.equal(before + 1);
-    const posted = { method: 'POST', target: ITEMS, headers: [JSON_TYPE], body: body(8192) };
+    const posted = { method: 'POST', target: ITEMS, headers: [JSON_TYPE], body: body(65_536) };
     expectOverload(await call(setup.host, { ...posted, as: BOB }), 'memory-budget');
     const manifests = await call(setup.host, { target: '/manifests' });
     const problem = expectProblem(manifests, 503);

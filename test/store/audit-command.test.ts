@@ -2,33 +2,19 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { Command } from 'commander';
-import type { ExitCode } from '../../core/cli/command-module.js';
-import { define, run } from '../../core/cli/commands/audit.js';
 import type { AuditRow } from '../../core/store/store.js';
+import { runHere } from '../support/cli/run-here.js';
 import { BACKENDS, type Backend } from './backend.js';
 import { DRAFT, write } from './drafts.js';
 
 interface Ran {
-  readonly code: ExitCode;
+  readonly code: number | null;
   readonly text: string;
 }
 
-async function audit(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Ran> {
-  let text = '';
-  const command = new Command('audit').exitOverride();
-  define(command);
-  command.parse(args, { from: 'user' });
-  const code = await run(command, {
-    environment,
-    print: async (part) => {
-      text += part;
-    },
-    exit: () => {
-      throw new Error('not expected to exit');
-    },
-  });
-  return { code, text };
+async function audit(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+  const { code, stdout, stderr } = await runHere(['audit', ...args], env);
+  return { code, text: stdout + stderr };
 }
 
 for (const { name, create, require } of BACKENDS) {
@@ -160,12 +146,9 @@ describe('modgate audit', () => {
   });
 });
 
-/** The message of the ConfigError, which ends `modgate` with 2. */
+/** What `modgate` prints before it exits with 2. */
 async function fail(args: readonly string[]): Promise<string> {
-  const error = await audit(args).then(
-    () => null,
-    (reason: unknown) => reason as Error,
-  );
-  expect(error).to.be.an('error').with.property('name', 'ConfigError');
-  return error?.message ?? '';
+  const { code, text } = await audit(args);
+  expect(code, text).to.equal(2);
+  return text.replace(/^modgate: (.*)\n$/s, '$1');
 }

@@ -77,6 +77,7 @@ async function readArguments(args: readonly string[]) {
   const context = {
     environment: TEST_ENVIRONMENT,
     print: async () => {},
+    printError: () => {},
     exit: () => {
       throw new Error('a host in the process of the test cannot exit');
     },

@@ -4,6 +4,7 @@ import type { AuditFilter } from '../../store/audit-log.js';
 import { type AuditReader, openAuditReader } from '../../store/audit-reader.js';
 import type { AuditRow } from '../../store/audit-row.js';
 import { StoreUnavailable } from '../../store/store-unavailable.js';
+import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { addSettings, readSettings } from '../setting-options.js';
@@ -42,9 +43,8 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
       ? await verify(reader, options, context)
       : await print(reader, filter, options, context);
   } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    process.stderr.write(`modgate: ${error.message}\n`);
-    return EXIT.failure;
+    if (error instanceof StoreUnavailable) throw new CommandError(error.message);
+    throw error;
   } finally {
     await reader.close();
   }

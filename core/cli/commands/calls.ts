@@ -7,7 +7,6 @@ import { callList } from '../client/call-list.js';
 import { createHostClient, type HostClient } from '../client/host-client.js';
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
 import { parseHostResponse, requestJson, requestText } from '../client/host-response.js';
-import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { parseDuration } from '../output/duration.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
@@ -41,21 +40,19 @@ export function define(command: Command): void {
 }
 
 /** Prints the last calls of a running host, newest first, or follows new ones. */
-export function run(command: Command, context: CommandContext): Promise<ExitCode> {
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const client = createHostClient(readHostAddress(command, context));
   const options = command.opts<CallsOptions>();
   const filters = readFilters(options);
   const sinceOf = readSince(options);
-  return reportFailure(async () => {
-    if (options.follow) return follow(client, filters, sinceOf, command, context);
-    const query = new URLSearchParams(filters);
-    const since = sinceOf(client);
-    if (since !== null) query.set('since', since);
-    const text = await requestText(client, `/calls?${query}`);
-    const { calls } = parseHostResponse(client, text, callList);
-    await context.print(wantsJson(command) ? `${text}\n` : formatCalls(calls));
-    return EXIT.ok;
-  });
+  if (options.follow) return follow(client, filters, sinceOf, command, context);
+  const query = new URLSearchParams(filters);
+  const since = sinceOf(client);
+  if (since !== null) query.set('since', since);
+  const text = await requestText(client, `/calls?${query}`);
+  const { calls } = parseHostResponse(client, text, callList);
+  await context.print(wantsJson(command) ? `${text}\n` : formatCalls(calls));
+  return EXIT.ok;
 }
 
 async function follow(

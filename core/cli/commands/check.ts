@@ -20,7 +20,6 @@ import {
   readAuthority,
   readToken,
 } from '../client/host-options.js';
-import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addSettings, choiceOption, readSettings } from '../setting-options.js';
 
@@ -64,16 +63,14 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const format = readFormat(options);
   const client = readClient(options, format, command, context);
   const report = await check(command, context);
-  return reportFailure(async () => {
-    let against: BlastRadius | null = null;
-    try {
-      if (client !== null) against = await findBlastRadius(report, client);
-    } finally {
-      // Printed even if the host is unreachable.
-      await context.print(formatReport(report, against, format));
-    }
-    return summarize(report).errors === 0 ? EXIT.ok : EXIT.failure;
-  });
+  let against: BlastRadius | null = null;
+  try {
+    if (client !== null) against = await findBlastRadius(report, client);
+  } finally {
+    // Printed even if the host is unreachable.
+    await context.print(formatReport(report, against, format));
+  }
+  return summarize(report).errors === 0 ? EXIT.ok : EXIT.failure;
 }
 
 async function check(command: Command, context: CommandContext): Promise<CheckReport> {

@@ -1,7 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
-import { CommandError, reportFailure } from '../command-error.js';
+import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addDocumentOptions, readDocument } from '../openapi/read-document.js';
 import { readClientModel } from '../typescript/client-model.js';
@@ -26,19 +27,17 @@ export function define(command: Command): void {
 }
 
 /** Writes a typed client of modules. */
-export function run(command: Command, context: CommandContext): Promise<ExitCode> {
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const { out, check } = command.opts<ClientOptions>();
   if (!/\.[cm]?ts$/.test(out)) throw new ConfigError('--out must be a TypeScript file: FILE.ts');
-  return reportFailure(async () => {
-    const document: unknown = JSON.parse(await readDocument(command, context));
-    const model = readClientModel(document);
-    const text = generateClient(model);
-    if (check === true) return compare(out, text, context);
-    await write(out, text);
-    const functions = model.modules.flatMap((module) => module.functions).length;
-    await context.print(`wrote ${out}: ${model.modules.length} modules, ${functions} functions\n`);
-    return EXIT.ok;
-  });
+  const document: unknown = JSON.parse(await readDocument(command, context));
+  const model = readClientModel(document);
+  const text = generateClient(model);
+  if (check === true) return compare(out, text, context);
+  await write(out, text);
+  const functions = model.modules.flatMap((module) => module.functions).length;
+  await context.print(`wrote ${out}: ${model.modules.length} modules, ${functions} functions\n`);
+  return EXIT.ok;
 }
 
 async function compare(file: string, text: string, { print }: CommandContext): Promise<ExitCode> {
@@ -51,6 +50,7 @@ async function compare(file: string, text: string, { print }: CommandContext): P
 
 async function write(file: string, text: string): Promise<void> {
   try {
+    await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   } catch (error) {
     throw new CommandError(`${file} cannot be written`, { cause: error });

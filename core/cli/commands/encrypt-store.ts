@@ -4,6 +4,7 @@ import { createLog } from '../../log/logger.js';
 import { encryptClearValues } from '../../store/encrypt-store.js';
 import { parseStoreKeys, STORE_KEY_VARIABLE } from '../../store/encryption-keys.js';
 import { StoreUnavailable } from '../../store/store-unavailable.js';
+import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
 
@@ -22,7 +23,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const { config } = await readSettings(['state', 'store'], command, context);
   const keys = parseStoreKeys(context.environment[STORE_KEY_VARIABLE]);
   if (keys === null) throw new ConfigError(`set ${STORE_KEY_VARIABLE} to the key of the store`);
-  const write = (line: string) => void process.stderr.write(line);
+  const write = (line: string) => void context.printError(line);
   const log = createLog('warn', { write, close: async () => {} });
   try {
     const count = await encryptClearValues(config.store, config.state, keys, log);
@@ -30,8 +31,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     await context.print(wantsJson(command) ? json : `encrypted values: ${count}\n`);
     return EXIT.ok;
   } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    process.stderr.write(`modgate: ${error.message}\n`);
-    return EXIT.failure;
+    if (error instanceof StoreUnavailable) throw new CommandError(error.message);
+    throw error;
   }
 }

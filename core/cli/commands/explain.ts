@@ -9,7 +9,6 @@ import { explainedCalls } from '../client/call-list.js';
 import { createHostClient } from '../client/host-client.js';
 import { addHostOptions, assertTokenText, readHostAddress } from '../client/host-options.js';
 import { parseHostResponse, requestText } from '../client/host-response.js';
-import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { explainFromFiles } from '../explain/explain-from-files.js';
 import { formatExplanation } from '../explain/format-explanation.js';
@@ -57,7 +56,7 @@ export function define(command: Command): void {
 }
 
 /** Prints how a host would handle a request, without sending it. */
-export function run(command: Command, context: CommandContext): Promise<ExitCode> {
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const { requestId } = command.opts<ExplainOptions>();
   if (requestId !== undefined) return explainCalls(requestId, command, context);
   const target = readTarget(command);
@@ -68,18 +67,16 @@ export function run(command: Command, context: CommandContext): Promise<ExitCode
     );
   }
   const asJson = wantsJson(command);
-  return reportFailure(async () => {
-    const { text, explanation } =
-      modules === undefined
-        ? await requestExplanation(target, command, context)
-        : await readFiles(target, command, context);
-    await context.print(asJson ? `${text}\n` : formatExplanation(explanation));
-    return EXIT.ok;
-  });
+  const { text, explanation } =
+    modules === undefined
+      ? await requestExplanation(target, command, context)
+      : await readFiles(target, command, context);
+  await context.print(asJson ? `${text}\n` : formatExplanation(explanation));
+  return EXIT.ok;
 }
 
 /** Prints why recorded calls got their answer. */
-function explainCalls(
+async function explainCalls(
   requestId: string,
   command: Command,
   context: CommandContext,
@@ -89,13 +86,11 @@ function explainCalls(
     throw new ConfigError('--request-id cannot be used with a method, a path, --as or --modules');
   }
   const client = createHostClient(readHostAddress(command, context));
-  return reportFailure(async () => {
-    const target = `/explain?request_id=${encodeURIComponent(requestId)}`;
-    const text = await requestText(client, target);
-    const { calls } = parseHostResponse(client, text, explainedCalls);
-    await context.print(wantsJson(command) ? `${text}\n` : formatCallDetails(calls));
-    return EXIT.ok;
-  });
+  const target = `/explain?request_id=${encodeURIComponent(requestId)}`;
+  const text = await requestText(client, target);
+  const { calls } = parseHostResponse(client, text, explainedCalls);
+  await context.print(wantsJson(command) ? `${text}\n` : formatCallDetails(calls));
+  return EXIT.ok;
 }
 
 function readTarget(command: Command): ExplainTarget {

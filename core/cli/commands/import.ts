@@ -3,7 +3,6 @@ import { SETTINGS } from '../../config/settings.js';
 import { MODULE_NAME } from '../../descriptor/identifiers.js';
 import { ConfigError } from '../../errors.js';
 import { parseHostUrl } from '../client/host-options.js';
-import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { compareManifests, type ManifestChange } from '../import/compare-manifests.js';
 import { convertDocument, listServerPaths, wantsBearer } from '../import/convert-document.js';
@@ -47,15 +46,13 @@ export function define(command: Command): void {
 /** Imports the description of a service as a module. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = readOptions(command);
-  return reportFailure(async () => {
-    const report = await importDocument(command.args[1] ?? '', options);
-    await context.print(
-      wantsJson(command) ? `${JSON.stringify(report, null, 2)}\n` : formatImport(report),
-    );
-    const { changes } = report;
-    const isNoticed = changes === null || changes.some(({ affectsClients }) => affectsClients);
-    return options.check === true && isNoticed ? EXIT.failure : EXIT.ok;
-  });
+  const report = await importDocument(command.args[1] ?? '', options);
+  await context.print(
+    wantsJson(command) ? `${JSON.stringify(report, null, 2)}\n` : formatImport(report),
+  );
+  const { changes } = report;
+  const isNoticed = changes === null || changes.some(({ affectsClients }) => affectsClients);
+  return options.check === true && isNoticed ? EXIT.failure : EXIT.ok;
 }
 
 function readOptions(command: Command): ImportOptions & { readonly out: string } {

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addDocumentOptions, readDocument } from '../openapi/read-document.js';
 
@@ -17,9 +16,7 @@ export function define(command: Command): void {
 }
 
 /** Prints the OpenAPI document of a host or of files. */
-export function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  return reportFailure(async () => {
-    await context.print(`${await readDocument(command, context)}\n`);
-    return EXIT.ok;
-  });
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  await context.print(`${await readDocument(command, context)}\n`);
+  return EXIT.ok;
 }

@@ -5,7 +5,6 @@ import { createHostClient } from '../client/host-client.js';
 import { addTokenOption, parseHostUrl, readToken } from '../client/host-options.js';
 import { parseHostResponse, requestText } from '../client/host-response.js';
 import { PLUGINS_PATH, type PluginListEntry, pluginList } from '../client/plugin-list.js';
-import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { digestPlugins } from '../plugins/digest-plugins.js';
 import { formatPlugins } from '../plugins/format-plugins.js';
@@ -53,15 +52,13 @@ async function digest(
   return EXIT.ok;
 }
 
-function list(command: Command, context: CommandContext): Promise<ExitCode> {
-  return reportFailure(async () => {
-    const plugins = await readList(command, context);
-    const text = wantsJson(command) ? `${JSON.stringify({ plugins })}\n` : formatPlugins(plugins);
-    await context.print(text);
-    const isBad = plugins.some(({ state }) => state === 'refused' || state === 'faulted');
-    const { check = false } = command.opts<{ check?: boolean }>();
-    return check && isBad ? EXIT.failure : EXIT.ok;
-  });
+async function list(command: Command, context: CommandContext): Promise<ExitCode> {
+  const plugins = await readList(command, context);
+  const text = wantsJson(command) ? `${JSON.stringify({ plugins })}\n` : formatPlugins(plugins);
+  await context.print(text);
+  const isBad = plugins.some(({ state }) => state === 'refused' || state === 'faulted');
+  const { check = false } = command.opts<{ check?: boolean }>();
+  return check && isBad ? EXIT.failure : EXIT.ok;
 }
 
 async function readList(

@@ -7,7 +7,6 @@ import { startOwnHost } from '../../selftest/own-host.js';
 import { type AttackResult, runAttacks } from '../../selftest/run-attacks.js';
 import type { Scene } from '../../selftest/scene.js';
 import { addTokenOption, parseHostUrl, readToken } from '../client/host-options.js';
-import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable } from '../output/table.js';
@@ -40,23 +39,21 @@ export function define(command: Command): void {
 }
 
 /** Runs the attacks that `SECURITY.md` lists and prints the results. */
-export function run(command: Command, context: CommandContext): Promise<ExitCode> {
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const { class: names } = command.opts<{ class?: string }>();
   const attacks = ATTACK_CORPUS.filter((attack) => parseClasses(names).has(attack.class));
   const given = readScene(command, context);
-  return reportFailure(async () => {
-    const own = given === null ? await startOwnHost() : null;
-    try {
-      const scene = given ?? own?.scene;
-      if (scene === undefined) throw new Error('no host to attack');
-      const results = await runAttacks(attacks, scene);
-      const { verbose = false } = command.opts<{ verbose?: boolean }>();
-      await context.print(wantsJson(command) ? formatJson(results) : formatText(results, verbose));
-      return results.some(({ verdict }) => verdict === 'failed') ? EXIT.failure : EXIT.ok;
-    } finally {
-      await own?.close();
-    }
-  });
+  const own = given === null ? await startOwnHost() : null;
+  try {
+    const scene = given ?? own?.scene;
+    if (scene === undefined) throw new Error('no host to attack');
+    const results = await runAttacks(attacks, scene);
+    const { verbose = false } = command.opts<{ verbose?: boolean }>();
+    await context.print(wantsJson(command) ? formatJson(results) : formatText(results, verbose));
+    return results.some(({ verdict }) => verdict === 'failed') ? EXIT.failure : EXIT.ok;
+  } finally {
+    await own?.close();
+  }
 }
 
 function parseClasses(names: string | undefined): ReadonlySet<string> {

@@ -4,7 +4,6 @@ import { ConfigError } from '../../errors.js';
 import { createHostClient } from '../client/host-client.js';
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
 import { parseHostResponse, removeResource, requestText } from '../client/host-response.js';
-import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable, type TableColumn } from '../output/table.js';
@@ -50,7 +49,7 @@ export function define(command: Command): void {
 }
 
 /** Lists the sessions of the console of a running host, or ends some. */
-export function run(command: Command, context: CommandContext): Promise<ExitCode> {
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [action, ...ids] = command.args;
   if (action !== undefined && action !== 'end') {
     throw new ConfigError("the action must be 'end', or absent to list the sessions");
@@ -58,18 +57,16 @@ export function run(command: Command, context: CommandContext): Promise<ExitCode
   if (action === 'end' && ids.length === 0) throw new ConfigError("'end' requires an id");
   if (!ids.every((id) => SESSION_ID.test(id))) throw new ConfigError('an id is not of a session');
   const client = createHostClient(readHostAddress(command, context));
-  return reportFailure(async () => {
-    for (const id of ids) {
-      await removeResource(client, `${PATH}/${id}`);
-      await context.print(`ended ${id}\n`);
-    }
-    if (action === 'end') return EXIT.ok;
-    const text = await requestText(client, PATH);
-    const { sessions } = parseHostResponse(client, text, sessionList);
-    const rows = formatTable(COLUMNS, sessions.map(formatRow));
-    await context.print(wantsJson(command) ? `${text}\n` : `${rows.join('\n')}\n`);
-    return EXIT.ok;
-  });
+  for (const id of ids) {
+    await removeResource(client, `${PATH}/${id}`);
+    await context.print(`ended ${id}\n`);
+  }
+  if (action === 'end') return EXIT.ok;
+  const text = await requestText(client, PATH);
+  const { sessions } = parseHostResponse(client, text, sessionList);
+  const rows = formatTable(COLUMNS, sessions.map(formatRow));
+  await context.print(wantsJson(command) ? `${text}\n` : `${rows.join('\n')}\n`);
+  return EXIT.ok;
 }
 
 function formatRow({ id, actor, created_at, used_at, expires_at }: ListedSession): string[] {

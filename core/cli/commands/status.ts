@@ -8,7 +8,6 @@ import {
   type ModuleList,
   moduleList,
 } from '../client/module-list.js';
-import { reportFailure } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { formatAge } from '../output/duration.js';
 import { toPrintable } from '../output/escape.js';
@@ -22,17 +21,15 @@ export function define(command: Command): void {
 }
 
 /** Prints the state of each descriptor in a running host. Exits with 0 for every state. */
-export function run(command: Command, context: CommandContext): Promise<ExitCode> {
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const client = createHostClient(readHostAddress(command, context));
-  return reportFailure(async () => {
-    const text = await requestText(client, MODULES_PATH);
-    const list = parseHostResponse(client, text, moduleList);
-    const { modulesOnly = false } = command.opts<{ modulesOnly?: boolean }>();
-    const hostNow = Date.now() + client.clockSkewMs;
-    const table = () => formatStatus(list, hostNow, modulesOnly);
-    await context.print(wantsJson(command) ? `${text}\n` : table());
-    return EXIT.ok;
-  });
+  const text = await requestText(client, MODULES_PATH);
+  const list = parseHostResponse(client, text, moduleList);
+  const { modulesOnly = false } = command.opts<{ modulesOnly?: boolean }>();
+  const hostNow = Date.now() + client.clockSkewMs;
+  const table = () => formatStatus(list, hostNow, modulesOnly);
+  await context.print(wantsJson(command) ? `${text}\n` : table());
+  return EXIT.ok;
 }
 
 const COLUMNS: readonly TableColumn[] = [

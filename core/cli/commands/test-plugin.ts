@@ -6,7 +6,7 @@ import { type PluginManifest, readPluginManifest } from '../../plugin-loader/plu
 import { ADAPTER_CLAUSES } from '../../testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../../testkit/clauses/authentication.js';
 import { SURFACE_CLAUSES } from '../../testkit/clauses/surfaces.js';
-import { CommandError, reportFailure } from '../command-error.js';
+import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
 import { findPluginFolder } from '../test-plugin/find-plugin-folder.js';
@@ -43,26 +43,24 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const [argument = ''] = command.args;
   const only = readOnly(command.opts<TestPluginOptions>().only);
   const folder = await findPluginFolder(argument);
-  return reportFailure(async () => {
-    const { plugin, exports } = await loadPlugin(folder);
-    const subjects = await readSubjects(plugin.entryPath);
-    const isJson = wantsJson(command);
-    // Not awaited: stdout keeps the order.
-    const write = (text: string) => void (isJson ? null : context.print(text));
-    const { name, version } = plugin;
-    write(`plugin '${name}' ${version}\n`);
-    const scores = await testSubjects(exports, subjects, {
-      only,
-      onSubject: (subject) => write(`\n${subject}\n`),
-      onResult: (result) => write(formatClause(result)),
-    });
-    await context.print(
-      isJson
-        ? formatScorecardJson({ plugin: { name, version, folder }, subjects: scores })
-        : formatReasons(scores) + formatSummary(scores),
-    );
-    return summarizeScores(scores).failed === 0 ? EXIT.ok : EXIT.failure;
+  const { plugin, exports } = await loadPlugin(folder);
+  const subjects = await readSubjects(plugin.entryPath);
+  const isJson = wantsJson(command);
+  // Not awaited: stdout keeps the order.
+  const write = (text: string) => void (isJson ? null : context.print(text));
+  const { name, version } = plugin;
+  write(`plugin '${name}' ${version}\n`);
+  const scores = await testSubjects(exports, subjects, {
+    only,
+    onSubject: (subject) => write(`\n${subject}\n`),
+    onResult: (result) => write(formatClause(result)),
   });
+  await context.print(
+    isJson
+      ? formatScorecardJson({ plugin: { name, version, folder }, subjects: scores })
+      : formatReasons(scores) + formatSummary(scores),
+  );
+  return summarizeScores(scores).failed === 0 ? EXIT.ok : EXIT.failure;
 }
 
 /** @throws CommandError for a plugin that a host would reject. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ACTOR_ID, SCOPE } from '../../auth/actor-syntax.js';
 import { ACTOR_KINDS, type ActorKind } from '../../contract/index.js';
 import { ConfigError } from '../../errors.js';
-import { reportFailure } from '../command-error.js';
+import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import {
   addJsonOption,
@@ -72,7 +72,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const options = command.opts<TokenOptions>();
   const { tokens: file, tokenHeader } = config;
   const action = { file, subject, options, tokenHeader, isJson: wantsJson(command) };
-  return reportFailure(() => ACTIONS[name as keyof typeof ACTIONS](action, context));
+  return ACTIONS[name as keyof typeof ACTIONS](action, context);
 }
 
 function collect(scope: string, before: readonly string[]): string[] {
@@ -98,14 +98,14 @@ async function create(
   };
   await editTokenFile(file, (text) => text.add(entry));
   const validity = expiry === undefined ? 'without expiry' : `until ${expiry}`;
-  process.stderr.write(`modgate: valid ${validity}; store it now, it is not shown again\n`);
+  context.printError(`modgate: valid ${validity}; store it now, it is not shown again\n`);
   if (options.headerKey === undefined) {
     await context.print(`${isJson ? JSON.stringify({ token, ...entry }) : token}\n`);
     return EXIT.ok;
   }
   const header = tokenHeader ?? DEFAULT_HEADER;
   if (tokenHeader === null) {
-    process.stderr.write(`modgate: start the host with --token-header ${header}\n`);
+    context.printError(`modgate: start the host with --token-header ${header}\n`);
   }
   await context.print(
     `${isJson ? JSON.stringify({ token, header, ...entry }) : `${header}: ${token}`}\n`,
@@ -133,10 +133,7 @@ async function revoke(action: Action, context: CommandContext): Promise<ExitCode
     revoked = select(text.entries, subject, options.all === true);
     return revoked.length === 0 ? null : text.remove(new Set(revoked.map(({ sha256 }) => sha256)));
   });
-  if (revoked.length === 0) {
-    process.stderr.write('modgate: no token has this ID or digest\n');
-    return EXIT.failure;
-  }
+  if (revoked.length === 0) throw new CommandError('no token has this ID or digest');
   const lines = revoked.map(
     ({ id, sha256 }) => `revoked ${id} (${sha256.slice(0, SHORT_DIGEST)})\n`,
   );

@@ -5,7 +5,7 @@ import { createHostClient, type HostClient, HostUnreachable } from '../client/ho
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
 import { requestJson } from '../client/host-response.js';
 import { MODULES_PATH, moduleList } from '../client/module-list.js';
-import { reportFailure } from '../command-error.js';
+import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { parseDuration } from '../output/duration.js';
 import { toPrintable } from '../output/escape.js';
@@ -33,15 +33,13 @@ export function define(command: Command): void {
 }
 
 /** Polls the host until it serves the module or digest. */
-export function run(command: Command, context: CommandContext): Promise<ExitCode> {
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const subject = parseSubject(command.args[0] ?? '');
   const { timeout = DEFAULT_TIMEOUT } = command.opts<{ timeout?: string }>();
   const timeoutMs = parseDuration(timeout, '--timeout');
   const client = createHostClient(readHostAddress(command, context));
-  return reportFailure(async () => {
-    const end = await waitFor(subject, timeoutMs, client);
-    return report(end, subject, timeoutMs, wantsJson(command), context);
-  });
+  const end = await waitFor(subject, timeoutMs, client);
+  return report(end, subject, timeoutMs, wantsJson(command), context);
 }
 
 function parseSubject(text: string): WaitSubject {
@@ -94,7 +92,7 @@ async function report(
   } else if (isGood) {
     await context.print(`${toPrintable(text)}\n`);
   } else {
-    process.stderr.write(`modgate: ${toPrintable(text)}\n`);
+    throw new CommandError(text);
   }
   return isGood ? EXIT.ok : EXIT.failure;
 }

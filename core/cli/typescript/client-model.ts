@@ -16,6 +16,8 @@ export interface ClientModule {
   /** The member of the client. */
   readonly member: string;
   readonly typeName: string;
+  /** The type of the errors that most of its functions have. */
+  readonly errorName: string;
   readonly functions: readonly ClientFunction[];
 }
 
@@ -89,7 +91,8 @@ interface Draft extends ClientModule {
 function createDraft(name: string, members: UniqueNames, types: UniqueNames): Draft {
   const member = members.add(toIdentifier(name));
   const typeName = types.add(`${toTypeName(member)}Client`);
-  return { name, member, typeName, functions: [], names: new UniqueNames(), types };
+  const errorName = types.add(`${toTypeName(member)}Error`);
+  return { name, member, typeName, errorName, functions: [], names: new UniqueNames(), types };
 }
 
 interface Source {

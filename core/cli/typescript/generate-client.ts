@@ -2,15 +2,17 @@ import type { JsonObject } from '../json-value.js';
 import type { ClientFunction, ClientModel, ClientModule } from './client-model.js';
 import { formatComment } from './comment.js';
 import { findPaging, type Paging } from './find-paging.js';
-import { toKey } from './names.js';
+import { toKey, UniqueNames } from './names.js';
 import { RUNTIME_CODE, RUNTIME_PAGES, RUNTIME_TYPES } from './runtime.js';
-import { describeSchema, type NameReference, typeOfSchema } from './schema-type.js';
+import { describeSchema, type TypeNames, typeOfSchema } from './schema-type.js';
 import { SchemaTypes } from './schema-types.js';
 
 /** The TypeScript file: a header with the digest of the modules, an empty line, and the code. */
 export function generateClient(model: ClientModel): string {
   const types = new SchemaTypes(model);
-  const modules = model.modules.map((module) => writeModule(module, model.schemas, types.nameOf));
+  const modules = model.modules.map((module) => {
+    return writeModule(module, model.schemas, types.of(module));
+  });
   const hasPages = modules.some(({ hasPages }) => hasPages);
   const sections = [
     RUNTIME_TYPES,
@@ -48,15 +50,12 @@ interface WrittenModule {
   readonly hasPages: boolean;
 }
 
-function writeModule(
-  module: ClientModule,
-  schemas: JsonObject,
-  nameOf: NameReference,
-): WrittenModule {
+function writeModule(module: ClientModule, schemas: JsonObject, names: TypeNames): WrittenModule {
   const routes = module.functions.map((route) => ({ route, paging: findPaging(route, schemas) }));
   const members = routes.map(({ route, paging }) => writeSignature(route, paging));
   const text = [
-    ...routes.map(({ route }) => writeTypes(route, nameOf)),
+    ...writeErrors(module),
+    ...routes.map(({ route }) => writeTypes(route, names)),
     `/** Module \`${module.name}\`. */\n`,
     `export interface ${module.typeName} {\n${members.join('')}}\n`,
     `\nfunction ${creatorOf(module)}(send: Send): ${module.typeName} {\n  return {\n`,
@@ -70,51 +69,54 @@ function creatorOf({ typeName }: ClientModule): string {
   return `create${typeName}`;
 }
 
-/** The input, the data and the errors of a route. */
-function writeTypes(route: ClientFunction, nameOf: NameReference): string {
-  const { typeName, data, problems } = route;
-  const errors = problems.map(({ code, status }) => `Problem<${JSON.stringify(code)}, ${status}>`);
-  const union = [...new Set(errors), 'UnexpectedAnswer'].map((one) => `\n  | ${one}`).join('');
-  return [
-    writeInput(route, nameOf),
-    `export type ${typeName}Data = ${typeOfSchema(data, nameOf)};\n\n`,
-    `export type ${typeName}Error =${union};\n\n`,
-  ].join('');
+/** One type for the errors of all routes that have the same. */
+function writeErrors({ errorName, functions }: ClientModule): string[] {
+  const shared = new Map<string, string>();
+  const names = new UniqueNames();
+  return functions.map(({ typeName, problems }) => {
+    const union = uniteProblems(problems);
+    const known = shared.get(union);
+    if (known !== undefined) return `export type ${typeName}Error = ${known};\n\n`;
+    const name = names.add(errorName);
+    shared.set(union, name);
+    return `export type ${name} =${union};\n\nexport type ${typeName}Error = ${name};\n\n`;
+  });
 }
 
-function writeInput({ typeName, path, query, body }: ClientFunction, nameOf: NameReference) {
+/** With one member for each code, so that `switch` has one case for it. */
+function uniteProblems(problems: ClientFunction['problems']): string {
+  const statuses = new Map<string, Set<number>>();
+  for (const { code, status } of problems) {
+    statuses.set(code, (statuses.get(code) ?? new Set()).add(status));
+  }
+  const members = [...statuses].map(([code, of]) => {
+    return `Problem<${JSON.stringify(code)}, ${[...of].join(' | ')}>`;
+  });
+  return [...members, 'UnexpectedAnswer'].map((one) => `\n  | ${one}`).join('');
+}
+
+/** The input and the data of a route. */
+function writeTypes(route: ClientFunction, names: TypeNames): string {
+  const { typeName, data } = route;
+  return `${writeInput(route, names)}export type ${typeName}Data = ${typeOfSchema(data, names)};\n\n`;
+}
+
+function writeInput({ typeName, path, query, body }: ClientFunction, names: TypeNames): string {
+  const typeOf = (schema: unknown) => typeOfSchema(schema, names, { indent: '  ' });
   const members = [
-    ...path.flatMap((part) =>
-      typeof part === 'string'
-        ? []
-        : [writeArgument(part.argument, part.schema, true, 'string', nameOf)],
+    ...path.map((part) =>
+      typeof part === 'string' ? '' : writeArgument(part.argument, part.schema, true, 'string'),
     ),
-    ...query.map(({ argument, schema, isRequired }) =>
-      writeArgument(argument, schema, isRequired, typeOfSchema(schema, nameOf, '  '), nameOf),
-    ),
-    ...(body === null
-      ? []
-      : [
-          writeArgument(
-            'body',
-            body.schema,
-            body.isRequired,
-            typeOfSchema(body.schema, nameOf, '  '),
-            nameOf,
-          ),
-        ]),
-  ];
+    ...query.map(({ argument, schema, isRequired }) => {
+      return writeArgument(argument, schema, isRequired, typeOf(schema));
+    }),
+    body === null ? '' : writeArgument('body', body.schema, body.isRequired, typeOf(body.schema)),
+  ].filter((member) => member !== '');
   if (members.length === 0) return '';
   return `export interface ${typeName}Input {\n${members.join('')}}\n\n`;
 }
 
-function writeArgument(
-  name: string,
-  schema: unknown,
-  isRequired: boolean,
-  type: string,
-  _nameOf: NameReference,
-): string {
+function writeArgument(name: string, schema: unknown, isRequired: boolean, type: string): string {
   const comment = formatComment(describeSchema(schema), '  ');
   const mark = isRequired ? '' : '?';
   return `${comment}  readonly ${toKey(name)}${mark}: ${type}${isRequired ? '' : ' | undefined'};\n`;

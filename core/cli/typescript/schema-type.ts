@@ -2,14 +2,30 @@ import { asList, asObject, asText, isObject, type JsonObject } from '../json-val
 import { formatComment } from './comment.js';
 import { toKey } from './names.js';
 
-/** Names the type of a reference. */
-export type NameReference = (reference: string) => string;
+/** The types that have a name of their own. */
+export interface TypeNames {
+  ofReference(reference: string): string;
+  /** `null` for a schema that is written where it stands. */
+  ofRepeated(schema: JsonObject): string | null;
+}
+
+interface TypePlace {
+  /** Of the line that the type starts in. */
+  readonly indent?: string;
+  /** Whether this is the declaration of the name of the schema. */
+  readonly isNamed?: boolean;
+}
 
 const INDENT = '  ';
 
 /** The TypeScript type of a JSON Schema. Keywords that TypeScript cannot express are left out. */
-export function typeOfSchema(schema: unknown, nameOf: NameReference, indent = ''): string {
-  return new TypeWriter(nameOf).write(schema, indent);
+export function typeOfSchema(
+  schema: unknown,
+  names: TypeNames,
+  { indent = '', isNamed = false }: TypePlace = {},
+): string {
+  const writer = new TypeWriter(names);
+  return isNamed ? writer.writeHere(schema, indent) : writer.write(schema, indent);
 }
 
 /** What a comment says about a schema. */
@@ -25,18 +41,23 @@ export function describeSchema(schema: unknown): string[] {
 }
 
 class TypeWriter {
-  readonly #nameOf: NameReference;
+  readonly #names: TypeNames;
 
-  constructor(nameOf: NameReference) {
-    this.#nameOf = nameOf;
+  constructor(names: TypeNames) {
+    this.#names = names;
   }
 
   write(schema: unknown, indent: string): string {
+    const name = isObject(schema) ? this.#names.ofRepeated(schema) : null;
+    return name ?? this.writeHere(schema, indent);
+  }
+
+  writeHere(schema: unknown, indent: string): string {
     if (schema === false) return 'never';
     if (!isObject(schema)) return 'unknown';
     const { $ref: reference } = schema;
     const parts = [
-      typeof reference === 'string' ? this.#nameOf(reference) : 'unknown',
+      typeof reference === 'string' ? this.#names.ofReference(reference) : 'unknown',
       this.#writeValues(schema, indent),
       ...asList(schema['allOf']).map((one) => this.write(one, indent)),
       this.#writeAlternatives(schema['anyOf'], indent),

@@ -46,7 +46,13 @@ export async function call<T>(
   if (status === 401) session.value = null;
   const data = parse(text);
   if (response.ok) return { ok: true, status, data: data as T };
-  return { ok: false, status, problem: isProblem(data) ? data : createProblem(status) };
+  const problem = isProblem(data) ? data : createProblem(status);
+  const isExplained = status === 403 && path.startsWith('/modules/');
+  return {
+    ok: false,
+    status,
+    problem: isExplained ? { ...problem, request: { method, target: path } } : problem,
+  };
 }
 
 export const get = <T>(path: string, signal?: AbortSignal) =>

@@ -24,7 +24,7 @@ const PAGES: Readonly<Record<string, () => JSX.Element>> = {
 
 export function App() {
   const [page = ''] = segments.value;
-  useTitleFocus(segments.value.join('/'));
+  useTitleFocus(`${session.value?.id} ${segments.value.join('/')}`);
   if (session.value === undefined) return <Loading />;
   if (session.value === null) return <SignIn />;
   const Page = Object.hasOwn(PAGES, page) ? PAGES[page] : undefined;

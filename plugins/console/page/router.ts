@@ -40,6 +40,17 @@ export function pathTo(...parts: readonly string[]): string {
   return [BASE, ...parts.map(encodeURIComponent)].join('/');
 }
 
+/** The page that explains how the host decides about a request. */
+export function pathToDecision(method: string, target: string): string {
+  return `${pathTo('explain')}?${new URLSearchParams({ method, target })}`;
+}
+
+/** A request to a route, whose parameters have their own names as values. */
+export function targetOf(module: string, route: string): string {
+  const path = route.replace(/\{([A-Za-z0-9_-]+)(?:\.\.\.)?\}/g, '$1');
+  return `/modules/${encodeURIComponent(module)}/http${path}`;
+}
+
 /** Links of the console change the page without loading it again. */
 export function followLinks(): void {
   addEventListener('popstate', () => {

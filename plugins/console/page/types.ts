@@ -10,6 +10,8 @@ export interface Problem {
   readonly request_id: string | null;
   readonly errors?: readonly { readonly field: string; readonly reason: string }[];
   readonly next_actions?: readonly string[];
+  /** What the host was asked, added by the page to a 403 that it can explain. */
+  readonly request?: { readonly method: string; readonly target: string };
 }
 
 export interface Session {

@@ -92,10 +92,10 @@ describe('modgate client', () => {
     const files = describeShop(setup.provider);
     place.write('modules.d/shop.json', files['shop.json'] ?? {});
     const { code, stderr } = await place.run([
-      ...['client', '--modules', 'modules.d', '--out', 'files.ts'],
+      ...['client', '--modules', 'modules.d', '--out', 'src/made/files.ts'],
     ]);
     expect(code, stderr).to.equal(0);
-    expect((await run('--out', 'files.ts', '--check')).code).to.equal(0);
+    expect((await run('--out', 'src/made/files.ts', '--check')).code).to.equal(0);
   });
 
   it('has types and answers like those of another generator', async () => {

@@ -54,6 +54,44 @@ export async function pages(): Promise<string[]> {
 }
 `;
 
+/** Each operation has components of its own; one is recursive, another differs. */
+const REPEATED_DOCUMENT = {
+  info: {},
+  paths: {
+    '/a': { get: describeRead('shop.getItem'), put: describeRead('shop.putItem') },
+    '/b': { get: describeRead('shop.getOther'), put: describeRead('crm.getItem', 'crm') },
+  },
+  components: {
+    schemas: {
+      ...describeItem('shop.getItem'),
+      ...describeItem('shop.putItem'),
+      ...describeItem('shop.getOther', { size: { type: 'number' } }),
+      ...describeItem('crm.getItem'),
+    },
+  },
+};
+
+function describeRead(operationId: string, module = 'shop') {
+  const schema = { $ref: `#/components/schemas/${operationId}.output.Item` };
+  const problem = { properties: { code: { const: 'not_found' } } };
+  const json = (value: unknown) => ({ content: { 'application/json': { schema: value } } });
+  const responses = { 200: json(schema), 404: json(problem), 410: json(problem) };
+  return { operationId, tags: [module], responses };
+}
+
+function describeItem(operationId: string, more: object = {}) {
+  const name = `${operationId}.output.Item`;
+  const items = { type: 'array', items: { $ref: `#/components/schemas/${name}` } };
+  const tag = `${operationId}.output.Tag`;
+  return {
+    [name]: {
+      type: 'object',
+      properties: { items, tag: { $ref: `#/components/schemas/${tag}` } },
+    },
+    [tag]: { type: 'object', properties: { text: { type: 'string' }, ...more } },
+  };
+}
+
 describe('a generated client', () => {
   removeFoldersAfterEach();
 
@@ -93,6 +131,20 @@ describe('a generated client', () => {
     expect(CLIENT).to.match(
       /interface ShopPutItemInput \{[^}]*path_id[^}]*query_body[^}]*query_id/,
     );
+  });
+
+  it('has one type for each structure of a module, and one for its errors', () => {
+    const text = generateClient(readClientModel(REPEATED_DOCUMENT));
+    const typeOf = (name: string) => new RegExp(`export type ${name} = (.*);`).exec(text)?.[1];
+    expect(typeOf('ShopGetItemData')).to.equal('ShopItem');
+    expect(typeOf('ShopPutItemData')).to.equal('ShopItem');
+    expect(typeOf('ShopGetOtherData')).to.equal('ShopItem_2');
+    expect(typeOf('CrmGetItemData')).to.equal('CrmItem');
+    expect(text.match(/export interface ShopItem /g)).to.have.length(1);
+    expect(text).to.contain('items?: ShopItem[];\n  tag?: ShopTag;');
+    expect(text).to.contain('items?: ShopItem_2[];\n  tag?: ShopTag_2;');
+    expect(typeOf('ShopPutItemError')).to.equal('ShopError');
+    expect(text).to.contain('export type ShopError =\n  | Problem<"not_found", 404 | 410>');
   });
 
   it('has the digest in its header only', () => {

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { callers, encryptedKey, renewed } from '../../support/caller-certificates.js';
 import { authority, server } from '../../support/certificates.js';
-import { runModgate as runCommand } from '../../support/cli/run-modgate.js';
-import { runModgate } from '../../support/http/run-modgate.js';
+import { runProcess as runCommand, runProcess } from '../../support/cli/run-modgate.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { ask, shakeHands, startTlsHost, type TlsHost } from '../../support/tls/tls-host.js';
 
@@ -248,7 +247,7 @@ describe('TLS settings', () => {
   }
 
   it('are optional', async () => {
-    const { code, stderr } = await runModgate(['serve', '--modules', '/nowhere']);
+    const { code, stderr } = await runProcess(['serve', '--modules', '/nowhere']);
     expect(code).to.equal(2);
     expect(stderr).not.to.include('tls');
   });

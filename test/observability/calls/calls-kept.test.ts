@@ -136,9 +136,9 @@ describe('--keep-calls', () => {
       .map((name) => join(host.directory, 'state', String(name)))
       .filter((file) => file.includes('modgate.db'));
     expect(files).to.not.have.length(0);
-    const text = files.map((file) => readFileSync(file, 'latin1')).join('');
-    expect(text).to.include('/items');
-    expect(text).to.not.include('canary');
+    const read = () => files.map((file) => readFileSync(file, 'latin1')).join('');
+    await waitUntil('the stored call', () => read().includes('/items'));
+    expect(read()).to.not.include('canary');
   });
 
   it('does not delay requests while the store is unavailable', async () => {

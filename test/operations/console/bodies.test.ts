@@ -9,6 +9,7 @@ import {
 import { askBridge, bridgeBody, bridgeTarget, sendBridge } from '../../support/bridge/bridge.js';
 import { readBridgeCorpus } from '../../support/bridge/corpus.js';
 import { crmDescriptor, READ } from '../../support/bridge/crm.js';
+import { cpuMsSince } from '../../support/cpu-time.js';
 import { type CorpusBytes, readCorpus, toBytes } from '../../support/http/corpus.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { useHost } from '../../support/http/use-host.js';
@@ -213,10 +214,10 @@ describe('console bridge: bodies', () => {
       JSON.stringify({ ...bridgeBody({ ...CALL, payload: METADATA }), ...CROWD }),
     ];
     for (const body of crowded) {
-      const startedAt = performance.now();
+      const startedAt = process.cpuUsage();
       const { errors } = await expectRejected(body);
       expect(errors.length).to.be.within(1, MAX_ERRORS);
-      expect(performance.now() - startedAt).to.be.lessThan(2_000);
+      expect(cpuMsSince(startedAt)).to.be.lessThan(2_000);
     }
   });
 

@@ -222,7 +222,7 @@ describe('config_write when the host is killed', () => {
   const WRITES = 50;
 
   it(`loses none of ${WRITES} acknowledged writes`, async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     const state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
     const start = () => {
       const fields = Array.from({ length: WRITES }, (_, n) => editable(`k${n}`, { kind: 'int' }));

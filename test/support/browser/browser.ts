@@ -1,5 +1,11 @@
 import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core';
 
 /** Debian's package `chromium`. */
 const EXECUTABLE = process.env['MODGATE_TEST_BROWSER'] ?? '/usr/bin/chromium';
@@ -18,16 +24,28 @@ const FLAGS = [
 /** A page, and what it did that it must not do. */
 export interface WatchedPage {
   readonly page: Page;
-  /** Requests to another origin than that of the host. */
-  readonly outsideRequests: readonly string[];
-  /** Violations of the content security policy, and errors of scripts. */
+  /**
+   * Violations of the content security policy, errors of scripts, dialogs, other windows, downloads and
+   * requests to other origins, of every document that the page has shown.
+   */
   violations(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
-interface UsedBrowser {
+interface OpenOptions extends BrowserContextOptions {
+  /** `name=value` of the host of the page. */
+  readonly cookie?: string | null;
+  /** Default `/`. */
+  readonly cookiePath?: string;
+  /** Other origins that the page may visit. */
+  readonly origins?: readonly string[];
+  /** Called before the page is loaded. */
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+export interface UsedBrowser {
   /** Opens a page in a profile of its own. */
-  open(url: string, options?: BrowserContextOptions): Promise<WatchedPage>;
+  open(url: string, options?: OpenOptions): Promise<WatchedPage>;
 }
 
 /**
@@ -41,7 +59,7 @@ export function useBrowser(): UsedBrowser {
     if (!existsSync(EXECUTABLE)) {
       const message = `needs a browser at ${EXECUTABLE}: apt-get install chromium`;
       if (process.env['CI'] === 'true') throw new Error(message);
-      console.log(`      ${message}`);
+      console.log(`      skipped: ${message}`);
       this.skip();
     }
     browser = await chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
@@ -50,36 +68,67 @@ export function useBrowser(): UsedBrowser {
   after(() => browser?.close());
 
   return {
-    open: async (url, options) => {
+    open: async (
+      url,
+      { cookie = null, cookiePath = '/', origins = [], prepare, ...options } = {},
+    ) => {
       if (browser === undefined) throw new Error('used before it was started');
       const context = await browser.newContext(options);
+      const found: string[] = [];
+      await watchContext(context, [new URL(url).origin, ...origins], found);
+      if (cookie !== null) {
+        const [name = '', value = ''] = cookie.split('=');
+        const { hostname: domain } = new URL(url);
+        const attributes = { path: cookiePath, httpOnly: true, sameSite: 'Strict' } as const;
+        await context.addCookies([{ name, value, domain, ...attributes }]);
+      }
       const page = await context.newPage();
-      const outsideRequests: string[] = [];
-      const errors: string[] = [];
-      page.on('request', (request) => {
-        const isOwn = request.url().startsWith('data:') || isSameOrigin(request.url(), url);
-        if (!isOwn) outsideRequests.push(request.url());
-      });
-      page.on('pageerror', (error) => errors.push(error.message));
-      await page.addInitScript(RECORD_VIOLATIONS);
+      await prepare?.(page);
       await page.goto(url);
       return {
         page,
-        outsideRequests,
-        violations: async () => [...errors, ...((await page.evaluate('violations')) as string[])],
+        violations: async () => {
+          // What the page has reported so far arrives before this.
+          await page.evaluate('0');
+          return found;
+        },
         close: () => context.close(),
       };
     },
   };
 }
 
-const RECORD_VIOLATIONS = `
-  window.violations = [];
+async function watchContext(
+  context: BrowserContext,
+  origins: readonly string[],
+  found: string[],
+): Promise<void> {
+  await context.exposeBinding('reportViolation', (_source, text: string) => {
+    found.push(text);
+  });
+  await context.addInitScript(REPORT_VIOLATIONS);
+  context.on('request', (request) => {
+    const url = request.url();
+    if (url.startsWith('data:') || isOf(origins, url)) return;
+    found.push(`request to ${url}`);
+  });
+  context.on('weberror', (error) => found.push(`error: ${error.error().message}`));
+  context.on('dialog', (dialog) => {
+    found.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  context.on('page', (page) => {
+    page.on('popup', (other) => found.push(`window: ${other.url()}`));
+    page.on('download', (download) => found.push(`download: ${download.url()}`));
+  });
+}
+
+const REPORT_VIOLATIONS = `
   addEventListener('securitypolicyviolation', (event) => {
-    violations.push(event.violatedDirective + ' ' + event.blockedURI);
+    reportViolation('policy: ' + event.violatedDirective + ' ' + event.blockedURI);
   });
 `;
 
-function isSameOrigin(url: string, other: string): boolean {
-  return URL.canParse(url) && new URL(url).origin === new URL(other).origin;
+function isOf(origins: readonly string[], url: string): boolean {
+  return URL.canParse(url) && origins.includes(new URL(url).origin);
 }

@@ -1,12 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { Ended } from './run-modgate.js';
-
-const MAIN = fileURLToPath(new URL('../../../core/main.js', import.meta.url));
+import type { Ended } from './run-here.js';
+import { runModgate } from './run-modgate.js';
 
 /** A temporary working directory for `modgate`. Remove it in `after`. */
 export interface Workplace {
@@ -32,25 +28,23 @@ export function createWorkplace(): Workplace {
   };
 }
 
-async function run(
+/** The working directory is that of the process, so one command runs at a time. */
+let last: Promise<unknown> = Promise.resolve();
+
+function run(
   cwd: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<Ended> {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('MODGATE_'));
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    cwd,
-    env: { ...Object.fromEntries(inherited), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const ended = last.then(async () => {
+    const before = process.cwd();
+    process.chdir(cwd);
+    try {
+      return await runModgate(args, env);
+    } finally {
+      process.chdir(before);
+    }
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
+  last = ended.catch(() => {});
+  return ended;
 }

@@ -1,17 +1,42 @@
-import { spawnModgate } from '../start-host.js';
+import { type Exit, spawnModgate } from '../start-host.js';
+import { type Ended, runHere } from './run-here.js';
 
-export interface Ended {
+export interface Finished extends Exit, Ended {
   readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
-/** Runs `modgate` until it exits. */
+/** They start hosts, or load code that may end or disturb a process. */
+const OWN_PROCESS: readonly string[] = ['selftest', 'serve', 'test-plugin'];
+const DEADLINE_MS = 120_000;
+
+/** Runs `modgate` until it ends. */
 export async function runModgate(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
+  const [command = ''] = args;
+  if (!OWN_PROCESS.includes(command)) return runHere(args, env);
+  const { code, stdout, stderr } = await runProcess(args, env);
+  return { code, stdout, stderr };
+}
+
+/**
+ * Runs `modgate` in a process of its own until it exits.
+ * @throws when it still runs at the deadline.
+ */
+export async function runProcess(
+  args: readonly string[],
+  env?: Readonly<Record<string, string>>,
+): Promise<Finished> {
   const spawned = spawnModgate(args, env);
-  const { code } = await spawned.exit;
-  return { code, stdout: spawned.stdout(), stderr: spawned.stderr() };
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    spawned.child.kill('SIGKILL');
+  }, DEADLINE_MS);
+  const exit = await spawned.exit;
+  clearTimeout(timer);
+  const finished = { ...exit, stdout: spawned.stdout(), stderr: spawned.stderr() };
+  if (isLate) throw new Error(`still running after ${DEADLINE_MS} ms: ${JSON.stringify(finished)}`);
+  return finished;
 }

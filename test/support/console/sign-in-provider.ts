@@ -14,7 +14,7 @@ export interface SignInProvider {
   /** Begins to serve, for one client with this redirect URI. */
   serve(redirectUri: string): void;
   /** What the next interactions end with; default `sign-in`. */
-  outcome: 'sign-in' | 'cancel';
+  outcome: 'sign-in' | 'cancel' | 'server-error' | 'other-state' | 'other-nonce';
   close(): Promise<void>;
 }
 
@@ -28,15 +28,20 @@ export async function startSignInProvider(): Promise<SignInProvider> {
   let oidc = new Provider(issuer, createConfiguration(key, `${issuer}/none`));
   let answer = oidc.callback();
   server.on('request', (request, response) => {
+    const { outcome } = provider;
     if (request.url === '/token') recordBody(request, exchanges);
+    if (outcome === 'other-nonce') request.url = request.url?.replace(/nonce=[^&]*/, 'nonce=other');
     if (!request.url?.startsWith('/interaction/')) void answer(request, response);
-    else void finish(oidc, request, response, provider.outcome);
+    else if (outcome === 'other-state') redirect(response, `${callback}?code=x&state=other`);
+    else void finish(oidc, request, response, outcome);
   });
+  let callback = '';
   const provider: SignInProvider = {
     issuer,
     exchanges,
     outcome: 'sign-in',
     serve: (redirectUri) => {
+      callback = redirectUri;
       oidc = new Provider(issuer, createConfiguration(key, redirectUri));
       answer = oidc.callback();
     },
@@ -58,6 +63,10 @@ function recordBody(request: IncomingMessage, exchanges: URLSearchParams[]): voi
   request.on('end', () => exchanges.push(new URLSearchParams(text)));
 }
 
+function redirect(response: ServerResponse, location: string): void {
+  response.writeHead(302, { location }).end();
+}
+
 async function finish(
   oidc: Provider,
   request: IncomingMessage,
@@ -65,8 +74,9 @@ async function finish(
   outcome: SignInProvider['outcome'],
 ): Promise<void> {
   const options = { mergeWithLastSubmission: false };
-  if (outcome === 'cancel') {
-    const error = { error: 'access_denied', error_description: 'canceled' };
+  if (outcome === 'cancel' || outcome === 'server-error') {
+    const name = outcome === 'cancel' ? 'access_denied' : 'server_error';
+    const error = { error: name, error_description: outcome };
     await oidc.interactionFinished(request, response, error, options);
     return;
   }

@@ -1,4 +1,4 @@
-import { pathTo } from '../router.js';
+import { pathToDecision, targetOf } from '../router.js';
 import { Empty, State } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import type { TabProps } from './tab-props.js';
@@ -45,11 +45,7 @@ export function RoutesTab({ module, manifest }: TabProps) {
           id: 'explain',
           head: 'Decision',
           cell: ({ method, path }) => (
-            <a
-              href={`${pathTo('explain')}?${new URLSearchParams({ method, target: `/modules/${encodeURIComponent(module.name ?? '')}/http${path}` })}`}
-            >
-              Explain
-            </a>
+            <a href={pathToDecision(method, targetOf(module.name ?? '', path))}>Explain</a>
           ),
         },
       ]}

@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { type Answer, call } from '../api.js';
-import { pathTo, query, setQuery } from '../router.js';
+import { pathTo, query, setQuery, targetOf } from '../router.js';
 import type { CallRecord } from '../types.js';
 import {
   Card,
@@ -52,35 +52,46 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 export function ExplainPage() {
   const requestId = query.value.get('request_id');
+  const method = query.value.get('method');
+  const target = query.value.get('target');
+  const asked = method !== null && target !== null ? { method, target } : null;
   return (
     <>
       <PageHead title="Explain" />
-      {requestId ? <ExplainedCalls requestId={requestId} /> : <ExplainForm />}
+      {requestId ? <ExplainedCalls requestId={requestId} /> : <ExplainForm asked={asked} />}
     </>
   );
 }
 
-function ExplainForm() {
-  const [method, setMethod] = useState(query.value.get('method') ?? 'GET');
-  const [target, setTarget] = useState(query.value.get('target') ?? '/modules/');
+interface ExplainFormProps {
+  /** Explained at once. */
+  readonly asked: { readonly method: string; readonly target: string } | null;
+}
+
+function ExplainForm({ asked }: ExplainFormProps) {
+  const [method, setMethod] = useState(asked?.method ?? 'GET');
+  const [target, setTarget] = useState(asked?.target ?? '/modules/');
   const [token, setToken] = useState('');
   const [answer, setAnswer] = useState<Answer<Explanation> | null>(null);
   const [isBusy, setBusy] = useState(false);
   const explain = async () => {
     setBusy(true);
-    setQuery({ method, target });
     const parameters = new URLSearchParams({ method, target });
     const headers = token === '' ? {} : { 'modgate-explain-as': token };
     setAnswer(await call<Explanation>('GET', `/explain?${parameters}`, { headers }));
     setToken('');
     setBusy(false);
   };
+  useEffect(() => {
+    if (asked !== null) void explain();
+  }, []);
   return (
     <>
       <Card>
         <form
           onSubmit={(event) => {
             event.preventDefault();
+            if (query.value.get('request_id') === null) setQuery({ method, target });
             void explain();
           }}
         >
@@ -212,12 +223,13 @@ function Decision({ explanation }: { explanation: Explanation }) {
   );
 }
 
-/** The calls with a request ID, and the way to the decision for the same route. */
+/** The calls with a request ID, and the decision for the route of the last one. */
 function ExplainedCalls({ requestId }: { requestId: string }) {
   const { data, problem, isLoading, reload } = useResource<{ calls: CallRecord[] }>(
     `/explain?${new URLSearchParams({ request_id: requestId })}`,
   );
-  return (
+  const last = data?.calls.find(({ module, route }) => module !== null && route !== null);
+  const calls = (
     <Card title={`Calls with the request ID ${requestId}`}>
       {problem && <ProblemBox problem={problem} onRetry={reload} />}
       {isLoading && <Loading />}
@@ -233,15 +245,16 @@ function ExplainedCalls({ requestId }: { requestId: string }) {
             {one.attempts} attempts{one.endpoint && <> · {one.endpoint}</>} ·{' '}
             {one.duration_ms.toFixed(1)} ms
           </p>
-          {one.module && one.route && (
-            <a
-              href={`${pathTo('explain')}?${new URLSearchParams({ method: one.method, target: `/modules/${encodeURIComponent(one.module)}/http${one.route}` })}`}
-            >
-              Explain how the host decides for this route
-            </a>
-          )}
         </div>
       ))}
     </Card>
+  );
+  if (!last) return calls;
+  const target = targetOf(last.module ?? '', last.route ?? '');
+  return (
+    <>
+      {calls}
+      <ExplainForm asked={{ method: last.method, target }} />
+    </>
   );
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type Answer, get } from '../api.js';
 import { epoch } from '../live.js';
+import { pathToDecision } from '../router.js';
 import type { Problem } from '../types.js';
 
 /** The heading of a page; it gets the focus when the page opens, so that a screen reader says where one is. */
@@ -49,6 +50,7 @@ export function ProblemBox({ problem, onRetry }: { problem: Problem; onRetry?: (
     request_id: requestId,
     errors,
     next_actions: next,
+    request,
   } = problem;
   return (
     <div class="problem" role="alert">
@@ -74,6 +76,11 @@ export function ProblemBox({ problem, onRetry }: { problem: Problem; onRetry?: (
           </>
         )}
       </p>
+      {request && (
+        <p>
+          <a href={pathToDecision(request.method, request.target)}>Explain this decision</a>
+        </p>
+      )}
       {onRetry && (
         <button type="button" onClick={onRetry}>
           Try again

@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { findAccessibilityViolations } from '../../../support/browser/find-violations.js';
+import { type ConsoleSetup, untilLoaded } from '../../../support/console/use-console.js';
+
+/** Each page, and each part of a module, with its heading of level 1. */
+const PAGES: Readonly<Record<string, string>> = {
+  '/console': 'Overview',
+  '/console/modules': 'Modules',
+  '/console/modules/crm': 'crm',
+  '/console/modules/crm?tab=Endpoints': 'crm',
+  '/console/modules/crm?tab=Data': 'crm',
+  '/console/modules/crm?tab=Data&entity=deals': 'crm',
+  '/console/modules/crm?tab=Actions&action=merge': 'crm',
+  '/console/modules/crm?tab=Configuration': 'crm',
+  '/console/modules/crm?tab=Manifest': 'crm',
+  '/console/modules/crm?tab=Descriptor': 'crm',
+  '/console/modules/crm?tab=Grants': 'crm',
+  '/console/modules/nowhere': 'nowhere',
+  '/console/calls': 'Calls',
+  '/console/explain': 'Explain',
+  '/console/explain?method=GET&target=/modules/crm/http/contacts': 'Explain',
+  '/console/audit': 'Audit',
+  '/console/api': 'API',
+  '/console/plugins': 'Plugins',
+  '/console/nowhere': 'Page not found',
+};
+const NARROW = { width: 360, height: 800 };
+const KILOBYTE = 1024;
+/** The themes differ in nothing else. */
+const RULES_OF_COLORS = ['color-contrast', 'link-in-text-block'];
+
+export function describeEveryPage(setup: ConsoleSetup): void {
+  /** As a link of the page does, without loading it again. */
+  const goTo = async (page: Page, path: string) => {
+    const go = `history.pushState(null, '', ${JSON.stringify(path)})`;
+    await page.evaluate(`${go}; dispatchEvent(new PopStateEvent('popstate'))`);
+    const name = PAGES[path] ?? '';
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+    await untilLoaded(page);
+    expect(await page.title()).to.equal(`${name} · modgate`);
+  };
+
+  /** In both themes; scripts of the page do not notice the change. */
+  const check = async (page: Page, path: string) => {
+    expect(await findAccessibilityViolations(page), `${path}, light`).to.deep.equal([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    const found = await findAccessibilityViolations(page, RULES_OF_COLORS);
+    expect(found, `${path}, dark`).to.deep.equal([]);
+    await page.emulateMedia({ colorScheme: 'light' });
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    expect(width, path).to.be.at.most(NARROW.width);
+  };
+
+  it('has its heading, no violation of WCAG 2.2 AA in both themes, and fits 360 px', async () => {
+    const page = await setup.open('/console', { viewport: NARROW });
+    for (const path of Object.keys(PAGES)) {
+      await goTo(page, path);
+      await check(page, path);
+    }
+    const signIn = await setup.open('/console', { token: null, viewport: NARROW });
+    await signIn.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await check(signIn, 'sign-in');
+  });
+
+  it('can be shared as a URL', async () => {
+    for (const [path, name] of [
+      ['/console/modules/crm?tab=Data', 'crm'],
+      ['/console/calls?status=403', 'Calls'],
+    ] as const) {
+      const page = await setup.open(path);
+      await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+      expect(page.url()).to.equal(setup.host.url + path);
+    }
+  });
+
+  it('needs at most 150 KiB for the first view, compressed', async () => {
+    let bytes = 0;
+    const page = await setup.open('/console', {
+      prepare: async (one) => {
+        const session = await one.context().newCDPSession(one);
+        await session.send('Network.enable');
+        session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+          bytes += encodedDataLength;
+        });
+      },
+    });
+    await page.getByText('Live', { exact: true }).waitFor();
+    await untilLoaded(page);
+    console.log(`      ${Math.ceil(bytes / KILOBYTE)} KiB`);
+    expect(bytes).to.be.above(10 * KILOBYTE);
+    expect(bytes).to.be.at.most(150 * KILOBYTE);
+  });
+
+  it('is reached by keyboard alone', async () => {
+    const page = await setup.open('/console');
+    await page.getByRole('link', { name: 'Modules', exact: true }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    const focused = () => page.evaluate('document.activeElement.textContent.trim()');
+    for (let step = 0; step < 20 && (await focused()) !== 'Calls'; step += 1) {
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Calls' }).waitFor();
+    expect(await focused()).to.equal('Calls');
+    expect(await page.evaluate('document.activeElement.tagName')).to.equal('H1');
+  });
+
+  it('is disabled in the navigation without its scope, which is named', async () => {
+    const page = await setup.open('/console/calls', { token: 'dev-user:bob:modgate.calls.read' });
+    const audit = page.locator('nav [aria-disabled]', { hasText: 'Audit' });
+    await audit.waitFor();
+    expect(await audit.innerText()).to.include('modgate.audit.read');
+    expect(await page.locator('nav a[href="/console/calls"]').count()).to.equal(1);
+  });
+}

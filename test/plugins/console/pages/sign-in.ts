@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { callConsole, OPS, SAME_ORIGIN } from '../../../support/console/console-client.js';
+import { type ConsoleSetup, OPERATOR } from '../../../support/console/use-console.js';
+import { parseJson } from '../../../support/http/call.js';
+
+/** Everything that a script of the page can read of what the browser keeps. */
+const READ_STORAGE = `(async () => {
+  const databases = await indexedDB.databases();
+  return JSON.stringify([
+    document.cookie, { ...localStorage }, { ...sessionStorage }, databases, await caches.keys(),
+    document.documentElement.outerHTML, [...document.querySelectorAll('input')].map((one) => one.value),
+    history.state, name,
+  ]);
+})()`;
+
+export function describeSignIn(setup: ConsoleSetup): void {
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+  const heading = (page: Page, name: string) =>
+    page.getByRole('heading', { level: 1, name, exact: true });
+
+  describe('sign-in', () => {
+    it('by token keeps it out of reach of scripts, and ends with sign-out', async () => {
+      const page = await setup.open('/console/modules', { token: null });
+      await page.getByLabel('Token').fill(OPERATOR);
+      await button(page, 'Sign in').click();
+      await heading(page, 'Modules').waitFor();
+      const stored = (await page.evaluate(READ_STORAGE)) as string;
+      expect(stored).to.not.include('dev-user');
+      expect(stored).to.not.include('modgate=');
+      const [cookie] = await page.context().cookies();
+      expect(cookie).to.include({ name: 'modgate', httpOnly: true, sameSite: 'Strict' });
+      expect(cookie).to.include({ path: '/console', expires: -1 });
+      await button(page, 'Sign out').click();
+      await heading(page, 'Sign in').waitFor();
+      expect(await page.context().cookies()).to.deep.equal([]);
+      const ended = await callConsole(setup.host, {
+        path: '/session',
+        cookie: `modgate=${cookie?.value}`,
+      });
+      expect(ended.status).to.equal(401);
+    });
+
+    it('by a token that is not valid says why', async () => {
+      const page = await setup.open('/console', { token: null });
+      await page.getByLabel('Token').fill('nonsense');
+      await button(page, 'Sign in').click();
+      await page.getByRole('alert').getByText('the token is not valid').waitFor();
+      expect(await page.getByLabel('Token').inputValue()).to.equal('');
+    });
+
+    it('as developer needs one click', async () => {
+      const page = await setup.open('/console/calls', { token: null });
+      await button(page, 'Sign in as developer').click();
+      await heading(page, 'Calls').waitFor();
+      await page.getByText('user developer').waitFor();
+    });
+
+    it('is shown when the session ends under an open page, which then goes on', async () => {
+      const page = await setup.open('/console/plugins');
+      await page.getByText('Live', { exact: true }).waitFor();
+      const [cookie] = await page.context().cookies();
+      const own = { path: '/session', cookie: `modgate=${cookie?.value}` };
+      const { id } = parseJson(await callConsole(setup.host, own)) as { id: string };
+      const headers = [SAME_ORIGIN, ['authorization', `Bearer ${OPS}`] as const];
+      await callConsole(setup.host, { method: 'DELETE', path: `/sessions/${id}`, headers });
+      await heading(page, 'Sign in').waitFor();
+      await page.getByLabel('Token').fill(OPERATOR);
+      await button(page, 'Sign in').click();
+      await heading(page, 'Plugins').waitFor();
+    });
+  });
+
+  describe('sign-in at an issuer', () => {
+    const openSignIn = async (outcome: ConsoleSetup['issuer']['outcome']) => {
+      setup.issuer.outcome = outcome;
+      const origins = [setup.issuer.issuer];
+      const page = await setup.open('/console/modules?state=live', { token: null, origins });
+      const asked: URL[] = [];
+      page.on('request', (request) => asked.push(new URL(request.url())));
+      await page.getByRole('link', { name: /^Sign in with/ }).click();
+      return { page, asked };
+    };
+
+    it('uses PKCE, state and nonce, and leads back to the page', async () => {
+      const { page, asked } = await openSignIn('sign-in');
+      await heading(page, 'Modules').waitFor();
+      expect(new URL(page.url()).search).to.equal('?state=live');
+      await page.getByText('user ann').waitFor();
+      const asking = asked.find(({ pathname }) => pathname === '/auth')?.searchParams;
+      const answer = asked.find(({ pathname }) => pathname.endsWith('/callback'))?.searchParams;
+      expect(asking?.get('response_type')).to.equal('code');
+      expect(asking?.get('code_challenge_method')).to.equal('S256');
+      expect(asking?.get('nonce')).to.match(/^[\w-]{40,}$/);
+      expect(answer?.get('state')).to.equal(asking?.get('state'));
+      expect(answer?.get('iss')).to.equal(setup.issuer.issuer);
+      const verifier = setup.issuer.exchanges.at(-1)?.get('code_verifier') ?? '';
+      const challenge = createHash('sha256').update(verifier).digest('base64url');
+      expect(asking?.get('code_challenge')).to.equal(challenge);
+      const kept = (await page.evaluate(READ_STORAGE)) as string;
+      for (const secret of [verifier, answer?.get('code') ?? '', asking?.get('nonce') ?? '']) {
+        expect(kept).to.not.include(secret);
+      }
+    });
+
+    for (const [outcome, text] of [
+      ['cancel', 'The sign-in was denied'],
+      ['server-error', 'The sign-in failed'],
+      ['other-state', 'The sign-in failed'],
+      ['other-nonce', 'The sign-in failed'],
+    ] as const) {
+      it(`makes no session after the answer '${outcome}', and says so`, async () => {
+        const { page } = await openSignIn(outcome);
+        await page.getByRole('alert').getByText(text).waitFor();
+        await heading(page, 'Sign in').waitFor();
+        const cookies = await page.context().cookies(`${setup.host.url}/console/api`);
+        expect(cookies.map(({ name }) => name)).to.not.include.members(['modgate']);
+        expect(cookies.map(({ name }) => name)).to.not.include.members(['modgate-oidc']);
+      });
+    }
+  });
+}

@@ -1,0 +1,162 @@
+import type { RequestListener } from 'node:http';
+
+/** The records of the entity `contacts`; a page of the console has 50. */
+export const CONTACTS = 120;
+/** Beyond 2^53, where the numbers of scripts are not exact. */
+export const FIRST_CONTACT = 9_007_199_254_740_993n;
+
+const field = (key: string, type: object, value: unknown, more: object = {}) => ({
+  ...{ service: 'crm', key, type, default: value, editable: true },
+  ...more,
+});
+
+/** A manifest with everything that a console can show. */
+export const CRM_MANIFEST = {
+  protocol: 'modgate.manifest.v1',
+  module_id: 'acme/crm',
+  version: '1.4.0',
+  summary: 'Contacts and deals',
+  capabilities: ['crm.read', 'crm.write', 'crm.config', 'crm.deals'],
+  http_routes: [
+    { method: 'GET', path: '/contacts', capability: 'crm.read' },
+    { method: 'GET', path: '/contacts/{id}', capability: 'crm.read' },
+    { method: 'POST', path: '/contacts', capability: 'crm.write' },
+    { method: 'GET', path: '/files/{path...}', capability: 'crm.deals' },
+  ],
+  admin: {
+    entities: [
+      {
+        name: 'contacts',
+        label: 'Contacts',
+        read_capability: 'crm.read',
+        list_path: '/admin/contacts',
+        fields: [
+          { name: 'id', label: 'Number', type: 'integer' },
+          { name: 'name', label: 'Name', type: 'string' },
+          { name: 'since', label: 'Since', type: 'timestamp' },
+          { name: 'vip', label: 'Important', type: 'boolean' },
+          { name: 'extra', label: 'Extra', type: 'json', nullable: true },
+        ],
+      },
+      { name: 'deals', read_capability: 'crm.deals', list_path: '/admin/deals' },
+    ],
+    actions: [
+      {
+        ...{ name: 'refresh', label: 'Refresh the index', capability: 'crm.write' },
+        ...{ danger_level: 'low', invoke_path: '/admin/refresh' },
+      },
+      {
+        ...{ name: 'merge', label: 'Merge two contacts', capability: 'crm.write' },
+        ...{ danger_level: 'medium', invoke_path: '/admin/merge' },
+        confirmation: { message: 'Merge both contacts into one?' },
+        input_schema: {
+          fields: [
+            { name: 'from', label: 'From', type: 'integer', required: true },
+            { name: 'reason', label: 'Reason', type: 'string' },
+          ],
+        },
+      },
+      {
+        ...{ name: 'wipe', label: 'Delete all contacts', capability: 'crm.write' },
+        ...{ danger_level: 'high', invoke_path: '/admin/wipe' },
+        confirmation: { message: 'Delete every contact?', required_phrase: 'DELETE ALL' },
+        input_schema: { fields: [{ name: 'dry_run', label: 'Only count', type: 'boolean' }] },
+      },
+      {
+        ...{ name: 'break', label: 'Break', capability: 'crm.write', invoke_path: '/admin/break' },
+      },
+    ],
+  },
+  config: {
+    fields: [
+      field('page_size', { kind: 'int', min: 1, max: 500 }, 50),
+      field('ratio', { kind: 'float', min: 0, max: 1 }, 0.5),
+      field('open', { kind: 'bool' }, false),
+      field('region', { kind: 'enum', values: ['north', 'south'] }, 'north'),
+      field('greeting', { kind: 'string' }, 'hello', { restart_only: true }),
+      field('limits', { kind: 'json' }, { a: 1 }),
+      field('api_key', { kind: 'string' }, 'the default of a secret', { sensitive: true }),
+      field('fixed', { kind: 'string' }, 'as it is', { editable: false }),
+    ],
+  },
+  console_slots: [{ id: 'acme/crm.contacts.row.actions', version: 1 }],
+};
+
+const BILLING_MANIFEST = {
+  protocol: 'modgate.manifest.v1',
+  module_id: 'acme/billing',
+  capabilities: ['billing.write'],
+  http_routes: [],
+  admin: {
+    actions: [
+      {
+        ...{ name: 'invoice', label: 'Send an invoice', capability: 'billing.write' },
+        invoke_path: '/admin/invoice',
+        input_schema: { fields: [{ name: 'customer', label: 'Customer', type: 'string' }] },
+      },
+    ],
+  },
+  console_contributions: ['acme/crm.contacts.row.actions', 'acme/crm.actions'].map((target) => ({
+    target,
+    label: target.endsWith('row.actions') ? 'Invoice this contact' : 'Invoice somebody',
+    required_capabilities: ['billing.write'],
+    action: {
+      ...{ kind: 'admin_action', module: 'acme/billing', name: 'invoice' },
+      input_bindings: [{ input: 'customer', value: { kind: 'slot_context', path: 'row.name' } }],
+    },
+  })),
+};
+
+export function describeCrm(endpoint: string, more: object = {}): object {
+  return describe('crm', endpoint, CRM_MANIFEST, ['crm.read', 'crm.write', 'crm.config'], more);
+}
+
+export function describeBilling(endpoint: string): object {
+  return describe('billing', endpoint, BILLING_MANIFEST, ['billing.write']);
+}
+
+/** A descriptor that grants the console that ships with the host. */
+export function describe(
+  module: string,
+  endpoint: string,
+  manifest: object,
+  grants: readonly string[],
+  more: object = {},
+): object {
+  return {
+    module,
+    provider: { kind: 'http', config: { endpoints: [endpoint] } },
+    manifest: { inline: manifest },
+    console: { ui: ['builtin'], grants },
+    provider_errors: 'passthrough',
+    ...more,
+  };
+}
+
+/** Answers for both modules. An action answers with the input that it was given. */
+export const answerShop: RequestListener = (request, response) => {
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://provider');
+  const name = pathname.split('/').at(-1) ?? '';
+  response.setHeader('content-type', 'application/json');
+  if (pathname === '/admin/contacts') {
+    response.end(listContacts(Number(searchParams.get('limit')), searchParams.get('cursor')));
+  } else if (name === 'break') {
+    response.statusCode = 409;
+    response.end('{"detail":"the index is being built"}');
+  } else {
+    response.end(JSON.stringify({ done: name }));
+  }
+};
+
+/** As text: the numbers are exact. */
+function listContacts(limit: number, cursor: string | null): string {
+  const from = Number(cursor ?? 0);
+  const to = Math.min(from + limit, CONTACTS);
+  const records = Array.from({ length: to - from }, (_, at) => {
+    const rest = { name: `Contact ${from + at}`, since: '2026-01-31T12:00:00Z', vip: true };
+    const text = JSON.stringify({ ...rest, extra: null });
+    return `{"id":${FIRST_CONTACT + BigInt(from + at)},${text.slice(1)}`;
+  });
+  const next = to < CONTACTS ? `"${to}"` : 'null';
+  return `{"records":[${records.join(',')}],"next_cursor":${next}}`;
+}

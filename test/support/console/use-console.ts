@@ -1,0 +1,166 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { useBrowser, type WatchedPage } from '../browser/browser.js';
+import { type ScriptedProvider, startProvider } from '../provider.js';
+import { type RunningModgate, startModgate } from '../start-host.js';
+import { OPS, signIn } from './console-client.js';
+import { answerShop, describeBilling, describeCrm } from './shop-modules.js';
+import {
+  AUDIENCE,
+  CONSOLE_CLIENT,
+  type SignInProvider,
+  startSignInProvider,
+} from './sign-in-provider.js';
+
+/** An operator of everything, with the scopes of the modules. */
+export const OPERATOR = `${OPS},crm.read,crm.write,billing.write`;
+
+/** For what a page shows after a while. */
+const PAGE_DEADLINE_MS = 20_000;
+
+type OpenOptions = NonNullable<Parameters<ReturnType<typeof useBrowser>['open']>[1]>;
+
+interface OpenPage extends Omit<OpenOptions, 'cookie'> {
+  /** Who is signed in, default `OPERATOR`. `null`: signed out. */
+  readonly token?: string | null;
+}
+
+/** One browser, one host with an issuer, and one provider for all tests of the pages. */
+export interface ConsoleSetup {
+  readonly host: RunningModgate;
+  readonly provider: ScriptedProvider;
+  readonly issuer: SignInProvider;
+  /** Of the host. */
+  readonly stateDirectory: string;
+  /** Writes a descriptor; `null` removes it. */
+  drop(name: string, descriptor: object | null): void;
+  /** Ends the host, runs `meanwhile` and starts it again at the same address. */
+  restart(meanwhile: () => Promise<void>): Promise<void>;
+  /** Opens a page of the console. It is closed after the test, which fails if the page violated anything. */
+  open(path: string, options?: OpenPage): Promise<Page>;
+}
+
+export function useConsole(): ConsoleSetup {
+  const browser = useBrowser();
+  let directory = '';
+  let host: RunningModgate | undefined;
+  let provider: ScriptedProvider | undefined;
+  let issuer: SignInProvider | undefined;
+  const opened: WatchedPage[] = [];
+
+  const drop = (name: string, descriptor: object | null) => {
+    const file = join(directory, 'modules.d', name);
+    if (descriptor === null) rmSync(file);
+    else writeFileSync(file, JSON.stringify(descriptor));
+  };
+  const start = (port: number) =>
+    startModgate(
+      [
+        ...['serve', '--env', 'development', '--port', String(port)],
+        ...['--config', join(directory, 'modgate.json')],
+        ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],
+      ],
+      { CONSOLE_SECRET: CONSOLE_CLIENT.secret },
+    );
+
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'modgate-console-'));
+    mkdirSync(join(directory, 'modules.d'));
+    provider = await startProvider(answerShop);
+    issuer = await startSignInProvider();
+    writeSettings(directory, issuer.issuer);
+    drop('crm.json', describeCrm(provider.url));
+    drop('billing.json', describeBilling(provider.url));
+    host = await start(0);
+    issuer.serve(`${host.url}/console/api/oidc/callback`);
+  });
+
+  afterEach(async function () {
+    for (const { page, violations, close } of opened.splice(0)) {
+      const found = await violations();
+      if (this.currentTest?.state === 'failed') await showPage(page);
+      await close();
+      expect(found).to.deep.equal([]);
+    }
+  });
+
+  after(async () => {
+    const exit = await host?.stop();
+    await provider?.stop();
+    await issuer?.close();
+    if (host !== undefined) rmSync(directory, { recursive: true });
+    if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
+  });
+
+  return {
+    get host() {
+      return started(host);
+    },
+    get provider() {
+      return started(provider);
+    },
+    get issuer() {
+      return started(issuer);
+    },
+    get stateDirectory() {
+      return join(directory, 'state');
+    },
+    drop,
+    restart: async (meanwhile) => {
+      const { port } = started(host);
+      await host?.kill();
+      await meanwhile();
+      host = await start(port);
+    },
+    open: async (path, { token = OPERATOR, ...more } = {}) => {
+      // A color on its way to another one has no contrast of its own.
+      const options = { reducedMotion: 'reduce', ...more } as const;
+      const { url } = started(host);
+      const cookie = token === null ? null : await signIn(started(host), token);
+      const watched = await browser.open(url + path, {
+        ...options,
+        cookie,
+        cookiePath: '/console',
+      });
+      opened.push(watched);
+      watched.page.setDefaultTimeout(PAGE_DEADLINE_MS);
+      return watched.page;
+    },
+  };
+}
+
+/** Where a failed test has left its page. */
+async function showPage(page: Page): Promise<void> {
+  const text = (await page.evaluate('document.body.innerText')) as string;
+  console.log(`${page.url()}\n${text.slice(0, 2000)}`);
+}
+
+/** Waits until everything that the page reads has arrived. */
+export async function untilLoaded(page: Page): Promise<void> {
+  const loading = page.getByText(/^Loading/).first();
+  do await loading.waitFor({ state: 'detached' });
+  while ((await loading.count()) > 0);
+}
+
+function writeSettings(directory: string, issuer: string): void {
+  const trusted = {
+    ...{ issuer, audience: AUDIENCE, algorithms: ['RS256'], jwks: { url: `${issuer}/jwks` } },
+    actor: { kind: 'user', id: 'sub' },
+  };
+  const client = {
+    ...{ issuer, client_id: CONSOLE_CLIENT.id, client_secret: 'env:CONSOLE_SECRET' },
+    ...{ scopes: ['openid', 'modgate.modules.read'], resource: AUDIENCE },
+  };
+  const issuers = join(directory, 'issuers.json');
+  writeFileSync(issuers, JSON.stringify({ issuers: [trusted] }));
+  const settings = { issuers, surfaces: { console: { oidc: [client] } } };
+  writeFileSync(join(directory, 'modgate.json'), JSON.stringify(settings));
+}
+
+function started<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('used before it was started');
+  return value;
+}
