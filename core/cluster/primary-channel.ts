@@ -1,5 +1,6 @@
 import { HostError } from '../errors.js';
 import type { HostPhase, PrimaryMessage, Subject, WorkerMessage, WorkerQuery } from './messages.js';
+import { MAX_UNSENT } from './worker-handle.js';
 
 /** Queries of one worker that wait for the primary. */
 const MAX_QUERIES = 256;
@@ -16,6 +17,7 @@ export class PrimaryChannel {
   readonly #queries = new Map<number, (result: unknown) => void>();
   readonly #responders = new Map<Subject, (input: unknown) => unknown>();
   #lastId = 0;
+  #unsent = 0;
 
   constructor() {
     process.on('message', (message: PrimaryMessage) => this.#receive(message));
@@ -30,10 +32,20 @@ export class PrimaryChannel {
     });
   }
 
-  /** Send errors are ignored: a worker exits soon after its primary. */
+  /**
+   * Send errors are ignored: a worker exits soon after its primary. It also exits when the primary does not
+   * read, because the primary would never know what was left out.
+   */
   send(message: WorkerMessage): void {
-    if (process.connected) process.send?.(message, undefined, undefined, () => {});
+    if (!process.connected) return;
+    this.#unsent += 1;
+    if (this.#unsent > MAX_UNSENT) process.exit(1);
+    process.send?.(message, undefined, undefined, this.#onSent);
   }
+
+  readonly #onSent = (): void => {
+    this.#unsent -= 1;
+  };
 
   /** Resolves when the message has been written. */
   sendLast(message: WorkerMessage): Promise<void> {

@@ -1,11 +1,15 @@
 import type { MetricsSnapshot } from '../observability/metrics/metrics-snapshot.js';
 
+/** Of each metric. Those of the modules that were called first are removed. */
+const MAX_VALUES = 100_000;
+
 /**
  * Counters of exited workers: the host's totals must not fall when a worker is replaced. They are
  * exact for a worker that drained, and its last report for one that was killed.
  */
 export class RetiredMetrics {
   readonly #reported = new Map<number, MetricsSnapshot>();
+  readonly #maxValues: number;
   #total: MetricsSnapshot = [];
   #work: Promise<void> = Promise.resolve();
 
@@ -15,6 +19,11 @@ export class RetiredMetrics {
       await work;
       if (work === this.#work) return this.#total;
     }
+  }
+
+  /** @param maxValues of each metric; the first ones are removed */
+  constructor(maxValues: number = MAX_VALUES) {
+    this.#maxValues = maxValues;
   }
 
   /** Replaces the worker's last report. */
@@ -37,7 +46,12 @@ export class RetiredMetrics {
       const { mergeSnapshots, pickCounts } = await import(
         '../observability/metrics/metrics-snapshot.js'
       );
-      this.#total = await mergeSnapshots([this.#total, pickCounts(last)]);
+      const merged = await mergeSnapshots([this.#total, pickCounts(last)]);
+      const maxValues = this.#maxValues;
+      this.#total = merged.map((metric) => ({
+        ...metric,
+        values: metric.values.slice(-maxValues),
+      }));
     });
   }
 }

@@ -10,6 +10,9 @@ export interface WorkerExit {
   readonly signal: string | null;
 }
 
+/** Messages that a process has not read; at start there are some for each module. */
+export const MAX_UNSENT = 100_000;
+
 /** A worker as seen by the primary. */
 export class WorkerHandle {
   readonly id: number;
@@ -26,6 +29,7 @@ export class WorkerHandle {
   /** The configuration error that prevents its start. */
   misconfiguration: string | null = null;
   readonly #worker: Worker;
+  #unsent = 0;
 
   constructor(worker: Worker, onMessage: (message: WorkerMessage, from: WorkerHandle) => void) {
     this.id = worker.id;
@@ -39,10 +43,17 @@ export class WorkerHandle {
     });
   }
 
-  /** Does nothing once the worker has disconnected. */
+  /** Does nothing once the worker has disconnected. A worker that does not read is killed. */
   send(message: PrimaryMessage): void {
-    if (this.#worker.isConnected()) this.#worker.send(message, () => {});
+    if (!this.#worker.isConnected()) return;
+    this.#unsent += 1;
+    if (this.#unsent > MAX_UNSENT) this.kill();
+    else this.#worker.send(message, this.#onSent);
   }
+
+  readonly #onSent = (): void => {
+    this.#unsent -= 1;
+  };
 
   kill(): void {
     this.#worker.process.kill('SIGKILL');

@@ -1,5 +1,5 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PluginSource } from '../config/plugin-list.js';
 import { PluginError } from './plugin-error.js';
@@ -9,6 +9,9 @@ import { PLUGIN_FILE, type PluginOrigin, type RejectedPlugin } from './plugin-ma
 export type FoundPlugin =
   | { readonly folder: string; readonly origin: PluginOrigin }
   | RejectedPlugin;
+
+/** Of one folder, by name. The code of each stays in memory. */
+const MAX_PLUGINS = 1000;
 
 export const SHIPPED_PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
 
@@ -37,7 +40,10 @@ export async function listWatchedFolders(sources: readonly PluginSource[]): Prom
     sources.map(async (source) => {
       if (source.kind === 'package') return listPackageFolders(source);
       const entries = await readdir(source.path, { withFileTypes: true });
-      const plugins = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
+      const plugins = entries
+        .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+        .slice(0, MAX_PLUGINS);
       return [source.path, ...plugins.map(({ name }) => join(source.path, name))];
     }),
   );
@@ -55,7 +61,21 @@ async function listFolder(folder: string): Promise<FoundPlugin[]> {
   const origin = resolve(folder) === SHIPPED_PLUGINS ? 'shipped' : 'folder';
   const paths = (await readdir(folder)).toSorted().map((name) => join(folder, name));
   const isPlugin = await Promise.all(paths.map((path) => exists(join(path, PLUGIN_FILE))));
-  return paths.filter((_path, index) => isPlugin[index]).map((path) => ({ folder: path, origin }));
+  const plugins = paths.filter((_path, index) => isPlugin[index]);
+  const found: FoundPlugin[] = plugins
+    .slice(0, MAX_PLUGINS)
+    .map((path) => ({ folder: path, origin }));
+  const first = plugins[MAX_PLUGINS];
+  return first === undefined ? found : [...found, createSurplus(first, origin)];
+}
+
+/** Stands for all plugins of a folder beyond the limit. */
+function createSurplus(folder: string, origin: PluginOrigin): RejectedPlugin {
+  const name = basename(folder);
+  const problem = `and those after it are beyond the limit of ${MAX_PLUGINS} plugins in a folder`;
+  const error = new PluginError(name, 'find', problem, 'remove plugins that are not used');
+  const names = { kinds: [], authenticators: [], surfaces: [] };
+  return { origin, folder, name, version: null, ...names, error };
 }
 
 type PackageSource = Extract<PluginSource, { kind: 'package' }>;

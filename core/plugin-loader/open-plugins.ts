@@ -27,7 +27,12 @@ export async function openPlugins(
   }
   const digests = pluginDigests === null ? {} : await readDigests(pluginDigests);
   const shipped = { kind: 'folder', path: SHIPPED_PLUGINS } as const;
-  return readPlugins([shipped, ...configured], { integrity, digests, ...(log && { log }) });
+  const options = { integrity, digests, ...(log && { log }) };
+  const registry = await readPlugins([shipped, ...configured], options);
+  for (const { state, name, stage, reason, hint } of registry.list()) {
+    if (state === 'refused') log?.warn({ plugin: name, stage, reason, hint }, 'plugin rejected');
+  }
+  return registry;
 }
 
 async function readDigests(file: string) {

@@ -26,7 +26,7 @@ export class DirectoryLister {
     ) {
       return last;
     }
-    this.#last = await listDirectory(this.#directory);
+    this.#last = await listDirectory(this.#directory, MAX_DESCRIPTORS);
     return this.#last;
   }
 
@@ -65,6 +65,11 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'is not a folder',
 };
 
+/** Each is a module, with memory of its own. Those whose names come first count. */
+const MAX_DESCRIPTORS = 20_000;
+/** Ignored files that are listed. */
+const MAX_IGNORED = 1000;
+
 /** Where the host writes the state of each descriptor, in the folder of descriptors. */
 export const STATUS_FOLDER = '.status';
 
@@ -88,15 +93,18 @@ interface DirectoryNames {
 }
 
 /** @throws UnreadableDirectory. A file that cannot be read has a diagnostic in its entry. */
-export async function readDirectory(directory: string): Promise<DirectoryListing> {
-  const { names, ignored } = await listDirectory(directory);
+export async function readDirectory(
+  directory: string,
+  maxDescriptors: number = MAX_DESCRIPTORS,
+): Promise<DirectoryListing> {
+  const { names, ignored } = await listDirectory(directory, maxDescriptors);
   const files: DirectoryFile[] = [];
   for (const file of names) files.push(await readDirectoryFile(directory, file));
   return { files, ignored };
 }
 
 /** @throws UnreadableDirectory when the folder is not there or cannot be read. */
-async function listDirectory(directory: string): Promise<DirectoryNames> {
+async function listDirectory(directory: string, maxDescriptors: number): Promise<DirectoryNames> {
   const names: string[] = [];
   const ignored: IgnoredFile[] = [];
   const links = new Set<string>();
@@ -107,10 +115,11 @@ async function listDirectory(directory: string): Promise<DirectoryNames> {
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const { name } = entry;
     const reason = classifyName(name) ?? classifyEntry(name, await readKind(directory, entry));
-    if (reason === null) names.push(name);
-    else {
-      ignored.push({ file: name, reason });
-      if (!entry.isFile()) links.add(name);
+    if (reason !== null && !entry.isFile()) links.add(name);
+    if (reason === null && names.length < maxDescriptors) names.push(name);
+    else if (ignored.length < MAX_IGNORED) {
+      const tooMany = `is beyond the limit of ${maxDescriptors} descriptors`;
+      ignored.push({ file: name, reason: reason ?? tooMany });
     }
   }
   return { names, ignored, links, plainEntries };

@@ -17,15 +17,25 @@ export function importInThread(name: string, path: string): Promise<LocalModule>
   return readModule(name, () => import(pathToFileURL(path).href));
 }
 
+/** Node.js keeps imported code until the process ends. */
+export const MAX_IMPORTS = 10_000;
+
 let imports = 0;
 
 /**
  * Imports the file again for each open, so that its variables belong to one version of one module: modules
  * can share a file, and an old version can close while the new one serves. Node keeps imported modules, so
  * each open uses memory permanently.
- * @throws Error that names the file, when it cannot be imported or its exports are invalid.
+ * @throws Error that names the file, when it cannot be imported, its exports are invalid, or too much was imported.
  */
-export async function importModule(file: LocalFile): Promise<LocalModule> {
+export async function importModule(
+  file: LocalFile,
+  maxImports: number = MAX_IMPORTS,
+): Promise<LocalModule> {
+  if (imports >= maxImports) {
+    const reason = `the host has imported files ${maxImports} times: restart it`;
+    throw new Error(explainImport(file.name, reason));
+  }
   imports += 1;
   const digest = createHash('sha256').update(file.bytes).digest('hex');
   const url = `${pathToFileURL(file.path).href}?v=${digest}.${imports}`;

@@ -20,6 +20,7 @@ import { createAbortFailure } from '../shared/failures.js';
 import type { NatsServer } from './connect-options.js';
 import { toOutcome } from './outcome.js';
 import type { NatsRequest } from './requests.js';
+import { UnreadBytes } from './unread-bytes.js';
 
 const RECONNECT_BACKOFF: BackoffBounds = { firstMs: 100, maxMs: 5_000 };
 /** A share of the delay, so that hosts that lost a server together do not reconnect together. */
@@ -60,6 +61,7 @@ export class NatsLink {
   readonly #closing = new AbortController();
   readonly #calls = new Map<string, PendingCall>();
   #connection: NatsConnection | null = null;
+  #unread: UnreadBytes | null = null;
   #inbox = '';
   #lastCall = 0;
   #error: LinkError = { failure: 'unavailable', message: 'not connected yet' };
@@ -98,6 +100,7 @@ export class NatsLink {
     if (this.#connection === null) await this.#waitForFirst(signal);
     const connection = this.#connection;
     if (connection === null) throw toFailure(this.#error);
+    if (this.#unread?.isFull) throw createUnreadFailure();
     const subject = `${this.#options.subject}.${request.kind}`;
     this.#lastCall += 1;
     const reply = `${this.#inbox}.${this.#lastCall}`;
@@ -110,6 +113,7 @@ export class NatsLink {
       this.#calls.set(reply, { subject, maxResponseBytes, resolve, reject, release });
       try {
         publish(connection, subject, reply, request);
+        this.#unread?.add(request.payload.length);
       } catch (cause) {
         this.#settle(reply)?.reject(createPublishFailure(connection, cause));
       }
@@ -166,6 +170,7 @@ export class NatsLink {
     // Ends with the connection; never rejects.
     void this.#watch(connection);
     this.#connection = connection;
+    this.#unread = new UnreadBytes(() => connection.flush());
     this.#resolveFirst();
   }
 
@@ -243,6 +248,11 @@ function publish(
   const headers = createHeaders();
   for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
   connection.publish(subject, request.payload, { headers, reply });
+}
+
+function createUnreadFailure(): ProviderFailure {
+  const message = 'the NATS server does not read what it is sent';
+  return new ProviderFailure('unavailable', message, { phase: 'connecting' });
 }
 
 /** Nothing was sent. */

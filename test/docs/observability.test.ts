@@ -70,6 +70,7 @@ describe(`the tables of ${PAGE} and ${METRICS}`, () => {
 
   before(async () => {
     await call(setup.host, { target: '/modules/shop/http/items' });
+    await call(setup.host, { target: '/modules/shop/http/items', as: 'dev-user:ann' });
     await call(setup.host, { target: '/modules/down/http/items' });
     await call(setup.host, { target: '/modules/strict/http/items' });
     await call(setup.host, { target: '/desk' });

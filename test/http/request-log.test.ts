@@ -106,12 +106,15 @@ describe('request log', () => {
 });
 
 describe('data of the client', () => {
-  const setup = useHost((provider) => ({
-    'shop.json': describeModule('shop', provider.url, ROUTES, {
-      forward_headers: ['x-tenant'],
-      records: { capture_bytes: 1000 },
+  const setup = useHost(
+    (provider) => ({
+      'shop.json': describeModule('shop', provider.url, ROUTES, {
+        forward_headers: ['x-tenant'],
+        records: { capture_bytes: 1000 },
+      }),
     }),
-  }));
+    { isDescribed: false },
+  );
 
   it('is never in the log, whatever the status', async () => {
     const headers: RawHeader[] = [

@@ -1,7 +1,10 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { findPlugins } from '../../core/plugin-loader/find-plugins.js';
+import { openPlugins } from '../../core/plugin-loader/open-plugins.js';
 import { readPlugins } from '../../core/plugin-loader/plugin-registry.js';
+import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 
 const MANIFEST = { version: '1.0.0', contract: 1, entry: './index.mjs' };
@@ -50,6 +53,31 @@ describe('plugin scan', () => {
     });
     const error = await registry.adapter('mqtt').catch((reason: Error) => reason);
     expect(String(error)).to.include("plugin 'modgate-mqtt' is not installed");
+  });
+
+  it('rejects plugins beyond the first 1,000 of a folder, in one entry', async () => {
+    const paths = Array.from({ length: 1002 }, (_, index) => [`p${index + 1000}/plugin.json`, '']);
+    const path = createFolder(Object.fromEntries(paths));
+    const found = await findPlugins([{ kind: 'folder', path }]);
+    expect(found).to.have.length(1001);
+    expect(found.at(-2)).to.deep.equal({ folder: join(path, 'p1999'), origin: 'folder' });
+    const last = found.at(-1);
+    expect(last && 'error' in last ? last.error.message : '').to.include(
+      "plugin 'p2000' and those after it are beyond the limit of 1000 plugins in a folder",
+    );
+  });
+
+  it('logs what it rejects at start', async () => {
+    const { log, lines } = createRecordedLog();
+    const plugins = [aPackage('modgate-mqtt', createFolder())];
+    await openPlugins({ plugins, pluginIntegrity: 'off', pluginDigests: null }, '--plugins', log);
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.deep.include({ level: 'warn', message: 'plugin rejected' });
+    expect(lines[0]?.fields).to.include({
+      plugin: 'modgate-mqtt',
+      stage: 'find',
+      hint: 'npm install modgate-mqtt',
+    });
   });
 
   it('rejects a package that is not a plugin', async () => {

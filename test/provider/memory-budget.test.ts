@@ -28,7 +28,10 @@ describe('memory budget', () => {
       }),
       'large.json': describeModule('large', url, MANY_ROUTES),
     }),
-    { args: ['--memory-budget', '32MiB', '--actor-budget', String(8 * MIB)] },
+    {
+      args: ['--memory-budget', '32MiB', '--actor-budget', String(8 * MIB)],
+      isDescribed: false,
+    },
   );
   const clients: SlowClient[] = [];
 

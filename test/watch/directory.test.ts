@@ -37,6 +37,24 @@ describe('readDirectory', () => {
     expect(ignored).to.deep.equal([]);
   });
 
+  it('ignores descriptors beyond a limit, by name', async () => {
+    const folder = createFolder({ 'c.yaml': 'c', 'a.yaml': 'a', 'b.txt': '', 'b.yaml': 'b' });
+    const { files, ignored } = await readDirectory(folder, 2);
+    expect(files.map(({ file }) => file)).to.deep.equal(['a.yaml', 'b.yaml']);
+    expect(ignored.map(({ file, reason }) => [file, reason])).to.deep.equal([
+      ['b.txt', 'does not end in .yaml, .yml or .json'],
+      ['c.yaml', 'is beyond the limit of 2 descriptors'],
+    ]);
+  });
+
+  it('lists at most 1,000 ignored files', async () => {
+    const names = Array.from({ length: 1001 }, (_, index) => [`${index}.txt`, '']);
+    const folder = createFolder({ ...Object.fromEntries(names), 'z.yaml': 'z' });
+    const { files, ignored } = await readDirectory(folder);
+    expect(files.map(({ file }) => file)).to.deep.equal(['z.yaml']);
+    expect(ignored).to.have.length(1000);
+  });
+
   it('ignores everything else, with the reason', async () => {
     const folder = createFolder({
       '.hidden.yaml': '',

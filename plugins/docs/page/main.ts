@@ -6,6 +6,8 @@ import type { ApiRequest } from './try-it.js';
 
 /** Kept in memory only: a reload of the page forgets it. */
 let token = '';
+/** The header for the token; only `authorization` has a scheme in front. */
+let tokenHeader = 'authorization';
 
 const view = create('div', { id: 'view' });
 const status = create('p', { role: 'status' });
@@ -17,17 +19,21 @@ function createTokenForm(): HTMLFormElement {
     autocomplete: 'off',
     spellcheck: 'false',
   });
+  const header = create('input', { type: 'text', autocomplete: 'off', spellcheck: 'false' });
+  header.value = tokenHeader;
   const callable = create('input', { type: 'checkbox' });
   const form = create(
     'form',
     { class: 'token' },
-    createField('Token', input, 'A bearer token; it stays in the memory of this page.'),
+    createField('Token', input, 'It stays in the memory of this page.'),
+    createField('Header', header, 'Where the host reads tokens; see --token-header.'),
     createField('Only what I may call', callable),
     create('button', { type: 'submit' }, 'Show'),
   );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     token = input.value.trim();
+    tokenHeader = header.value.trim().toLowerCase() || 'authorization';
     void load(callable.checked);
   });
   return form;
@@ -52,7 +58,10 @@ async function load(isCallableOnly: boolean): Promise<void> {
 function send({ method, target, headers, body }: ApiRequest): Promise<Response> {
   return fetch(target, {
     method,
-    headers: { ...headers, authorization: `Bearer ${token}` },
+    headers: {
+      ...headers,
+      [tokenHeader]: tokenHeader === 'authorization' ? `Bearer ${token}` : token,
+    },
     credentials: 'omit',
     cache: 'no-store',
     redirect: 'error',

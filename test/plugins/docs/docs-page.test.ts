@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { useBrowser, type WatchedPage } from '../../support/browser/browser.js';
 import { findAccessibilityViolations } from '../../support/browser/find-violations.js';
+import type { EchoProvider } from '../../support/echo-provider.js';
 import { useHost } from '../../support/http/use-host.js';
 
 const ROUTES = [
@@ -35,9 +37,11 @@ const ROUTES = [
   },
 ];
 
+const KEY = 'key-of-the-shop';
+
 describe('the docs page', () => {
   const browser = useBrowser();
-  const setup = useHost((provider) => ({
+  const createFiles = (provider: EchoProvider) => ({
     'shop.json': {
       module: 'shop',
       provider: { kind: 'http', config: { endpoints: [provider.url] } },
@@ -50,7 +54,12 @@ describe('the docs page', () => {
         },
       },
     },
-  }));
+  });
+  const sha256 = createHash('sha256').update(KEY).digest('hex');
+  const setup = useHost(createFiles, {
+    args: ['--token-header', 'x-api-key'],
+    tokens: { tokens: [{ id: 'key', kind: 'service', scopes: ['shop.write'], sha256 }] },
+  });
   let watched: WatchedPage;
 
   const open = async (options?: object) => {
@@ -97,6 +106,18 @@ describe('the docs page', () => {
     await response.getByText(/^200 in \d+ ms$/).waitFor();
     expect(await response.innerText()).to.include('"module_name": "shop"');
     expect(setup.provider.requests.at(-1)).to.deep.include({ method: 'POST' });
+  });
+
+  it('sends the token in the header that is named', async () => {
+    const page = await open();
+    await page.getByLabel('Header').fill('x-api-key');
+    await signIn(page, KEY);
+    const operation = await readOperation(page, 'POST');
+    await operation.getByRole('button', { name: 'Send' }).click();
+    await operation
+      .locator('.response')
+      .getByText(/^200 in \d+ ms$/)
+      .waitFor();
   });
 
   it('shows the Problem of a rejected request, and does not send a path of another route', async () => {

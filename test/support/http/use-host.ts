@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
+import { describedHosts } from '../openapi/conformance.js';
 import {
   type HostOptions,
   type HostProcess,
@@ -15,14 +16,29 @@ interface Setup<Host = RunningHost> {
   readonly provider: EchoProvider;
 }
 
+interface UseHostOptions extends Omit<HostOptions, 'files'> {
+  /**
+   * Whether each response to a `call` has to be one that the host's OpenAPI document describes. Default true.
+   * Each check is a further request: `false` where requests are counted.
+   */
+  readonly isDescribed?: boolean;
+}
+
 type Files = (provider: EchoProvider) => Readonly<Record<string, string | object>>;
 
 /**
  * Starts one host and one provider for all tests of a `describe`. The provider is reset after each test.
  * Also checks that the host ends well.
  */
-export function useHost(files: Files, options: Omit<HostOptions, 'files'> = {}): Setup {
-  return use((provider) => startHost({ ...options, files: files(provider) }));
+export function useHost(
+  files: Files,
+  { isDescribed = true, ...options }: UseHostOptions = {},
+): Setup {
+  return use(async (provider) => {
+    const host = await startHost({ ...options, files: files(provider) });
+    if (isDescribed) describedHosts.add(host);
+    return host;
+  });
 }
 
 /** Like `useHost`, with a host in a process of its own. */

@@ -1,0 +1,44 @@
+/** What a server has not read yet stays in the memory of the NATS client. Bytes. */
+export const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
+/** Counts what was published on one connection until the server has read it. */
+export class UnreadBytes {
+  readonly #flush: () => Promise<void>;
+  readonly #maxBytes: number;
+  #published = 0;
+  #read = 0;
+  #isAsking = false;
+
+  /** @param flush resolves when the server has read everything that was published before */
+  constructor(flush: () => Promise<void>, maxBytes: number = MAX_UNREAD_BYTES) {
+    this.#flush = flush;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Asks the server only when much was published since it last answered. */
+  add(bytes: number): void {
+    this.#published += bytes;
+    if (!this.#isAsking && this.#unread > this.#maxBytes / 2) void this.#ask();
+  }
+
+  get isFull(): boolean {
+    return this.#unread >= this.#maxBytes;
+  }
+
+  get #unread(): number {
+    return this.#published - this.#read;
+  }
+
+  /** Never rejects. */
+  async #ask(): Promise<void> {
+    this.#isAsking = true;
+    const published = this.#published;
+    try {
+      await this.#flush();
+      this.#read = published;
+    } catch {
+      // The connection is closed, and its successor counts anew.
+    }
+    this.#isAsking = false;
+  }
+}
