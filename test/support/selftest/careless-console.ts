@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { WeakHost } from './naive-gateway.js';
+
+interface CarelessConsole {
+  readonly port: number;
+  close(): Promise<void>;
+}
 
 interface CarelessSession {
   readonly id: string;
@@ -13,7 +17,7 @@ interface CarelessSession {
  * the browser, holds the token, is readable by scripts, counts everywhere, for every origin and after the
  * sign-out, as do its digest, its id and bearer tokens; pages may be framed and have no policy.
  */
-export async function startCarelessConsole(): Promise<WeakHost> {
+export async function startCarelessConsole(): Promise<CarelessConsole> {
   const sessions = new Map<string, CarelessSession>();
   const server = createServer((request, response) => {
     void readText(request).then((text) => answer(sessions, request, text, response));
