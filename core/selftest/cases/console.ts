@@ -54,7 +54,7 @@ const PATHS = [
   '/%2E%2E/modules',
 ];
 
-const valueOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1);
+const readValue = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1);
 /** The name follows from the address of the host. */
 const replaceValue = (cookie: string, value: string) =>
   `${cookie.slice(0, cookie.indexOf('='))}=${value}`;
@@ -134,7 +134,7 @@ export const CONSOLE_CASES: readonly AttackCase[] = [
     ),
   ),
   withSession('stolen-digest', 'what the store holds of a cookie', async (scene, cookie) => {
-    const value = valueOf(cookie);
+    const value = readValue(cookie);
     for (const encoding of ['hex', 'base64url', 'base64'] as const) {
       const digest = createHash('sha256').update(value).digest(encoding);
       const verdict = await expectUnknown(scene, replaceValue(cookie, digest));
@@ -169,7 +169,7 @@ export const CONSOLE_CASES: readonly AttackCase[] = [
   withSession('token-in-cookie', 'the token in the cookie', async (scene, cookie) => {
     const token = scene.token ?? '';
     const forms = [token, ...ENCODINGS.map((one) => Buffer.from(token).toString(one))];
-    const value = valueOf(cookie);
+    const value = readValue(cookie);
     const decoded = ENCODINGS.map((one) => Buffer.from(value, one).toString('latin1'));
     const isHeld = forms.some((form) => [value, ...decoded].some((text) => text.includes(form)));
     return isHeld ? 'the cookie holds the token' : null;
