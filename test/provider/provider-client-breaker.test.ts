@@ -1,0 +1,226 @@
+import { expect } from 'chai';
+import { type HttpRouteOperation, ProviderFailure } from '../../core/contract/index.js';
+import { RejectedCall } from '../../core/provider/rejected-call.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import {
+  answerStatus,
+  createCall,
+  createFakeModule,
+  fail,
+  failureOf,
+  hang,
+  ok,
+} from '../support/provider/fake-module.js';
+
+/** One route of many. */
+const createNth = (index: number): HttpRouteOperation => ({
+  ...(createCall().operation as HttpRouteOperation),
+  declaredPath: `/${index}`,
+});
+
+describe('provider client', () => {
+  describe('circuit breaker', () => {
+    const breaker = { failures: 3, openMs: 50, maxOpenMs: 100 };
+    const other = createCall().operation as HttpRouteOperation;
+    const otherRoute = { operation: { ...other, method: 'POST' } } as const;
+    const connecting = new ProviderFailure('timeout', 'late', { phase: 'connecting' });
+
+    const expectRejected = async (call: Promise<unknown>) => {
+      const rejection = await failureOf(call);
+      expect(rejection).to.be.instanceOf(RejectedCall);
+      expect(rejection.failure).to.equal('unavailable');
+      const { evidence } = rejection as RejectedCall;
+      expect(evidence).to.deep.equal({ field: 'breaker', reason: 'open' });
+    };
+
+    for (const [title, invoke] of [
+      ['unavailable', () => fail()],
+      ['a timeout while connecting', () => Promise.reject(connecting)],
+    ] as const) {
+      it(`opens for the endpoint after ${title}`, async () => {
+        const module = createFakeModule({ breaker, invoke });
+        for (let call = 0; call < 3; call += 1) await failureOf(module.call());
+        await expectRejected(module.call());
+        await expectRejected(module.call(otherRoute));
+        expect(module.invocations).to.have.length(3);
+        expect(module.client.endpoints()[0]).to.deep.include({ state: 'open', routes: [] });
+      });
+    }
+
+    for (const [title, invoke] of [
+      ['a timeout', () => fail('timeout')],
+      ['a timeout within the response', () => fail('timeout', 200)],
+      ['a response that is cut short', () => fail('protocol', 200)],
+      ...[500, 502, 503, 599].map((status) => [`${status}`, () => answerStatus(status)] as const),
+    ] as const) {
+      it(`opens for the route alone after ${title}`, async () => {
+        const module = createFakeModule({ breaker, invoke });
+        for (let call = 0; call < 3; call += 1) await module.call().catch(() => {});
+        await expectRejected(module.call());
+        expect(module.invocations).to.have.length(3);
+        const [endpoint = expect.fail()] = module.client.endpoints();
+        expect(endpoint).to.include({ state: 'up', failures: 3, calls: 3 });
+        const [route = expect.fail(), ...rest] = endpoint.routes;
+        expect(route).to.include({ route: 'GET /a', state: 'open' });
+        expect(route.until?.getTime()).to.be.within(Date.now() - 100, Date.now() + 60);
+        expect(rest).to.have.length(0);
+        module.answer(async () => ok());
+        expect(await module.call(otherRoute)).to.have.property('value', '"fine"');
+      });
+    }
+
+    it('closes for a route with one probe', async () => {
+      const module = createFakeModule({ breaker, invoke: () => answerStatus(500) });
+      for (let call = 0; call < 3; call += 1) await module.call().catch(() => {});
+      const stateOf = () => module.client.endpoints()[0]?.routes[0]?.state;
+      await waitUntil('half-open', () => stateOf() === 'half_open');
+      module.answer(async () => ok());
+      await module.call();
+      expect(module.client.endpoints()[0]?.routes).to.deep.equal([]);
+    });
+
+    it('counts every status line as a success of the endpoint', async () => {
+      const module = createFakeModule({ breaker });
+      for (let call = 0; call < 4; call += 1) {
+        module.answer(() => answerStatus(500));
+        await module.call({ ...otherRoute, operation: createNth(call) }).catch(() => {});
+      }
+      module.answer(() => fail());
+      for (let call = 0; call < 3; call += 1) await failureOf(module.call());
+      expect(module.client.endpoints()[0]).to.include({ state: 'up' });
+      await failureOf(module.call());
+      expect(module.client.endpoints()[0]).to.include({ state: 'open' });
+    });
+
+    it('ignores unusable responses, also in the ratio', async () => {
+      const unusable = new ProviderFailure('protocol', 'large', { status: 200, phase: 'answered' });
+      const module = createFakeModule({ breaker, invoke: () => Promise.reject(unusable) });
+      for (let call = 0; call < 9; call += 1) await failureOf(module.call());
+      expect(module.client.endpoints()[0]).to.deep.include({ failures: 0, routes: [] });
+      module.answer(() => answerStatus(500));
+      for (let call = 0; call < 3; call += 1) await module.call().catch(() => {});
+      expect(module.client.endpoints()[0]?.routes).to.have.length(1);
+    });
+
+    for (const status of [400, 404, 429, 499]) {
+      it(`stays closed after responses with ${status}`, async () => {
+        const module = createFakeModule({ breaker, invoke: () => answerStatus(status) });
+        for (let call = 0; call < 9; call += 1) await module.call().catch(() => {});
+        expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0, calls: 9 });
+      });
+    }
+
+    for (const failure of ['refused', 'overloaded'] as const) {
+      it(`stays closed after the failure ${failure}`, async () => {
+        const module = createFakeModule({ breaker, invoke: () => fail(failure) });
+        for (let call = 0; call < 9; call += 1) await failureOf(module.call());
+        expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0 });
+      });
+    }
+
+    it('stays closed when clients disconnect', async () => {
+      const module = createFakeModule({ breaker, invoke: hang });
+      for (let call = 0; call < 9; call += 1) {
+        const caller = new AbortController();
+        const gone = failureOf(module.call({ signal: caller.signal }));
+        caller.abort();
+        await gone;
+      }
+      expect(module.client.endpoints()[0]).to.include({ state: 'up', failures: 0, inFlight: 0 });
+    });
+
+    it('leaves the other endpoints in use', async () => {
+      const module = createFakeModule({
+        breaker,
+        endpoints: ['bad', 'good'],
+        invoke: async ({ endpoint }) => (endpoint === 'bad' ? fail() : ok()),
+      });
+      for (let call = 0; call < 20; call += 1) await module.call().catch(() => {});
+      const sent = module.invocations.map(({ endpoint }) => endpoint);
+      expect(sent.filter((endpoint) => endpoint === 'bad')).to.have.length(3);
+      expect(module.client.endpoints().map(({ state }) => state)).to.deep.equal(['open', 'up']);
+    });
+
+    it('closes with one probe', async () => {
+      const module = createFakeModule({ breaker, invoke: () => fail() });
+      for (let call = 0; call < 3; call += 1) await failureOf(module.call());
+      const [open] = module.client.endpoints();
+      expect(open?.until?.getTime()).to.be.within(Date.now() - 100, Date.now() + 60);
+      await waitUntil('half open', () => module.client.endpoints()[0]?.state === 'half_open');
+      let release = () => {};
+      module.answer(async () => {
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        return ok();
+      });
+      const probe = module.call();
+      const beside = await failureOf(module.call());
+      expect(beside).to.be.instanceOf(RejectedCall);
+      release();
+      expect(await probe).to.have.property('value', '"fine"');
+      expect(module.client.endpoints()[0]).to.include({ state: 'up', until: null });
+    });
+
+    it('reports the remaining time in whole seconds', async () => {
+      const module = createFakeModule({
+        breaker: { failures: 1, openMs: 2500, maxOpenMs: 2500 },
+        endpoints: ['a', 'b'],
+        invoke: () => fail(),
+      });
+      await failureOf(module.call());
+      await failureOf(module.call());
+      const refusal = (await failureOf(module.call())) as RejectedCall;
+      expect(refusal.retryAfterSeconds).to.equal(3);
+    });
+
+    it('does not queue calls while open', async () => {
+      const module = createFakeModule({
+        breaker: { failures: 1, openMs: 20, maxOpenMs: 20 },
+        limits: { concurrency: 2, queueMs: 5000 },
+        invoke: hang,
+      });
+      const callers = new AbortController();
+      const old = failureOf(module.call({ signal: callers.signal }));
+      module.answer(() => fail());
+      await failureOf(module.call());
+      await waitUntil('half open', () => module.client.endpoints()[0]?.state === 'half_open');
+      module.answer(hang);
+      const probe = failureOf(module.call({ signal: callers.signal }));
+      expect(module.client.counts()).to.include({ inFlight: 2 });
+      const refused = failureOf(module.call({ timeoutMs: 1000 }));
+      expect(module.client.counts()).to.include({ queued: 0 });
+      expect(await refused).to.have.deep.property('evidence', { field: 'breaker', reason: 'open' });
+      callers.abort();
+      await Promise.all([old, probe]);
+    });
+
+    it('keeps the original failure of a call that opened it', async () => {
+      const module = createFakeModule({
+        breaker: { failures: 2, openMs: 10_000, maxOpenMs: 10_000 },
+        invoke: () => fail(),
+      });
+      const first = failureOf(module.call({ isRepeatable: true }));
+      await new Promise(setImmediate);
+      // Now it waits for its retry, and the second one opens the breaker.
+      const second = failureOf(module.call({ isRepeatable: true }));
+      for (const failure of await Promise.all([first, second])) {
+        expect(failure).not.to.be.instanceOf(RejectedCall);
+        expect(failure.failure).to.equal('unavailable');
+      }
+      expect(module.invocations).to.have.length(2);
+    });
+
+    it('does not delay a failure when no retry is possible', async () => {
+      const took: number[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        const module = createFakeModule({ breaker: { failures: 1 }, invoke: () => fail() });
+        const from = performance.now();
+        await failureOf(module.call({ isRepeatable: true }));
+        took.push(performance.now() - from);
+      }
+      // Half of 25 ms is the least that a retry waits.
+      expect(Math.min(...took)).to.be.below(10);
+    });
+  });
+});
