@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { type CheckReport, checkJsonIn } from '../support/cli/check-json.js';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
 import { buildManifest, describeModule } from '../support/http/modules.js';
@@ -35,14 +36,6 @@ limits: { concurrency: 0 }
 breaker: { open_ms: 5000, max_open_ms: 4000 }
 `;
 
-interface Report {
-  readonly summary: object;
-  readonly files: readonly Record<string, unknown>[];
-  readonly findings: readonly Record<string, unknown>[];
-  readonly notes: readonly Record<string, unknown>[];
-  readonly ignored: readonly Record<string, unknown>[];
-}
-
 describe('modgate check', () => {
   let place: Workplace;
 
@@ -52,10 +45,7 @@ describe('modgate check', () => {
 
   afterEach(() => place.remove());
 
-  async function checkJson(...args: string[]): Promise<Report & { code: number | null }> {
-    const { code, stdout } = await place.run(['check', ...args, '--json']);
-    return { code, ...(JSON.parse(stdout) as Report) };
-  }
+  const checkJson = (...args: string[]) => checkJsonIn(place, ...args);
 
   it('prints only the summary for a valid folder', async () => {
     place.write('modules.d/crm.json', GOOD);
@@ -257,7 +247,7 @@ describe('modgate check', () => {
       "'provider.config.auth.bearer' refers to the variable CRM_TOKEN, which is not set";
     expect(notes).to.deep.equal([{ file: 'modules.d/crm.json', message }]);
     const set = await place.run(['check', '--json'], { CRM_TOKEN: SECRET });
-    const [expected] = (JSON.parse(set.stdout) as Report).files;
+    const [expected] = (JSON.parse(set.stdout) as CheckReport).files;
     expect(files).to.deep.equal([expected]);
     // The digest covers the content of files, so it is unknown without them.
     place.write('modules.d/crm.json', describe('file:./token'));
@@ -327,77 +317,6 @@ describe('modgate check', () => {
     place.write('modules.d/crm.json', GOOD);
     const { code, stdout } = await place.run(['check', 'modules.d/crm.json']);
     expect({ code, stdout }).to.deep.equal({ code: 0, stdout: '1 file, 0 errors, 0 warnings\n' });
-  });
-
-  it('validates a manifest', async () => {
-    place.write('manifest.json', buildManifest('crm', ROUTES));
-    const good = await checkJson('manifest.json');
-    expect(good.code).to.equal(0);
-    expect(good.files[0]).to.include({ kind: 'manifest', module: 'crm' });
-    const { stdout } = await place.run(['digest', 'manifest.json']);
-    expect(`${good.files[0]?.['digest']}\n`).to.equal(stdout);
-
-    const { protocol: _, ...unsigned } = buildManifest('crm', ROUTES) as { protocol: string };
-    for (const manifest of [unsigned, { protocol: SECRET }, { protocol: 'modgate.manifest.v1' }]) {
-      place.write('bad.json', manifest);
-      const bad = await place.run(['check', 'bad.json']);
-      expect(bad.code).to.equal(1);
-      expect(bad.stdout).to.include('bad.json:1:').and.not.include('provider');
-      expect(bad.stdout).not.to.include(SECRET);
-    }
-  });
-
-  it('reports an unreadable file', async () => {
-    place.write('modules.d/crm.json', '{ "module": ');
-    const { code, findings } = await checkJson('modules.d/crm.json');
-    expect(code).to.equal(1);
-    expect(findings[0]).to.include({ rule: 'json-syntax', file: 'modules.d/crm.json', line: 1 });
-  });
-
-  it('names files outside the working directory by absolute paths', async () => {
-    const file = place.write('modules.d/bad.yaml', 'module: Bad\n');
-    place.write('elsewhere/x', '');
-    const other = createWorkplace();
-    const { stdout } = await other.run(['check', file]);
-    other.remove();
-    expect(stdout.startsWith(`${file}:1:`)).to.equal(true);
-  });
-
-  const REFUSED: readonly (readonly [args: readonly string[], line: RegExp])[] = [
-    [['missing.yaml'], /^missing\.yaml does not exist$/],
-    [['missing/'], /^missing\/ does not exist$/],
-    [[], /^--modules must be a folder that can be read: .*modules\.d does not exist$/],
-    [['--modules', 'nowhere'], /^--modules must be a folder that can be read: .* does not exist$/],
-    [['--plugins', 'nowhere', '.'], /^--plugins must be a folder that can be read: /],
-    [['--format', SECRET, '.'], /^--format must be one of text, json, sarif$/],
-    [['--json', '--format', 'sarif', '.'], /^--json cannot be used with --format sarif$/],
-    [['--against', SECRET, '.'], /^--against must be an http or https URL /],
-    [
-      ['--against', 'http://a@h', '.'],
-      /^--against must be an http or https URL without credentials/,
-    ],
-    [
-      ['--format', 'sarif', '--against', 'http://h', '.'],
-      /^--against cannot be used with --format sarif/,
-    ],
-    [['a', 'b'], /^too many arguments for 'check'/],
-  ];
-  for (const [args, line] of REFUSED) {
-    it(`rejects '${args.join(' ')}' with one line and exit 2`, async () => {
-      const { code, stdout, stderr } = await place.run(['check', ...args]);
-      expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
-      expect(stderr)
-        .to.match(/^modgate: [^\n]+\n$/)
-        .and.not.include(SECRET);
-      expect(stderr.slice('modgate: '.length, -1)).to.match(line);
-    });
-  }
-
-  it('accepts --json instead of --format json', async () => {
-    place.write('modules.d/crm.json', GOOD);
-    const { stdout } = await place.run(['check', '--json']);
-    expect((await place.run(['check', '--format', 'json'])).stdout).to.equal(stdout);
-    expect((await place.run(['check', '--json', '--format', 'json'])).stdout).to.equal(stdout);
   });
 
   it('agrees with the host about every file and digest', async () => {

@@ -10,7 +10,7 @@ import {
   startHostProcess,
 } from '../start-host.js';
 
-interface Setup<Host = RunningHost> {
+export interface Setup<Host = RunningHost> {
   /** @throws before the hooks have run. */
   readonly host: Host;
   readonly provider: EchoProvider;
