@@ -1,132 +1,34 @@
 import { createHmac, createPublicKey } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { exportSPKI } from 'jose';
-import { headerValue } from '../../core/selftest/raw-http.js';
-import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
-import {
-  createClaims,
-  createSigningKey,
-  type FakeIssuer,
-  ISSUER,
-  type SigningKey,
-  signToken,
-  startFakeIssuer,
-} from '../support/fake-issuer.js';
+import { HOUR, OTHER_ISSUER, TARGET, useSignedTokens } from '../support/auth/use-signed-tokens.js';
+import { createClaims, createSigningKey, ISSUER, signToken } from '../support/fake-issuer.js';
 import { call } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
-import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
-
-const TARGET = '/modules/crm/http/items';
-const OTHER_ISSUER = 'https://other.example';
-/** Its keys are never available. */
-const SILENT_ISSUER = 'https://silent.example';
-const HOUR = 3600;
 
 const now = () => Math.floor(Date.now() / 1000);
 const encode = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
 describe('signed tokens', () => {
-  let folder: string;
-  let issuersFile: string;
-  let issuer: FakeIssuer;
-  let key: SigningKey;
-  let curve: SigningKey;
-  let stranger: SigningKey;
-  let provider: EchoProvider;
-  let host: RunningHost;
-
-  const get = (as: string) => call(host, { target: TARGET, as });
-  const actorOf = async (token: string) => {
-    provider.reset();
-    const response = await get(token);
-    expect(response.status, response.body.toString()).to.equal(200);
-    return headerValue(provider.only().headers, 'modgate-actor');
-  };
-  const describeIssuers = (jwks: object = { url: issuer.url, cooldown_seconds: 1 }) => ({
-    issuers: [
-      {
-        issuer: ISSUER,
-        audience: ['modgate', 'gateway'],
-        algorithms: ['RS256'],
-        jwks,
-        clock_skew_seconds: 5,
-        max_age_seconds: HOUR,
-        actor: {
-          kind: {
-            claim: 'client.type',
-            values: { machine: 'service', root: 'system', human: 'user' },
-            default: 'service',
-          },
-          scopes: ['scope', 'permissions', 'realm_access.roles', 'https://issuer.example/roles'],
-        },
-      },
-      {
-        issuer: SILENT_ISSUER,
-        audience: 'modgate',
-        algorithms: ['RS256'],
-        jwks: { url: 'http://127.0.0.1:9/jwks' },
-        actor: { kind: 'service' },
-      },
-      {
-        issuer: OTHER_ISSUER,
-        audience: 'modgate',
-        algorithms: ['ES256'],
-        jwks: { file: 'keys.json' },
-        actor: {
-          kind: 'service',
-          id: 'client_id',
-          id_prefix: 'other.',
-          allowed_scopes: ['crm.read'],
-        },
-      },
-    ],
-  });
-
-  before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-jwt-'));
-    issuersFile = join(folder, 'issuers.yaml');
-    key = await createSigningKey('first');
-    curve = await createSigningKey('curve', 'ES256');
-    stranger = await createSigningKey('first');
-    issuer = await startFakeIssuer([key]);
-    writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [curve.jwk] }));
-    writeFileSync(issuersFile, JSON.stringify(describeIssuers()));
-    provider = await startEchoProvider();
-    host = await startHost({
-      dev: false,
-      args: ['--issuers', issuersFile],
-      files: {
-        'crm.json': describeModule('crm', provider.url, [
-          { method: 'GET', path: '/items', capability: 'crm.read' },
-        ]),
-      },
-    });
-  });
-
-  beforeEach(() => provider.reset());
-
-  after(async () => {
-    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
-    await provider.close();
-    await issuer.close();
-    rmSync(folder, { recursive: true });
-  });
+  const setup = useSignedTokens();
+  const { get, actorOf } = setup;
 
   describe('that are valid', () => {
     it('authenticate their caller repeatedly', async () => {
-      const token = await signToken(key);
+      const token = await signToken(setup.key);
       expect(await actorOf(token)).to.equal('service:billing');
       expect(await actorOf(token)).to.equal('service:billing');
     });
 
     it('of another issuer use its keys, algorithms and mapping', async () => {
-      const token = await signToken(curve, { iss: OTHER_ISSUER, client_id: 'shop', sub: 'x' });
+      const token = await signToken(setup.curve, {
+        iss: OTHER_ISSUER,
+        client_id: 'shop',
+        sub: 'x',
+      });
       expect(await actorOf(token)).to.equal('service:other.shop');
     });
 
@@ -146,33 +48,33 @@ describe('signed tokens', () => {
       ],
     ] as [string, () => object][]) {
       it(`may have ${title}`, async () => {
-        expect(await actorOf(await signToken(key, claims()))).to.equal('service:billing');
+        expect(await actorOf(await signToken(setup.key, claims()))).to.equal('service:billing');
       });
     }
 
     it('have the kind that a claim maps to', async () => {
-      const root = await signToken(key, { client: { type: 'root' }, scope: '' });
+      const root = await signToken(setup.key, { client: { type: 'root' }, scope: '' });
       expect(await actorOf(root)).to.equal('system:billing');
-      const human = await signToken(key, { client: { type: 'human' } });
+      const human = await signToken(setup.key, { client: { type: 'human' } });
       expectProblem(await get(human), 403);
     });
 
     it('have only the scopes that are allowed for their issuer', async () => {
       const claims = { iss: OTHER_ISSUER, client_id: 'shop', scope: 'crm.write console.admin' };
-      expectProblem(await get(await signToken(curve, claims)), 403);
+      expectProblem(await get(await signToken(setup.curve, claims)), 403);
     });
 
     for (const typ of ['JWT', 'at+jwt', 'application/at+jwt']) {
       it(`may be of the type ${typ}`, async () => {
-        expect(await actorOf(await signToken(key, {}, { typ }))).to.equal('service:billing');
+        expect(await actorOf(await signToken(setup.key, {}, { typ }))).to.equal('service:billing');
       });
     }
   });
 
   describe('get a 401', () => {
-    const withHeader = (header: object) => () => signToken(key, {}, header);
+    const withHeader = (header: object) => () => signToken(setup.key, {}, header);
     // Created when the test runs, so that times are current.
-    const withClaims = (claims: () => object) => () => signToken(key, claims());
+    const withClaims = (claims: () => object) => () => signToken(setup.key, claims());
     const unsigned = (header: unknown, payload: unknown = createClaims(), signature = '') =>
       `${encode(header)}.${encode(payload)}.${signature}`;
     /** Signed like the valid ones, over any header and payload text. */
@@ -180,13 +82,13 @@ describe('signed tokens', () => {
       const input = `${encode(header)}.${encode(payload)}`;
       const signature = await crypto.subtle.sign(
         'RSASSA-PKCS1-v1_5',
-        key.privateKey,
+        setup.key.privateKey,
         Buffer.from(input),
       );
       return `${input}.${Buffer.from(signature).toString('base64url')}`;
     };
     const confuse = async (secret: (spki: string) => string | Buffer) => {
-      const spki = await exportSPKI(key.publicKey);
+      const spki = await exportSPKI(setup.key.publicKey);
       const input = `${encode({ alg: 'HS256', kid: 'first' })}.${encode(createClaims())}`;
       return `${input}.${createHmac('sha256', secret(spki)).update(input).digest('base64url')}`;
     };
@@ -197,7 +99,7 @@ describe('signed tokens', () => {
       'to the algorithm none': () => unsigned({ alg: 'none' }),
       'to the algorithm None': () => unsigned({ alg: 'None', kid: 'first' }),
       'to the algorithm nOnE with a signature': () => unsigned({ alg: 'nOnE' }, undefined, 'AA'),
-      'to an empty signature': async () => (await signToken(key)).replace(/[^.]+$/, ''),
+      'to an empty signature': async () => (await signToken(setup.key)).replace(/[^.]+$/, ''),
       'to no algorithm': () => signRaw('{"kid":"first"}', JSON.stringify(createClaims())),
       'to the public key as an HMAC secret': () => confuse((spki) => spki),
       'to the public key without its last line break': () => confuse((spki) => spki.trim()),
@@ -205,25 +107,26 @@ describe('signed tokens', () => {
         confuse((spki) => createPublicKey(spki).export({ type: 'spki', format: 'der' })),
       'to an algorithm that the issuer does not use': async () =>
         signToken({ ...(await createSigningKey('first', 'PS256')) }),
-      "to the issuer's name over a key of another issuer": () => signToken(curve),
-      'to an unknown key': () => signToken(stranger),
+      "to the issuer's name over a key of another issuer": () => signToken(setup.curve),
+      'to an unknown key': () => signToken(setup.stranger),
       'to a changed payload': async () => {
-        const [head, , signature] = (await signToken(key)).split('.');
+        const [head, , signature] = (await signToken(setup.key)).split('.');
         return `${head}.${encode(createClaims({ sub: 'root' }))}.${signature}`;
       },
-      'to a key id that is a path': () => signToken(stranger, {}, { kid: '../../../../dev/null' }),
+      'to a key id that is a path': () =>
+        signToken(setup.stranger, {}, { kid: '../../../../dev/null' }),
       'to a key id that is an SQL statement': () =>
-        signToken(stranger, {}, { kid: "x' OR '1'='1" }),
-      'to a key id that is a URL': () => signToken(stranger, {}, { kid: issuer.url }),
+        signToken(setup.stranger, {}, { kid: "x' OR '1'='1" }),
+      'to a key id that is a URL': () => signToken(setup.stranger, {}, { kid: setup.issuer.url }),
       'to a key id that is a member of every object': () =>
-        signToken(stranger, {}, { kid: '__proto__' }),
+        signToken(setup.stranger, {}, { kid: '__proto__' }),
       'to a key id that is a number': () =>
         signRaw('{"alg":"RS256","kid":1}', JSON.stringify(createClaims())),
-      'to a key id that is too long': () => signToken(key, {}, { kid: 'k'.repeat(257) }),
+      'to a key id that is too long': () => signToken(setup.key, {}, { kid: 'k'.repeat(257) }),
       'to a jku': withHeader({ jku: 'https://evil.example/jwks' }),
       'to an x5u': withHeader({ x5u: 'https://evil.example/cert' }),
       'to an x5c': withHeader({ x5c: ['AA'] }),
-      'to its own jwk': () => signToken(stranger, {}, { jwk: stranger.jwk }),
+      'to its own jwk': () => signToken(setup.stranger, {}, { jwk: setup.stranger.jwk }),
       'to a jwk with a valid key id': withHeader({ jwk: {} }),
       'to a critical header': () =>
         signRaw('{"alg":"RS256","kid":"first","crit":["exp"]}', JSON.stringify(createClaims())),
@@ -274,10 +177,10 @@ describe('signed tokens', () => {
       'to a payload with a byte-order mark': () =>
         signRaw(header, `\ufeff${JSON.stringify(createClaims())}`),
       'to an encrypted token': () => `${encode({ alg: 'dir', enc: 'A256GCM' })}..AA.AA.AA`,
-      'to two parts': async () => (await signToken(key)).split('.').slice(0, 2).join('.'),
-      'to an extra part': async () => `${await signToken(key)}.AA`,
-      'to padding': async () => `${await signToken(key)}==`,
-      'to a token in quotes': async () => `"${await signToken(key)}"`,
+      'to two parts': async () => (await signToken(setup.key)).split('.').slice(0, 2).join('.'),
+      'to an extra part': async () => `${await signToken(setup.key)}.AA`,
+      'to padding': async () => `${await signToken(setup.key)}==`,
+      'to a token in quotes': async () => `"${await signToken(setup.key)}"`,
       'to dots': () => '..',
       'to a development token': () => 'dev-system:root',
     };
@@ -285,150 +188,47 @@ describe('signed tokens', () => {
     for (const [title, attack] of Object.entries(ATTACKS)) {
       it(title, async () => {
         expectProblem(await get(await attack()), 401);
-        expect(provider.requests).to.have.length(0);
+        expect(setup.provider.requests).to.have.length(0);
       });
     }
 
     it('to a valid token under another scheme', async () => {
-      const headers: [string, string][] = [['authorization', `DPoP ${await signToken(key)}`]];
-      expectProblem(await call(host, { target: TARGET, as: null, headers }), 401);
+      const headers: [string, string][] = [['authorization', `DPoP ${await signToken(setup.key)}`]];
+      expectProblem(await call(setup.host, { target: TARGET, as: null, headers }), 401);
     });
 
     it('when an accepted token has expired', async () => {
-      const token = await signToken(key, { exp: now() });
+      const token = await signToken(setup.key, { exp: now() });
       expect((await get(token)).status).to.equal(200);
       await waitUntil('the end of the skew', async () => (await get(token)).status === 401, 15_000);
     });
   });
 
-  describe('have keys', () => {
-    it('that are requested again when a token names an unknown one, but not for each such token', async () => {
-      const next = await createSigningKey('second');
-      issuer.publish([key, next]);
-      const token = await signToken(next);
-      await waitUntil('the new key', async () => (await get(token)).status === 200, 15_000);
-      const before = issuer.requestCount;
-      const started = Date.now();
-      for (let index = 0; index < 50; index += 1) {
-        const unknown = await signToken(stranger, { index }, { kid: `unknown-${index}` });
-        expectProblem(await get(unknown), 401);
-      }
-      // One request per second because of the cool-down, and one for the current second.
-      const allowed = Math.ceil((Date.now() - started) / 1000) + 1;
-      expect(issuer.requestCount - before).to.be.at.most(allowed);
-    });
-
-    for (const [title, respond] of [
-      ['is down', (response) => response.destroy()],
-      ['responds with 500', (response) => response.writeHead(500).end()],
-      [
-        'redirects',
-        (response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
-      ],
-      ['responds without JSON', (response) => response.end('<html>')],
-      ['responds without keys', (response) => response.end('{"keys":[]}')],
-      [
-        'sends an endless response',
-        (response) => {
-          response.write(`{"keys":[],"x":"${'x'.repeat(300_000)}"`);
-        },
-      ],
-    ] as [string, (response: import('node:http').ServerResponse) => void][]) {
-      it(`that stay known while the issuer ${title}`, async () => {
-        issuer.answer(respond);
-        try {
-          const before = issuer.requestCount;
-          await waitUntil(
-            'a request to the issuer',
-            async () => {
-              const unknown = await signToken(
-                stranger,
-                { jti: String(Math.random()) },
-                { kid: 'nope' },
-              );
-              expectProblem(await get(unknown), 401);
-              return issuer.requestCount > before;
-            },
-            15_000,
-          );
-          expect(await actorOf(await signToken(key, { jti: title }))).to.equal('service:billing');
-        } finally {
-          issuer.answer(null);
-        }
-      });
-    }
-
-    it('or none while the issuer is unavailable: tokens are neither accepted nor rejected', async () => {
-      expectProblem(await get(await signToken(key, { iss: SILENT_ISSUER })), 503);
-      expect(provider.requests).to.have.length(0);
-    });
-
-    it('of which weak ones are ignored and named in the log', async () => {
-      const next = await createSigningKey('third');
-      issuer.publish([key, next, { ...key, jwk: { ...key.jwk, kid: 'weak-one', e: 'AQ' } }]);
-      const token = await signToken(next);
-      await waitUntil('the new key', async () => (await get(token)).status === 200, 15_000);
-      expectProblem(await get(await signToken(key, {}, { kid: 'weak-one' })), 401);
-      const findWarning = () => host.logs().find(({ msg }) => msg === 'weak issuer keys ignored');
-      await waitUntil('the warning', () => findWarning() !== undefined, 15_000);
-      expect(findWarning()?.['reasons']).to.deep.equal([
-        "key 'weak-one': its RSA exponent must be odd and at least 3",
-      ]);
-    });
-
-    it('that are reloaded with their file', async () => {
-      const next = await createSigningKey('curve-2', 'ES256');
-      const claims = { iss: OTHER_ISSUER, client_id: 'shop' };
-      const [before, after] = [await signToken(curve, claims), await signToken(next, claims)];
-      expectProblem(await get(after), 401);
-      writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [next.jwk] }));
-      await waitUntil('the new key', async () => (await get(after)).status === 200, 15_000);
-      expect((await get(before)).status, 'a key that is gone').to.equal(401);
-      writeFileSync(join(folder, 'keys.json'), '{"keys":[]}');
-      await waitUntil(
-        'a log line about the invalid file',
-        () => /file of issuer keys is invalid/.test(host.output()),
-        15_000,
-      );
-      const weak = (await createSigningKey('small')).jwk;
-      writeFileSync(
-        join(folder, 'keys.json'),
-        JSON.stringify({ keys: [next.jwk, { ...weak, e: 'AQ' }] }),
-      );
-      await waitUntil(
-        'the weak key',
-        () => /key 'small': its RSA exponent must be odd/.test(host.output()),
-        15_000,
-      );
-      expect((await get(after)).status).to.equal(200);
-    });
-  });
-
   it('are checked against the reloaded issuers file, keeping the last good version', async () => {
-    const token = await signToken(key);
+    const token = await signToken(setup.key);
     expect((await get(token)).status).to.equal(200);
-    const changed = describeIssuers();
+    const changed = setup.describeIssuers();
     Object.assign(changed.issuers[0] ?? {}, { audience: 'another' });
-    writeFileSync(issuersFile, JSON.stringify(changed));
+    writeFileSync(setup.issuersFile, JSON.stringify(changed));
     await waitUntil('the new audience', async () => (await get(token)).status === 401, 15_000);
-    const moved = await signToken(key, { aud: 'another' });
+    const moved = await signToken(setup.key, { aud: 'another' });
     expect((await get(moved)).status).to.equal(200);
-    writeFileSync(issuersFile, 'issuers: [');
+    writeFileSync(setup.issuersFile, 'issuers: [');
     await waitUntil(
       'a log line about the invalid file',
-      () => /issuers file is invalid/.test(host.output()),
+      () => /issuers file is invalid/.test(setup.host.output()),
       15_000,
     );
     expect((await get(moved)).status).to.equal(200);
-    writeFileSync(issuersFile, JSON.stringify(describeIssuers()));
+    writeFileSync(setup.issuersFile, JSON.stringify(setup.describeIssuers()));
     await waitUntil('the old audience', async () => (await get(token)).status === 200, 15_000);
   });
 
   it('are never logged', async () => {
-    const token = await signToken(key, { jti: 'canary-in-a-claim' });
-    const before = host.output().length;
+    const token = await signToken(setup.key, { jti: 'canary-in-a-claim' });
+    const before = setup.host.output().length;
     await get(token);
-    await waitUntil('the line of the request', () => host.output().length > before, 15_000);
-    for (const part of token.split('.')) expect(host.output()).not.to.include(part);
+    await waitUntil('the line of the request', () => setup.host.output().length > before, 15_000);
+    for (const part of token.split('.')) expect(setup.host.output()).not.to.include(part);
   });
 });

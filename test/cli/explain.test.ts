@@ -1,63 +1,19 @@
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Explanation } from '../../core/operations/explain/explanation.js';
-import { startFakeHost } from '../support/cli/fake-host.js';
-import type { Ended } from '../support/cli/run-here.js';
-import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import {
+  EXPLAINER,
+  listFiles,
+  PROVIDER_SECRET,
+  READER,
+  SPECIAL,
+} from '../support/cli/explained-files.js';
 import { runModgate } from '../support/cli/run-modgate.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
 import { call } from '../support/http/call.js';
 import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
-import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { type HostProcess, startHostProcess } from '../support/start-host.js';
-
-const EXPLAINER = 'dev-service:ops:modgate.explain';
-const READER = 'dev-service:me:crm.read';
-const PROVIDER_SECRET = 'provider-s3cret';
-
-const MANIFEST = `{
-  "protocol": "modgate.manifest.v1",
-  "module_id": "acme/crm",
-  "capabilities": ["crm.read", "crm.write"],
-  "http_routes": [
-    { "method": "GET", "path": "/{rest...}", "capability": "crm.write" },
-    { "method": "GET", "path": "/items/{id}", "capability": "crm.read" },
-    { "method": "GET", "path": "/items/special", "capability": "crm.read",
-      "operation": { "timeout_ms": 300 } },
-    { "method": "PUT", "path": "/items/{id}", "capability": "crm.write" },
-    { "method": "DELETE", "path": "/items/{id}", "capability": "crm.write" },
-    { "method": "POST", "path": "/closed" }
-  ]
-}`;
-
-const SPECIAL = '/modules/acme%2Fcrm/http/items/special?x=1';
-
-function describeCrm(endpoint: string): string {
-  return `# ours
-module: acme/crm
-provider:
-  kind: http
-  config:
-    endpoints: ['${endpoint}']
-    auth: { header: { name: X-Key, value: env:CRM_KEY } }
-manifest: ./crm/manifest.json
-limits:
-  timeout_ms: 4000
-  request_bytes: 77
-forward_headers: [x-tenant]
-retry: { attempts: 1 }
-`;
-}
-
-function listFiles(endpoint: string): Record<string, string | object> {
-  return {
-    'crm.yaml': describeCrm(endpoint),
-    'crm/manifest.json': MANIFEST,
-    'off.json': { ...describeModule('off', endpoint, []), enabled: false },
-    'refused.yaml': 'module: refused\nprovider: { kind: http, confg: {} }\n',
-  };
-}
 
 describe('modgate explain', () => {
   let provider: EchoProvider;
@@ -407,25 +363,6 @@ describe('modgate explain', () => {
     expect(stdout).to.match(/\n {2}limits\.timeout_ms +4000 +crm\.yaml:10:3\n/);
   });
 
-  it('sends tokens only to the host and prints none', async () => {
-    const fake = await startFakeHost(() => ({ body: 'x' }));
-    const args = ['explain', 'GET', '/x?a=1&b=%2F#', '--as', 'opensesame', '--url', fake.url];
-    const { code, stderr } = await runModgate(args);
-    const [request = ''] = fake.requests;
-    expect(fake.lastHeader('modgate-explain-as')).to.equal('opensesame');
-    await fake.close();
-    expect(request).not.to.include('opensesame');
-    const query = new URL(request.replace('GET ', ''), fake.url).searchParams;
-    expect([...query]).to.deep.equal([
-      ['method', 'GET'],
-      ['target', '/x?a=1&b=%2F#'],
-    ]);
-    expect({ code, stderr }).to.deep.equal({
-      code: 1,
-      stderr: `modgate: ${fake.url} is not a modgate host: unexpected response\n`,
-    });
-  });
-
   it('predicts 502 while every circuit breaker is open', async () => {
     provider.answer({ status: 500 });
     const target = '/modules/acme%2Fcrm/http/items/1';
@@ -444,76 +381,4 @@ describe('modgate explain', () => {
       detail: 'the circuit breaker of every endpoint is open',
     });
   });
-});
-
-describe('modgate explain --modules', () => {
-  const files = listFiles('http://127.0.0.1:4100');
-  const env = { CRM_KEY: PROVIDER_SECRET };
-  let place: Workplace;
-  let host: HostProcess;
-
-  before(async () => {
-    place = createWorkplace();
-    for (const [name, text] of Object.entries(files)) place.write(`modules.d/${name}`, text);
-    host = await startHostProcess({ files, env });
-  });
-
-  after(async () => {
-    place.remove();
-    await host?.stop();
-  });
-
-  for (const [target, as] of [
-    [SPECIAL, READER],
-    [SPECIAL, 'anonymous'],
-    ['/modules/refused/http/x', READER],
-    ['/modules/off/http/x', READER],
-    ['/modules/acme%2Fcrm/http/a//b', READER],
-  ] as const) {
-    it(`explains ${target} as ${as} like a host with the same files`, async () => {
-      const args = ['explain', 'GET', target, '--as', as, '--json'];
-      const offline = await place.run([...args, '--modules', 'modules.d'], env);
-      expect({ code: offline.code, stderr: offline.stderr }).to.deep.equal({ code: 0, stderr: '' });
-      const online = await runModgate([...args, '--url', host.url, '--token', EXPLAINER]);
-      expect(comparable(offline)).to.deep.equal(comparable(online));
-    });
-  }
-
-  /** Without endpoints and times, which only a running host has. */
-  function comparable({ stdout }: Ended): object {
-    const { endpoints: _, module, checks, ...rest } = JSON.parse(stdout) as Explanation;
-    const known = module && { ...module, since: '', reason: null };
-    return { ...rest, module: known, checks: checks.map(({ detail: _detail, ...check }) => check) };
-  }
-
-  it('has no actor without --as', async () => {
-    const args = ['explain', 'GET', SPECIAL, '--modules', 'modules.d'];
-    const { code, stdout } = await place.run(args, env);
-    expect(code).to.equal(0);
-    expect(stdout).to.include('\n=> 401 the credentials are missing or not valid\n');
-  });
-
-  const REFUSED: readonly (readonly [args: readonly string[], line: RegExp])[] = [
-    [['GET'], /^missing required argument 'path'$/],
-    [['G ET', '/x'], /^expected a method first, such as GET$/],
-    [['GET', ''], /^expected a path, such as /],
-    [['GET', '/x', '--as', ''], /^--as must be a token/],
-    [['GET', '/x', '--as', 'hunter2\n'], /^--as must be a token/],
-    [['GET', '/x', '--modules', 'nowhere'], /^--modules must be a folder that can be read: /],
-    [
-      ['GET', '/x', '--modules', '.', '--url', 'http://h'],
-      /^--modules and --url cannot be used together/,
-    ],
-    [['GET', '/x', '--url', 'hunter2'], /^--url must be an http or https URL/],
-  ];
-  for (const [args, line] of REFUSED) {
-    it(`rejects ${JSON.stringify(args.join(' '))} with one line and exit 2`, async () => {
-      const { code, stdout, stderr } = await runModgate(['explain', ...args]);
-      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
-      expect(stderr)
-        .to.match(/^modgate: [^\n]+\n$/)
-        .and.not.include('hunter2');
-      expect(stderr.slice('modgate: '.length, -1)).to.match(line);
-    });
-  }
 });

@@ -1,136 +1,27 @@
-import { createHash, createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { headerValue, headerValues, type RawHeader } from '../../core/selftest/raw-http.js';
-import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
-import { type Call, call, JSON_TYPE, parseJson } from '../support/http/call.js';
-import { describeModule } from '../support/http/modules.js';
+import { headerValues, type RawHeader } from '../../core/selftest/raw-http.js';
+import { call, JSON_TYPE, parseJson } from '../support/http/call.js';
+import {
+  bearer,
+  COOKIE,
+  KEY,
+  OTHER_TOKEN,
+  sha256,
+  TARGET,
+  TOKEN,
+  useCredentials,
+} from '../support/http/use-credentials.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
 
-const TOKEN = 'the-token-of-billing';
-const OTHER_TOKEN = 'the-token-of-reports';
-const KEY = 'the-key-of-acme';
-const COOKIE = 'acme=session-of-ann';
-const PUBLIC_URL = 'https://gateway.example';
-const APP = 'https://app.example';
-const TARGET = '/modules/crm/http/items';
-
-const ROUTES = ['GET', 'POST', 'DELETE'].map((method) => ({
-  method,
-  path: '/items',
-  capability: 'crm.read',
-}));
-
-const sha256 = (text: string | Buffer) => createHash('sha256').update(text).digest('hex');
-const token = (id: string, text: string) => ({
-  id,
-  kind: 'service',
-  scopes: ['crm.read', 'modgate.modules.read'],
-  sha256: sha256(text),
-});
-
-/** Four authenticators; `acme-key` reports what it was asked with. */
-const ENTRY = `import { createHmac, timingSafeEqual } from 'node:crypto';
-import { defineAuthenticator } from ${JSON.stringify(CONTRACT_URL)};
-import { any } from ${JSON.stringify(SUPERSTRUCT_URL)};
-const actor = (id) => ({ kind: 'service', id, scopes: new Set(['crm.read', 'modgate.modules.read']) });
-const define = (name, more, authenticate) => defineAuthenticator({
-  name,
-  config: any(),
-  open: (config, { log }) => ({ name, ...more, authenticate: (given) => authenticate(given, log) }),
-});
-export default {
-  authenticators: [
-    define('acme-key', { reads: ['x-acme-key'], challenges: ['ApiKey realm="acme"'] }, (given, log) => {
-      const { method, target, headers } = given;
-      const given_headers = Object.fromEntries(headers);
-      log.info({ method, target, names: [...headers.keys()], seen: headers.get('x-seen'), given_headers }, 'asked');
-      return headers.get('x-acme-key')?.[0] === '${KEY}' ? actor('key') : null;
-    }),
-    define('acme-cookie', { reads: ['cookie'], challenges: ['Session'] }, ({ headers }) => {
-      if (headers.get('cookie')?.join().includes('modgate=')) return actor('own-cookie');
-      return headers.get('cookie')?.includes('${COOKIE}') ? actor('cookie') : null;
-    }),
-    define('acme-signed', { reads: ['x-signature'] }, ({ method, target, headers }) => {
-      const [bodySha256, signature = ''] = headers.get('x-signature')[0].split('.');
-      const text = [method, target, bodySha256].join('\\n');
-      const expected = createHmac('sha256', '${KEY}').update(text).digest();
-      const given = Buffer.from(signature, 'hex');
-      if (given.length !== 32 || !timingSafeEqual(given, expected)) return null;
-      return { actor: actor('signed'), bodySha256 };
-    }),
-    define('acme-basic', { challenges: ['Basic realm="acme"'] }, ({ scheme }) =>
-      scheme === 'basic' ? actor('basic') : null),
-    define('bad-reads', { reads: ['content-type'] }, () => null),
-  ],
-};
-`;
-const NAMES = ['acme-key', 'acme-cookie', 'acme-signed', 'acme-basic'];
 function sign(method: string, target: string, body: string): RawHeader {
   const text = [method, target, sha256(body)].join('\n');
   return ['x-signature', `${sha256(body)}.${createHmac('sha256', KEY).update(text).digest('hex')}`];
 }
 
 describe('credentials from any header', () => {
-  let folder = '';
-  let host: RunningHost;
-  let provider: EchoProvider;
-
-  const writeConfig = (name: string, ...lines: string[]) => {
-    const file = join(folder, name);
-    writeFileSync(file, ['plugins: ./plugins', ...lines, ''].join('\n'));
-    return file;
-  };
-  const start = (config: string) =>
-    startHost({
-      dev: false,
-      args: ['--config', config],
-      files: {
-        'crm.json': describeModule('crm', provider.url, ROUTES, {
-          records: { capture_bytes: 4096 },
-        }),
-        'leaky.json': describeModule('leaky', provider.url, ROUTES, {
-          forward_headers: ['X_Acme-Key'],
-        }),
-      },
-    });
-
-  before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-credentials-'));
-    provider = await startEchoProvider();
-    const manifest = { kinds: undefined, authenticators: [...NAMES, 'bad-reads'] };
-    writePlugin(join(folder, 'plugins'), { name: 'acme', manifest, entry: ENTRY });
-    const tokens = { tokens: [token('billing', TOKEN), token('reports', OTHER_TOKEN)] };
-    writeFileSync(join(folder, 'tokens.json'), JSON.stringify(tokens));
-    host = await start(
-      writeConfig(
-        'modgate.yaml',
-        'tokens: tokens.json',
-        'token-header: x-api-key',
-        `public-url: ${PUBLIC_URL}`,
-        `cors: { origins: [${APP}], credentials: true }`,
-        'authenticators: [tokens, acme-key, acme-cookie, acme-signed]',
-      ),
-    );
-  });
-
-  afterEach(() => provider.reset());
-
-  after(async () => {
-    const exit = await host?.stop();
-    await provider?.close();
-    rmSync(folder, { recursive: true });
-    expect(exit).to.deep.equal({ code: 0, signal: null });
-  });
-
-  const send = (headers: readonly RawHeader[], given: Partial<Call> = {}) =>
-    call(host, { target: TARGET, as: null, ...given, headers });
-  const bearer = (text: string): RawHeader => ['authorization', `Bearer ${text}`];
-  const actorOf = () => headerValue(provider.only().headers, 'modgate-actor');
+  const setup = useCredentials();
+  const { send, actorOf, start, writeConfig } = setup;
 
   const ACCEPTED: Readonly<Record<string, readonly [actor: string, headers: RawHeader[]]>> = {
     'a bearer token': ['service:billing', [bearer(TOKEN)]],
@@ -147,7 +38,7 @@ describe('credentials from any header', () => {
       const response = await send(headers);
       expect(response.status, response.body.toString()).to.equal(200);
       expect(actorOf()).to.equal(actor);
-      const names = provider.only().headers.map(([name]) => name.toLowerCase());
+      const names = setup.provider.only().headers.map(([name]) => name.toLowerCase());
       const own = ['x-api-key', 'x-acme-key', 'cookie', 'authorization', 'x-signature'];
       expect(names).not.to.include.members([own[0]]).and.not.have.any.members(own);
     });
@@ -208,12 +99,12 @@ describe('credentials from any header', () => {
       expect(problem['next_actions']).to.deep.equal([
         'send valid credentials in one of these headers: authorization, x-api-key, x-acme-key, cookie, x-signature',
       ]);
-      expect(provider.requests).to.have.length(0);
+      expect(setup.provider.requests).to.have.length(0);
     });
   }
 
   it('asks an authenticator only for a request with one of its headers', async () => {
-    const asked = (seen: string) => host.logs().some((line) => String(line['seen']) === seen);
+    const asked = (seen: string) => setup.host.logs().some((line) => String(line['seen']) === seen);
     await send([
       ['cookie', 'acme=other'],
       ['x-seen', 'cookie'],
@@ -234,7 +125,7 @@ describe('credentials from any header', () => {
       ['Cookie', 'modgate=own'],
     ];
     await send(headers, { method: 'HEAD', target: `${TARGET}?a=%41&b` });
-    const find = () => host.logs().find((line) => String(line['seen']) === 'two,one');
+    const find = () => setup.host.logs().find((line) => String(line['seen']) === 'two,one');
     await waitUntil('the question', () => find() !== undefined);
     expect(find()).to.deep.include({
       method: 'HEAD',
@@ -250,7 +141,7 @@ describe('credentials from any header', () => {
 
     it('are accepted with that body', async () => {
       expect((await post('{"a":1}', '{"a":1}')).status).to.equal(200);
-      expect(provider.only().body.toString()).to.equal('{"a":1}');
+      expect(setup.provider.only().body.toString()).to.equal('{"a":1}');
     });
 
     it('are 401 with another body, after the body policy', async () => {
@@ -260,7 +151,7 @@ describe('credentials from any header', () => {
         { field: 'body', reason: 'not the body that the credentials cover' },
       ]);
       expect((await post('{"a":1}', '{')).status).to.equal(400);
-      expect(provider.requests).to.have.length(0);
+      expect(setup.provider.requests).to.have.length(0);
     });
 
     it('are 401 where a body is covered and none is sent', async () => {
@@ -288,85 +179,6 @@ describe('credentials from any header', () => {
     });
   });
 
-  describe('in a cookie', () => {
-    const remove = (...headers: RawHeader[]) =>
-      send([['cookie', COOKIE], ...headers], { method: 'DELETE' });
-
-    for (const headers of [
-      [['sec-fetch-site', 'same-origin']],
-      [['origin', PUBLIC_URL]],
-      [['origin', APP]],
-    ] as RawHeader[][]) {
-      it(`change something with ${headers.join(' ')}`, async () => {
-        expect((await remove(...headers)).status).to.equal(200);
-      });
-    }
-
-    const FORGED: readonly (readonly RawHeader[])[] = [
-      [],
-      [['origin', 'null']],
-      [['origin', 'https://evil.example']],
-      [['origin', `${PUBLIC_URL}.evil.example`]],
-      [['origin', `${PUBLIC_URL}/`]],
-      [['origin', `${PUBLIC_URL}:443`]],
-      [['origin', 'http://gateway.example']],
-      [
-        ['origin', APP],
-        ['origin', 'https://evil.example'],
-      ],
-      [['sec-fetch-site', 'same-site']],
-      [['sec-fetch-site', 'none']],
-      [['sec-fetch-site', 'cross-site']],
-      [['referer', `${PUBLIC_URL}/`]],
-    ];
-    for (const headers of FORGED) {
-      it(`are 403 with ${headers.join(' ') || 'no origin'}`, async () => {
-        const response = await remove(...headers);
-        expect(response.status).to.equal(403);
-        expect(parseJson(response)['detail']).to.match(/pages of a trusted origin/);
-        expect(provider.requests).to.have.length(0);
-      });
-    }
-
-    it('do not count the own address beside a public URL', async () => {
-      expect((await remove(['origin', host.url])).status).to.equal(403);
-    });
-
-    it('are 403 before an unknown module, and after 401', async () => {
-      const target = '/modules/absent/http/x';
-      const unknown = await send([['cookie', COOKIE]], { method: 'POST', target });
-      expect(unknown.status).to.equal(403);
-      expect((await send([['cookie', 'acme=other']], { method: 'POST' })).status).to.equal(401);
-    });
-
-    it('read from any page', async () => {
-      for (const method of ['GET', 'HEAD']) {
-        const response = await send(
-          [
-            ['cookie', COOKIE],
-            ['origin', 'null'],
-          ],
-          { method },
-        );
-        expect(response.status).to.equal(200);
-      }
-    });
-
-    it('are not looked at for a request with other credentials', async () => {
-      const response = await send([bearer(TOKEN), ['cookie', COOKIE]], { method: 'DELETE' });
-      expect(response.status).to.equal(200);
-      expect(actorOf()).to.equal('service:billing');
-    });
-
-    it('come with the header that browsers need', async () => {
-      const response = await send([
-        ['cookie', COOKIE],
-        ['origin', APP],
-      ]);
-      expect(headerValue(response.headers, 'access-control-allow-credentials')).to.equal('true');
-    });
-  });
-
   it('rejects a descriptor that forwards one of the headers, in any spelling', async () => {
     const response = await send([bearer(TOKEN)], { target: '/modules/leaky/http/items' });
     expect(response.status).to.equal(404);
@@ -379,9 +191,7 @@ describe('credentials from any header', () => {
   });
 
   it('leaves no credentials in the log', async () => {
-    for (const secret of [TOKEN, OTHER_TOKEN, KEY, COOKIE]) {
-      expect(host.output()).not.to.include(secret);
-    }
+    setup.expectSilent();
   });
 
   it('lists only the challenges of configured authenticators', async () => {
@@ -397,44 +207,6 @@ describe('credentials from any header', () => {
       expect((await call(basic, { target: TARGET, as: null, headers })).status).to.equal(200);
     } finally {
       await basic.stop();
-    }
-  });
-
-  it('trusts pages of its own address where there is no public URL', async () => {
-    const own = await start(writeConfig('own.yaml', 'authenticators: [acme-cookie]'));
-    try {
-      const remove = (...headers: RawHeader[]) =>
-        call(own, {
-          method: 'DELETE',
-          target: TARGET,
-          as: null,
-          headers: [['cookie', COOKIE], ...headers],
-        });
-      const local = `localhost:${own.port}`;
-      expect((await remove(['origin', own.url])).status).to.equal(200);
-      expect((await remove(['host', local], ['origin', `http://${local}`])).status).to.equal(200);
-      const forged: readonly RawHeader[][] = [
-        [['origin', `http://${local}`]],
-        [['origin', own.url.replace('http:', 'https:')]],
-        [['origin', 'http://127.0.0.1:1']],
-        [
-          ['host', 'evil.example'],
-          ['origin', 'http://evil.example'],
-        ],
-        [
-          ['host', '127.0.0.1.evil.example'],
-          ['origin', 'http://127.0.0.1.evil.example'],
-        ],
-        [
-          ['origin', 'http://evil.example'],
-          ['x-forwarded-host', 'evil.example'],
-        ],
-      ];
-      for (const headers of forged) {
-        expect((await remove(...headers)).status, headers.join(' ')).to.equal(403);
-      }
-    } finally {
-      await own.stop();
     }
   });
 

@@ -2,7 +2,6 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,12 +10,16 @@ import {
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { SETTLE_MS } from '../../core/watch/settling.js';
-import { buildManifest, describeModule, toRoutes } from '../support/http/modules.js';
+import { buildManifest, describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/reload-host.js';
-
-const ROUTES = toRoutes(['GET /items'], 'use');
-const MORE_ROUTES = toRoutes(['GET /items', 'GET /more'], 'use');
+import {
+  describeCrmOf,
+  hasLogged,
+  MORE_ROUTES,
+  ROUTES,
+  startCrmHost,
+} from '../support/reload/crm-host.js';
+import { FOLLOW_MS, type ReloadHost } from '../support/reload/reload-host.js';
 
 /** Opens slowly, like a module that connects to another system. */
 const SLOW_MODULE = `await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -25,14 +28,10 @@ export default async () => ({ status: 200, headers: { 'content-type': 'applicati
 
 describe('reload', () => {
   let host: ReloadHost;
-  const describeCrm = (routes = ROUTES, more: object = {}) =>
-    describeModule('crm', host.provider.url, routes, more);
+  const describeCrm = (routes = ROUTES, more: object = {}) => describeCrmOf(host, routes, more);
 
   beforeEach(async () => {
-    host = await startReloadHost((provider) => ({
-      'crm.json': describeModule('crm', provider.url, ROUTES),
-      'other.json': describeModule('other', provider.url, ROUTES),
-    }));
+    host = await startCrmHost();
   });
 
   afterEach(() => host.close());
@@ -321,62 +320,7 @@ describe('reload', () => {
       );
   }
 
-  function logged(message: string): boolean {
-    return host.running.logs().some((line) => line['msg'] === message);
-  }
-
-  describe('probation', () => {
-    const onProbation = (minCalls: number, seconds = 30) => ({
-      probation: { seconds, max_error_rate: 0.2, min_calls: minCalls },
-    });
-
-    it('rolls back a changed module above the allowed error rate, with the figures', async () => {
-      host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(5)));
-      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
-      host.provider.answer({ status: 500, body: '{}' });
-      expect(await host.get('crm', '/more')).to.equal(502);
-      await host.get('crm', '/more');
-      await host.get('crm', '/more');
-      expect((await host.entry('crm.json'))?.state).to.equal('live');
-      await host.get('crm', '/more');
-      const rolledBack = await host.waitFor('crm.json', 'rolled_back');
-      expect(rolledBack.reason).to.equal(
-        '4 of 5 calls failed on probation, more than the share of 0.2',
-      );
-      expect(await host.get('crm', '/more')).to.equal(404);
-      host.provider.answer({});
-      expect(await host.get('crm', '/items')).to.equal(200);
-    });
-
-    it('stays rolled back through a rescan and a restart, until the file changes', async () => {
-      host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1)));
-      await waitUntil('live', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
-      host.provider.answer({ status: 500, body: '{}' });
-      await host.get('crm', '/more');
-      await host.waitFor('crm.json', 'rolled_back');
-      host.provider.answer({});
-      process.kill(host.running.pid, 'SIGHUP');
-      await waitUntil('a rescan', () => logged('modules folder rescanned'));
-      await host.restart('SIGKILL');
-      expect((await host.entry('crm.json'))?.state).to.equal('rolled_back');
-      expect(await host.get('crm', '/more')).to.equal(404);
-      expect(await host.get('crm', '/items')).to.equal(200);
-      host.write('crm.json', describeCrm(MORE_ROUTES));
-      await host.waitFor('crm.json', 'live');
-      expect(await host.get('crm', '/more')).to.equal(200);
-    });
-
-    it('ends normally for a module within the allowed error rate', async () => {
-      host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1, 4)));
-      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
-      const kept = join(host.state, 'last-good', 'crm.json.json');
-      expect(readFileSync(kept, 'utf8')).not.to.contain('/more');
-      await waitUntil('kept', () => readFileSync(kept, 'utf8').includes('/more'), FOLLOW_MS);
-      host.provider.answer({ status: 500, body: '{}' });
-      await host.get('crm', '/more');
-      expect((await host.entry('crm.json'))?.state).to.equal('live');
-    });
-  });
+  const logged = (message: string) => hasLogged(host, message);
 
   describe('status files', () => {
     const read = (file: string) =>
@@ -405,124 +349,5 @@ describe('reload', () => {
         FOLLOW_MS,
       );
     });
-  });
-
-  describe('last known good', () => {
-    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      it(`serves after ${signal} and a start with an invalid file`, async () => {
-        host.write('crm.json', describeCrm(MORE_ROUTES));
-        await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
-        host.write('crm.json', 'module: [');
-        await host.waitFor('crm.json', 'stale');
-        await host.restart(signal);
-        expect((await host.entry('crm.json'))?.state).to.equal('stale');
-        expect(await host.get('crm', '/more')).to.equal(200);
-        host.write('crm.json', describeCrm());
-        await host.waitFor('crm.json', 'live');
-        expect(await host.get('crm', '/more')).to.equal(404);
-      });
-    }
-
-    it('serves after a start with an invalid manifest', async () => {
-      host.write('crm.manifest.json', buildManifest('crm', ROUTES));
-      host.write('crm.json', { ...describeCrm(), manifest: './crm.manifest.json' });
-      await host.waitFor('crm.json', 'live');
-      await waitUntil('kept', () => keptText('crm.json').includes('crm.manifest.json'), FOLLOW_MS);
-      host.write('crm.manifest.json', '{}');
-      await host.restart('SIGKILL');
-      expect((await host.entry('crm.json'))?.state).to.equal('stale');
-      expect(await host.get('crm', '/items')).to.equal(200);
-    });
-
-    it('is removed with its file', async () => {
-      host.remove('crm.json');
-      await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, FOLLOW_MS);
-      await waitUntil('removed', () => keptText('crm.json') === '', FOLLOW_MS);
-      await host.restart('SIGTERM');
-      expect((await host.list()).map(({ name }) => name)).to.deep.equal(['other']);
-    });
-
-    it('is removed when its file was deleted while the host was stopped', async () => {
-      await host.running.stop('SIGTERM');
-      host.remove('crm.json');
-      await host.restart('SIGTERM');
-      expect(readdirSync(join(host.state, 'last-good'))).to.deep.equal(['other.json.json']);
-    });
-
-    it('does not exist for a file that was never valid', async () => {
-      host.write('bad.json', '{}');
-      await host.waitFor('bad.json', 'refused');
-      await host.restart('SIGTERM');
-      expect((await host.entry('bad.json'))?.state).to.equal('refused');
-    });
-
-    it('serves as waiting when the manifest of the provider is unavailable at start', async () => {
-      host.provider.answer({ body: JSON.stringify(buildManifest('remote', ROUTES)) });
-      host.write('remote.json', {
-        ...describeModule('remote', host.provider.url, []),
-        manifest: { from: 'provider' },
-      });
-      await host.waitFor('remote.json', 'live');
-      await waitUntil('kept', () => keptText('remote.json').includes('/items'));
-      host.provider.answer({ status: 503, body: '{}' });
-      await host.restart('SIGKILL');
-      const hasReason = async () => (await host.entry('remote.json'))?.reason != null;
-      await waitUntil('a reason', hasReason, FOLLOW_MS);
-      const waiting = await host.entry('remote.json');
-      expect(waiting?.state).to.equal('waiting');
-      expect(waiting?.reason).to.contain('the provider gave no manifest');
-      host.provider.answer({ body: JSON.stringify(buildManifest('remote', MORE_ROUTES)) });
-      expect(await host.get('remote', '/items')).to.equal(200);
-      await host.waitFor('remote.json', 'live');
-      expect(await host.get('remote', '/more')).to.equal(200);
-    });
-
-    it('always has a reason while it is waiting, with a hint when the provider has no manifest', async () => {
-      host.provider.answer({ raw: [], finally: 'hang' });
-      host.write('remote.json', {
-        ...describeModule('remote', host.provider.url, []),
-        manifest: { from: 'provider' },
-        limits: { timeout_ms: 1000 },
-      });
-      const isAsked = async () =>
-        (await host.entry('remote.json'))?.reason === 'the provider gave no manifest yet';
-      await waitUntil('the reason', isAsked, FOLLOW_MS);
-      expect(await host.entry('remote.json')).to.include({ state: 'waiting', hint: null });
-      host.provider.answer({ status: 404, body: 'Not found' });
-      const hasHint = async () => (await host.entry('remote.json'))?.hint != null;
-      await waitUntil('a hint', hasHint, FOLLOW_MS);
-      expect(await host.entry('remote.json')).to.include({
-        state: 'waiting',
-        reason:
-          'the provider gave no manifest (unavailable): ' +
-          'GET /.well-known/modgate/manifest.json answered 404',
-        hint: 'write manifest: ./remote/manifest.yaml to read it from a file',
-      });
-    });
-
-    it('contains no secret', async () => {
-      const secret = 'canary-7f3a';
-      rmSync(join(host.modules, 'token'), { force: true });
-      host.write('token', secret);
-      host.write(
-        'crm.json',
-        describeCrm(ROUTES, {
-          provider: {
-            kind: 'http',
-            config: { endpoints: [host.provider.url], auth: { bearer: 'file:./token' } },
-          },
-        }),
-      );
-      await waitUntil('kept', () => keptText('crm.json').includes('file:./token'));
-      expect(keptText('crm.json')).not.to.contain(secret);
-      await host.get('crm', '/items');
-      const sent = host.provider.only().headers.find(([name]) => name === 'authorization');
-      expect(sent?.[1]).to.equal(`Bearer ${secret}`);
-    });
-
-    function keptText(file: string): string {
-      const path = join(host.state, 'last-good', `${file}.json`);
-      return existsSync(path) ? readFileSync(path, 'utf8') : '';
-    }
   });
 });

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { headerValue, headerValues, type RawHeader } from '../../../core/selftest/raw-http.js';
 import type { Answer } from '../../support/echo-provider.js';
 import { JSON_TYPE } from '../../support/http/call.js';
-
 import { useRawResponses } from '../../support/http/use-raw-responses.js';
 
 describe('raw responses: conditions and headers', () => {

@@ -1,0 +1,122 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { OTHER_ISSUER, SILENT_ISSUER, useSignedTokens } from '../support/auth/use-signed-tokens.js';
+import { createSigningKey, signToken } from '../support/fake-issuer.js';
+import { expectProblem } from '../support/http/expect-problem.js';
+import { waitUntil } from '../support/http/wait-until.js';
+
+describe('signed tokens', () => {
+  const setup = useSignedTokens();
+  const { get, actorOf } = setup;
+
+  describe('have keys', () => {
+    it('that are requested again when a token names an unknown one, but not for each such token', async () => {
+      const next = await createSigningKey('second');
+      setup.issuer.publish([setup.key, next]);
+      const token = await signToken(next);
+      await waitUntil('the new key', async () => (await get(token)).status === 200, 15_000);
+      const before = setup.issuer.requestCount;
+      const started = Date.now();
+      for (let index = 0; index < 50; index += 1) {
+        const unknown = await signToken(setup.stranger, { index }, { kid: `unknown-${index}` });
+        expectProblem(await get(unknown), 401);
+      }
+      // One request per second because of the cool-down, and one for the current second.
+      const allowed = Math.ceil((Date.now() - started) / 1000) + 1;
+      expect(setup.issuer.requestCount - before).to.be.at.most(allowed);
+    });
+
+    for (const [title, respond] of [
+      ['is down', (response) => response.destroy()],
+      ['responds with 500', (response) => response.writeHead(500).end()],
+      [
+        'redirects',
+        (response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
+      ],
+      ['responds without JSON', (response) => response.end('<html>')],
+      ['responds without keys', (response) => response.end('{"keys":[]}')],
+      [
+        'sends an endless response',
+        (response) => {
+          response.write(`{"keys":[],"x":"${'x'.repeat(300_000)}"`);
+        },
+      ],
+    ] as [string, (response: import('node:http').ServerResponse) => void][]) {
+      it(`that stay known while the issuer ${title}`, async () => {
+        setup.issuer.answer(respond);
+        try {
+          const before = setup.issuer.requestCount;
+          await waitUntil(
+            'a request to the issuer',
+            async () => {
+              const unknown = await signToken(
+                setup.stranger,
+                { jti: String(Math.random()) },
+                { kid: 'nope' },
+              );
+              expectProblem(await get(unknown), 401);
+              return setup.issuer.requestCount > before;
+            },
+            15_000,
+          );
+          expect(await actorOf(await signToken(setup.key, { jti: title }))).to.equal(
+            'service:billing',
+          );
+        } finally {
+          setup.issuer.answer(null);
+        }
+      });
+    }
+
+    it('or none while the issuer is unavailable: tokens are neither accepted nor rejected', async () => {
+      expectProblem(await get(await signToken(setup.key, { iss: SILENT_ISSUER })), 503);
+      expect(setup.provider.requests).to.have.length(0);
+    });
+
+    it('of which weak ones are ignored and named in the log', async () => {
+      const next = await createSigningKey('third');
+      setup.issuer.publish([
+        setup.key,
+        next,
+        { ...setup.key, jwk: { ...setup.key.jwk, kid: 'weak-one', e: 'AQ' } },
+      ]);
+      const token = await signToken(next);
+      await waitUntil('the new key', async () => (await get(token)).status === 200, 15_000);
+      expectProblem(await get(await signToken(setup.key, {}, { kid: 'weak-one' })), 401);
+      const findWarning = () =>
+        setup.host.logs().find(({ msg }) => msg === 'weak issuer keys ignored');
+      await waitUntil('the warning', () => findWarning() !== undefined, 15_000);
+      expect(findWarning()?.['reasons']).to.deep.equal([
+        "key 'weak-one': its RSA exponent must be odd and at least 3",
+      ]);
+    });
+
+    it('that are reloaded with their file', async () => {
+      const next = await createSigningKey('curve-2', 'ES256');
+      const claims = { iss: OTHER_ISSUER, client_id: 'shop' };
+      const [before, after] = [await signToken(setup.curve, claims), await signToken(next, claims)];
+      expectProblem(await get(after), 401);
+      writeFileSync(join(setup.folder, 'keys.json'), JSON.stringify({ keys: [next.jwk] }));
+      await waitUntil('the new key', async () => (await get(after)).status === 200, 15_000);
+      expect((await get(before)).status, 'a key that is gone').to.equal(401);
+      writeFileSync(join(setup.folder, 'keys.json'), '{"keys":[]}');
+      await waitUntil(
+        'a log line about the invalid file',
+        () => /file of issuer keys is invalid/.test(setup.host.output()),
+        15_000,
+      );
+      const weak = (await createSigningKey('small')).jwk;
+      writeFileSync(
+        join(setup.folder, 'keys.json'),
+        JSON.stringify({ keys: [next.jwk, { ...weak, e: 'AQ' }] }),
+      );
+      await waitUntil(
+        'the weak key',
+        () => /key 'small': its RSA exponent must be odd/.test(setup.host.output()),
+        15_000,
+      );
+      expect((await get(after)).status).to.equal(200);
+    });
+  });
+});
