@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
-import { LatestWrites } from './latest-writes.js';
+import { LatestWrites } from '../watch/latest-writes.js';
 import { OwnFolder } from './own-folder.js';
 
 /** The last version of a descriptor that served. Holds references, never secrets. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { STATUS_FOLDER } from '../watch/directory.js';
-import { LatestWrites } from './latest-writes.js';
+import { LatestWrites } from '../watch/latest-writes.js';
 import type { ModuleRecord } from './module-record.js';
 import { OwnFolder } from './own-folder.js';
 

@@ -34,12 +34,13 @@ export async function readPageFiles({ prefix, title, folder }: PageOptions): Pro
     const bytes = new Uint8Array(await readFile(new URL(name, folder)));
     files.set(`${prefix}/assets/${name}`, { type, bytes });
   }
-  const html = createHtml(title, [...files.keys()]);
+  const html = new TextEncoder().encode(createHtml(title, [...files.keys()]));
   return {
     createPage: () =>
       new Response(html, {
         headers: {
           ...PAGE_HEADERS,
+          'content-length': String(html.length),
           'content-type': 'text/html; charset=utf-8',
           'cache-control': 'no-cache',
         },
@@ -50,6 +51,7 @@ export async function readPageFiles({ prefix, title, folder }: PageOptions): Pro
       return new Response(file.bytes, {
         headers: {
           ...PAGE_HEADERS,
+          'content-length': String(file.bytes.length),
           'content-type': file.type,
           'cache-control': 'max-age=31536000, immutable',
         },

@@ -10,6 +10,7 @@ import { expectProblem } from '../../support/http/expect-problem.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { writePlugin } from '../../support/isolation/write-plugin.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { describeShop } from '../../support/surfaces/describe-shop.js';
 import { DESK_ENTRY } from '../../support/surfaces/desk-surface.js';
 
 const UNCAUGHT = 'uncaught error in surface code';
@@ -391,21 +392,3 @@ describe('surfaces', () => {
     });
   });
 });
-
-function describeShop(endpoint: string, module = 'shop'): object {
-  return {
-    module,
-    provider: { kind: 'http', config: { endpoints: [endpoint] } },
-    manifest: {
-      inline: {
-        protocol: 'modgate.manifest.v1',
-        module_id: module,
-        capabilities: ['shop.read', 'shop.write'],
-        http_routes: [
-          { method: 'GET', path: '/items/{id}', capability: 'shop.read' },
-          { method: 'POST', path: '/items', capability: 'shop.write' },
-        ],
-      },
-    },
-  };
-}
