@@ -18,8 +18,8 @@ export interface SchemaViolation {
 export const MAX_VIOLATIONS = 20;
 /** Names in a pointer come from the client. */
 export const MAX_POINTER_LENGTH = 4096;
-/** Subschemas applied to parts of one value; some tenths of a second. */
-const MAX_STEPS = 20_000_000;
+/** Subschemas applied to parts of one value; one to two seconds at most. */
+const MAX_STEPS = 3_000_000;
 /** Characters times instructions of a pattern that count as one step. */
 const PATTERN_WORK_PER_STEP = 32;
 
