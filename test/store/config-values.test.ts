@@ -66,13 +66,13 @@ for (const { name, create, require } of BACKENDS) {
     it('increments the revision by each concurrent write of two hosts', async () => {
       const hosts = await Promise.all([backend.open(), backend.open()]);
       const writes = hosts.flatMap((host, index) =>
-        Array.from({ length: 25 }, (_, n) => write(host, `k${index}-${n}`, n)),
+        Array.from({ length: 8 }, (_, n) => write(host, `k${index}-${n}`, n)),
       );
       const revisions = (await Promise.all(writes)).map(({ revision }) => revision);
       expect(revisions.toSorted((a, b) => a - b)).to.deep.equal(
-        Array.from({ length: 50 }, (_, n) => n + 1),
+        Array.from({ length: 16 }, (_, n) => n + 1),
       );
-      expect(await hosts[0]?.verifyAudit()).to.deep.equal({ rows: 50, brokenAt: null });
+      expect(await hosts[0]?.verifyAudit()).to.deep.equal({ rows: 16, brokenAt: null });
     });
 
     it('creates a generated value once, as hex, without a revision or audit row', async () => {
