@@ -1,4 +1,4 @@
-// Preloaded into a host that a bench looks into: reports its CPU time, and its memory after a collection.
+// Preloaded into a host that a benchmark observes: reports its CPU time, and its memory after a collection.
 // With `node --expose-gc --import …` and an IPC channel.
 import { readFileSync } from 'node:fs';
 
@@ -31,7 +31,7 @@ function readMainMs() {
   return Number(readFileSync(SCHEDULED, 'latin1').split(' ')[0]) / NANOSECONDS_PER_MS;
 }
 
-/** Each turn of the event loop, by its CPU time: how long it waits for a core says nothing about the host. */
+/** Each turn of the event loop, by its CPU time: the wait for a core does not depend on the host. */
 function watchTurns(before) {
   if (!isWatching) return;
   setImmediate(() => {

@@ -1,5 +1,5 @@
 /**
- * What is asked for and what comes back. Every body is valid JSON of exactly so many bytes.
+ * Requests and responses. Every body is valid JSON of an exact number of bytes.
  * @typedef {object} Payload
  * @property {string} name as the tables show it
  * @property {string} path at the upstream, and within a module

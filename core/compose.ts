@@ -113,7 +113,7 @@ export async function composeHost(
     const { drain, handOver } = listener;
     const listen: ComposedHost['listen'] = async (port) => {
       const address = await listener.listen(port);
-      // Operators learn at the start that a database server cannot be used.
+      // Operators see at the start that a database server cannot be used.
       if (config.store !== null) storage.store.open();
       return address;
     };

@@ -4,7 +4,7 @@ import { type DependencyContainer, type InjectionToken, inject as injectUntyped 
 /** Import these from here: tsyringe fails to load before the polyfill above. */
 export { container as rootContainer, injectable } from 'tsyringe';
 
-export type Token<T> = InjectionToken<T> & symbol;
+type Token<T> = InjectionToken<T> & symbol;
 
 type Class = abstract new (...args: never[]) => unknown;
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { runCli } from './cli/run-cli.js';
 
-// A closed pipe (`modgate --help | head -1`) is not an error.
-process.stdout.on('error', () => {});
+// A closed pipe (`modgate --help | head -1`) is not an error, nor is one that the warnings of Node.js go to.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 const code = await runCli(process.argv.slice(2), {
   environment: process.env,

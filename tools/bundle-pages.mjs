@@ -1,9 +1,9 @@
 // Bundles the pages that plugins ship for browsers: plugins/NAME/page/main.ts or main.tsx becomes
-// assets/main-HASH.js and main-HASH.css in the plugin's folder of dist, without a source map. A page with an
-// index.html gets web/index.html and web/assets instead, each file compressed too.
+// web/assets/main-HASH.js and main-HASH.css in the plugin's folder of dist, without a source map, and
+// page/index.html becomes web/index.html. Each file is compressed too.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 /** @returns whether all pages have no errors. */
@@ -14,9 +14,7 @@ export async function bundlePages(outDir, tsc) {
   // The version in WebAssembly runs no script when it is installed.
   const { build, stop } = await import('esbuild-wasm');
   for (const { name, main } of listPages()) {
-    const html = join('plugins', name, 'page/index.html');
-    const hasHtml = existsSync(html);
-    const folder = join(outDir, 'plugins', name, hasHtml ? 'web' : '');
+    const folder = join(outDir, 'plugins', name, 'web');
     await build({
       entryPoints: [main],
       outdir: join(folder, 'assets'),
@@ -32,7 +30,7 @@ export async function bundlePages(outDir, tsc) {
       legalComments: 'none',
       logLevel: 'warning',
     });
-    if (hasHtml) finishFolder(folder, html);
+    finishFolder(folder, join(dirname(main), 'index.html'));
   }
   await stop();
   return checked.status === 0;

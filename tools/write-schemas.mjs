@@ -9,7 +9,7 @@ const outDir = resolve(process.argv[2] ?? 'dist');
 const BASE = 'https://modgate.example/schemas/v1';
 
 const load = (path) => import(pathToFileURL(join(outDir, path)).href);
-const { readDescription } = await load('core/document/described.js');
+const { readDescription } = await load('core/contract/described.js');
 const { SECRET_REFERENCE, SECRET_REFERENCE_TYPE, FILE_REFERENCE_TYPE } =
   await load('core/contract/index.js');
 const { descriptorStruct } = await load('core/descriptor/descriptor-struct.js');

@@ -14,27 +14,33 @@ export const AUTHORIZATION_ONLY: ReadonlySet<string> = new Set(['authorization']
  * the client must not discard them.
  */
 export function authenticateWith(
-  [first, ...rest]: readonly CheckedAuthenticator[],
+  chain: readonly CheckedAuthenticator[],
   credentials: CallerCredentials,
   present: ReadonlySet<string>,
-  failure: { readonly cause: unknown } | null = null,
 ): Authenticated | null | Promise<Authenticated | null> {
-  if (first === undefined) {
+  let failure: { readonly cause: unknown } | null = null;
+  const tryFrom = (start: number): Authenticated | null | Promise<Authenticated | null> => {
+    for (let at = start; at < chain.length; at += 1) {
+      const authenticator = chain[at] as CheckedAuthenticator;
+      if (!authenticator.reads.some((name) => present.has(name))) continue;
+      try {
+        const found = authenticator.authenticate(credentials);
+        if (found instanceof Promise) {
+          const skip = (cause: unknown) => {
+            failure ??= { cause };
+            return tryFrom(at + 1);
+          };
+          return found.then((actor) => actor ?? tryFrom(at + 1), skip);
+        }
+        if (found !== null) return found;
+      } catch (cause) {
+        failure ??= { cause };
+      }
+    }
     if (failure === null) return null;
     throw createUnverifiedError(failure.cause, present);
-  }
-  const tryRest = (found: Authenticated | null) =>
-    found ?? authenticateWith(rest, credentials, present, failure);
-  if (!first.reads.some((name) => present.has(name))) return tryRest(null);
-  const skip = (cause: unknown) =>
-    authenticateWith(rest, credentials, present, failure ?? { cause });
-  let found: Authenticated | null | Promise<Authenticated | null>;
-  try {
-    found = first.authenticate(credentials);
-  } catch (cause) {
-    return skip(cause);
-  }
-  return found instanceof Promise ? found.then(tryRest, skip) : tryRest(found);
+  };
+  return tryFrom(0);
 }
 
 function createUnverifiedError(cause: unknown, present: ReadonlySet<string>): HostError {

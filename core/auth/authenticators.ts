@@ -9,7 +9,7 @@ import { createDevAuthenticator } from './dev-tokens.js';
 import { type AuthenticatorSource, openPluginAuthenticator } from './plugin-authenticator.js';
 import { openTokensAuthenticator } from './static-tokens.js';
 
-export interface Authenticators {
+interface Authenticators {
   /** In the order they are tried: the first actor wins. */
   readonly chain: readonly CheckedAuthenticator[];
   /** The issuers whose access tokens are accepted, as the issuers file names them at the start. */

@@ -1,4 +1,10 @@
-import { ACTOR_KINDS, type Actor, type Authenticator, type Log } from '../contract/index.js';
+import {
+  ACTOR_KINDS,
+  type Actor,
+  type ActorKind,
+  type Authenticator,
+  type Log,
+} from '../contract/index.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import { UncaughtErrors } from '../isolation/uncaught-errors.js';
 import { withTimeout } from '../lib/promises.js';
@@ -120,13 +126,14 @@ function validateResult(
 }
 
 function validateActor(result: unknown, name: string): Actor {
-  const { kind, id, scopes } = (result ?? {}) as Partial<Actor>;
-  if (!ACTOR_KINDS.some((known) => known === kind)) throw invalidActor(name, 'kind');
+  const { kind, id, scopes, expiresAt } = (result ?? {}) as Partial<Actor>;
+  if (!ACTOR_KINDS.includes(kind as ActorKind)) throw invalidActor(name, 'kind');
   if (typeof id !== 'string' || !ACTOR_ID.test(id)) throw invalidActor(name, 'id');
   if (!(scopes instanceof Set)) throw invalidActor(name, 'scopes');
   for (const scope of scopes as ReadonlySet<unknown>) {
     if (typeof scope !== 'string' || !SCOPE.test(scope)) throw invalidActor(name, 'scopes');
   }
+  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) throw invalidActor(name, 'expiresAt');
   return result as Actor;
 }
 

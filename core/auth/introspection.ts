@@ -22,7 +22,7 @@ const MS_PER_SECOND = 1000;
  * Token introspection (RFC 7662).
  * @throws RejectedToken for an invalid token; UnverifiableToken when the issuer gives no usable response.
  */
-export async function introspect(
+async function introspect(
   token: string,
   config: IntrospectionConfig,
   secret: Secret,
@@ -65,7 +65,9 @@ function parseIntrospection(response: unknown, config: IntrospectionConfig): Ver
   if (rejection !== null) throw new RejectedToken(rejection, false);
   const { exp } = claims;
   const expiresAt = typeof exp === 'number' ? exp * MS_PER_SECOND : Number.POSITIVE_INFINITY;
-  return { actor: createActor(claims, config.actor), expiresAt };
+  const actor = createActor(claims, config.actor);
+  if (typeof exp !== 'number') return { actor, expiresAt };
+  return { actor: { ...actor, expiresAt }, expiresAt };
 }
 
 /** An issuer may report `active` by its own clock and for any resource, so all claims are checked. */

@@ -11,8 +11,8 @@ import {
   record,
   refine,
 } from 'superstruct';
+import type { AnyStruct } from '../contract/described.js';
 import { ACTOR_KINDS, type Secret, secretReference } from '../contract/index.js';
-import type { AnyStruct } from '../document/described.js';
 import { createInvalidFile, type Violation } from '../document/diagnostic.js';
 import { parseByStruct } from '../document/parse-file.js';
 import { resolveReferences } from '../document/references.js';

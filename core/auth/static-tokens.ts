@@ -45,10 +45,10 @@ export async function openTokensAuthenticator(
   };
 }
 
-/** The host has rejected a request with two different tokens. */
-function readToken({ scheme, token, headers }: Credentials, header: string | null): string | null {
-  if (scheme === 'bearer') return token;
-  return header === null ? null : (headers.get(header)?.[0] ?? null);
+/** The host has rejected a request with two different tokens. Reading `headers` would make a map of all. */
+function readToken(credentials: Credentials, header: string | null): string | null {
+  if (credentials.scheme === 'bearer') return credentials.token;
+  return header === null ? null : (credentials.headers.get(header)?.[0] ?? null);
 }
 
 /**

@@ -60,8 +60,14 @@ function describeRepeated(index: number): Violation {
 }
 
 function createEntry(token: Infer<typeof TOKEN_FILE>['tokens'][number]): TokenEntry {
+  const expiresAt = token.expires_at === undefined ? null : Date.parse(token.expires_at);
   return {
-    actor: { kind: token.kind, id: token.id, scopes: new Set(token.scopes) },
-    expiresAt: token.expires_at === undefined ? null : Date.parse(token.expires_at),
+    actor: {
+      kind: token.kind,
+      id: token.id,
+      scopes: new Set(token.scopes),
+      ...(expiresAt !== null && { expiresAt }),
+    },
+    expiresAt,
   };
 }

@@ -24,7 +24,8 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   }
 }
 
-function describeFailure(error: unknown): { message: string; code: ExitCode } | null {
+/** What a failed command prints, and its exit code; `null` for a bug. */
+export function describeFailure(error: unknown): { message: string; code: ExitCode } | null {
   if (error instanceof CommandError) {
     return { message: toPrintable(error.message), code: EXIT.failure };
   }

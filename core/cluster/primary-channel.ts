@@ -13,6 +13,8 @@ type MessageOf<Type extends PrimaryMessage['type']> = Extract<PrimaryMessage, { 
 export class PrimaryChannel {
   /** As last published by the primary. */
   phase: HostPhase = 'starting';
+  /** Called when this worker cannot respond to a request; must not throw. */
+  onFailure: ((error: unknown, subject: Subject) => void) | null = null;
   readonly #listeners = new Map<string, (message: PrimaryMessage) => void>();
   readonly #queries = new Map<number, (result: unknown) => void>();
   readonly #responders = new Map<Subject, (input: unknown) => unknown>();
@@ -25,6 +27,7 @@ export class PrimaryChannel {
     this.on('phase', ({ phase }) => {
       this.phase = phase;
     });
+    // Never rejects.
     this.on('request', ({ id, subject, input }) => void this.#respond(id, subject, input));
     this.on('result', ({ id, result }) => {
       this.#queries.get(id)?.(result);
@@ -109,9 +112,15 @@ export class PrimaryChannel {
     this.#listeners.get(message.type)?.(message);
   }
 
+  /** A worker that cannot respond keeps serving; the primary answers without it. */
   async #respond(id: number, subject: Subject, input: unknown): Promise<void> {
     const read = this.#responders.get(subject);
-    if (read !== undefined) this.send({ type: 'response', id, response: await read(input) });
+    if (read === undefined) return;
+    try {
+      this.send({ type: 'response', id, response: await read(input) });
+    } catch (error) {
+      this.onFailure?.(error, subject);
+    }
   }
 }
 

@@ -31,12 +31,12 @@ type MessageHandler = (message: WorkerMessage, from: WorkerHandle) => void;
 type Listening = Extract<WorkerMessage, { type: 'listening' }>;
 
 /** What the first worker that listens has reported. */
-export type Started = Pick<Listening, 'url' | 'surfaces'>;
+type Started = Pick<Listening, 'url' | 'surfaces'>;
 
 /** No worker started. */
-export class StartFailure extends Error {}
+class StartFailure extends Error {}
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly settings: ServeSettings;
   readonly count: number;
   readonly ledger: StatusLedger;
@@ -331,12 +331,12 @@ export class Supervisor {
     void worker.exited.then(() => clearTimeout(killTimer));
   }
 
-  /** The last good version must be on disk first, because the other workers roll back to it. */
   /** An error in the answer to one worker must not end the others. */
   #report(work: Promise<void>): void {
     work.catch((error: unknown) => this.#log.error({ err: error }, 'worker message failed'));
   }
 
+  /** The last good version must be on disk first, because the other workers roll back to it. */
   async #publishRejection(message: PrimaryMessage, from: WorkerHandle): Promise<void> {
     await this.#ledger.flush();
     this.#pool.broadcast(message, from);

@@ -25,6 +25,7 @@ export async function runWorker({ prepare }: WorkerProcess): Promise<boolean> {
   const { settings, worker } = start;
   const requestLog = await openLog(settings.config.logLevel, { isShared: true });
   const log = requestLog.child({ worker });
+  channel.onFailure = (err, subject) => log.error({ err, subject }, 'worker response failed');
   prepare(settings, log);
   try {
     await serve(channel, start, log, requestLog);

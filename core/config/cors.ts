@@ -1,5 +1,5 @@
 import { array, boolean, define, type Infer, object, refine } from 'superstruct';
-import { optionally } from '../document/described.js';
+import { optionally } from '../contract/described.js';
 import { findRepeated, wholeNumber } from '../document/structs.js';
 import { isHeaderName } from '../lib/credential-header.js';
 import { isOrigin } from './origin.js';

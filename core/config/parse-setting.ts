@@ -1,4 +1,4 @@
-import type { AnyStruct } from '../document/described.js';
+import type { AnyStruct } from '../contract/described.js';
 import { validateStruct } from '../document/validate.js';
 import { ConfigError } from '../errors.js';
 import { SETTINGS, type SettingName } from './settings.js';

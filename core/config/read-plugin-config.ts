@@ -1,4 +1,4 @@
-import type { AnyStruct } from '../document/described.js';
+import type { AnyStruct } from '../contract/described.js';
 import { InvalidFile } from '../document/diagnostic.js';
 import { resolveReferences } from '../document/references.js';
 import { validateStruct } from '../document/validate.js';

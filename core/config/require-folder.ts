@@ -1,4 +1,5 @@
 import { opendir } from 'node:fs/promises';
+import { describeUnreadable } from '../document/read-file.js';
 import { ConfigError } from '../errors.js';
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -15,9 +16,9 @@ export async function requireFolder(folder: string, source: string): Promise<voi
     await (await opendir(folder)).close();
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    throw new ConfigError(
-      `${source} must be a folder that can be read: ${folder} ${WORDS[code] ?? 'cannot be read'}`,
-      { cause: error },
-    );
+    const reason = WORDS[code] ?? describeUnreadable(error);
+    throw new ConfigError(`${source} must be a folder that can be read: ${folder} ${reason}`, {
+      cause: error,
+    });
   }
 }

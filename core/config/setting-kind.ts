@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import type { AnyStruct } from '../document/described.js';
+import type { AnyStruct } from '../contract/described.js';
 
 /** Parses the text of a setting, whatever its source. */
 export interface SettingKind<T> {

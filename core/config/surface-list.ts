@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { readMember } from '../lib/read-member.js';
 import type { SettingKind } from './setting-kind.js';
 
-/** What the setting says about one surface. */
+/** The setting of one surface. */
 export interface SurfaceChoice {
   readonly name: string;
   readonly enabled: boolean;

@@ -19,4 +19,9 @@ export interface Actor {
   readonly id: string;
   /** Compared exactly: no wildcard, no prefix, no case folding. Visible ASCII without a comma. */
   readonly scopes: ReadonlySet<string>;
+  /**
+   * When the credentials expire. Milliseconds since 1970; absent if they do not expire, or the authenticator
+   * does not know. A session that began with them must not last longer.
+   */
+  readonly expiresAt?: number;
 }

@@ -28,7 +28,7 @@ export interface ModuleSnapshot {
   readonly counts: ModuleCounts;
   /** The endpoints of its provider. */
   readonly endpoints: readonly EndpointSnapshot[];
-  /** The digest of the manifest; `null` if the module serves nothing. */
+  /** The digest of the manifest; `null` for a module that does not serve. */
   readonly manifestDigest: string | null;
   /** Changes with the descriptor, the manifest and the files that they name; `null` as above. */
   readonly configDigest: string | null;

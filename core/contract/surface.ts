@@ -10,7 +10,7 @@ import type { SurfaceRecords } from './surface-records.js';
 
 const SURFACE_BRAND = Symbol.for('modgate.surface');
 
-/** What the host knows about a request to a surface. */
+/** What a surface gets beside the request. */
 export interface SurfaceCall {
   /** The id of the request; also in the response, the log line and Problems. */
   readonly requestId: string;
@@ -109,11 +109,16 @@ export interface SurfaceContext {
   /** The door to the host. */
   readonly host: HostApi;
   /**
-   * Asks the host's authenticators, as they are asked about a request.
+   * Calls the host's authenticators, as for a request.
+   * @param call the request that brought the credentials: each client has a share of what authenticators
+   * can verify at a time. Without it, they share one with all that no request brought.
    * @returns the actor, frozen; `null` for credentials that are not valid.
    * @throws SurfaceError `unavailable` when an authenticator does not answer: the credentials may be valid.
    */
-  authenticate(credentials: Pick<Credentials, 'scheme' | 'token'>): Promise<Actor | null>;
+  authenticate(
+    credentials: Pick<Credentials, 'scheme' | 'token'>,
+    call?: SurfaceCall,
+  ): Promise<Actor | null>;
   /**
    * The issuers of the issuers file, as it is at the start. A surface that signs people in at an issuer needs
    * one of them: the host rejects the access tokens of others.
@@ -142,7 +147,7 @@ export interface SurfaceFactory<Config = unknown> {
   readonly config: Struct<Config, unknown>;
   /**
    * `host`: the host authenticates callers, and bad credentials never reach the surface. `own`: the surface
-   * signs people in by itself and calls `authenticate`. Default `host`.
+   * has its own sign-in and calls `authenticate`. Default `host`.
    */
   readonly authentication?: 'host' | 'own';
   /** The digest of its bundle, `sha256:` and hex: its UI artifact digest at the console bridge. */

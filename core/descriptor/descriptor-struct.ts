@@ -10,7 +10,6 @@ import {
   refine,
   unknown,
 } from 'superstruct';
-import { ACTOR_KINDS } from '../contract/index.js';
 import {
   type AnyStruct,
   described,
@@ -18,7 +17,8 @@ import {
   named,
   optionally,
   when,
-} from '../document/described.js';
+} from '../contract/described.js';
+import { ACTOR_KINDS } from '../contract/index.js';
 import { matching, nonEmptyText, numberBetween, wholeNumber } from '../document/structs.js';
 import { DESCRIPTOR_DEFAULTS } from './defaults.js';
 import { DEFAULT_EXPOSED } from './expose-headers.js';

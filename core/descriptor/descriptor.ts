@@ -1,5 +1,5 @@
+import type { AnyStruct } from '../contract/described.js';
 import type { ActorKind, Supports } from '../contract/index.js';
-import type { AnyStruct } from '../document/described.js';
 
 export interface Limits {
   readonly timeoutMs: number;

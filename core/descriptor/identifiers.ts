@@ -1,4 +1,4 @@
-import { named } from '../document/described.js';
+import { named } from '../contract/described.js';
 import { matching } from '../document/structs.js';
 
 /** The name of a module, and the `module_id` of a manifest. */
@@ -8,7 +8,7 @@ export const MODULE_NAME = /^[a-z0-9][a-z0-9._-]{0,62}(?:\/[a-z0-9][a-z0-9._-]{0
 export const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 /** A capability is granted as a scope, so it is visible ASCII without a comma. */
-export const CAPABILITY = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
+const CAPABILITY = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
 
 export const moduleName = named(
   'moduleName',

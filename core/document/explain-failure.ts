@@ -1,5 +1,5 @@
 import type { Failure } from 'superstruct';
-import type { AnyStruct } from './described.js';
+import type { AnyStruct } from '../contract/described.js';
 import { describePath, isPrintableKey, type Path, type Violation } from './diagnostic.js';
 import { describeExpected, describeUnion, type Expectation, isBaseType } from './expected.js';
 import { findNearestName, suggestName } from './suggest.js';

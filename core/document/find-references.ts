@@ -1,5 +1,5 @@
+import type { AnyStruct } from '../contract/described.js';
 import { FILE_REFERENCE_TYPE, SECRET_REFERENCE_TYPE } from '../contract/index.js';
-import type { AnyStruct } from './described.js';
 import type { Path } from './diagnostic.js';
 import { validateStruct } from './validate.js';
 

@@ -8,7 +8,7 @@ interface PlainCopy {
 }
 
 /** Limits the copy, because a graph with shared parts can expand beyond the available memory. */
-const MAX_VALUES = 1_000_000;
+export const MAX_VALUES = 1_000_000;
 
 const TOO_LARGE = {
   rule: 'too-large',

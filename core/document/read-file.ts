@@ -27,9 +27,19 @@ export class FileError extends Error {
   readonly code: FileErrorCode;
 
   constructor(code: FileErrorCode, options?: ErrorOptions) {
-    super(FILE_ERRORS[code], options);
+    super(
+      code === 'file-unreadable' ? describeUnreadable(options?.cause) : FILE_ERRORS[code],
+      options,
+    );
     this.code = code;
   }
+}
+
+/** With the code of the system, such as EACCES: only it says what to do. */
+export function describeUnreadable(error: unknown): string {
+  const { code } = Object(error) as { code?: unknown };
+  const suffix = typeof code === 'string' ? ` (${code})` : '';
+  return `${FILE_ERRORS['file-unreadable']}${suffix}`;
 }
 
 // Without O_NONBLOCK, opening a pipe would wait for a writer.

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import type { AnyStruct } from '../contract/described.js';
 import { Secret } from '../contract/index.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
-import type { AnyStruct } from './described.js';
 import {
   createDiagnostic,
   createInvalidFile,

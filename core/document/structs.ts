@@ -1,5 +1,5 @@
 import { define, type Struct } from 'superstruct';
-import { described } from './described.js';
+import { described } from '../contract/described.js';
 
 /**
  * The name of a struct completes the sentence `'limits.queue' must be …`: messages are built from names,

@@ -10,7 +10,7 @@ export type SyntaxNode =
       readonly entries: ReadonlyMap<string, SyntaxEntry>;
     };
 
-export type Scalar = string | number | boolean | null;
+type Scalar = string | number | boolean | null;
 
 export interface SyntaxEntry {
   readonly offset: number;

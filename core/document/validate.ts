@@ -1,5 +1,5 @@
 import type { Failure } from 'superstruct';
-import type { AnyStruct } from './described.js';
+import type { AnyStruct } from '../contract/described.js';
 import { describePath, MAX_DIAGNOSTICS, type Path, type Violation } from './diagnostic.js';
 import { explainFailure, explainUnion, explainUnknownKey } from './explain-failure.js';
 

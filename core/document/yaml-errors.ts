@@ -81,9 +81,12 @@ export function findYamlError(
   const relevant = [
     ...errors.filter(({ code }) => !DEFERRED_ERRORS.has(code)),
     ...warnings.filter(({ code }) => REJECTED_WARNINGS.has(code)),
-  ].sort((a, b) => a.pos[0] - b.pos[0]);
-  const [first] = relevant;
-  if (first === undefined) return null;
+  ];
+  const first = relevant.reduce<YAMLError | null>(
+    (earliest, error) => (earliest !== null && earliest.pos[0] <= error.pos[0] ? earliest : error),
+    null,
+  );
+  if (first === null) return null;
   return { ...explain(text, first, relevant), offset: first.pos[0] };
 }
 
@@ -93,11 +96,10 @@ export function findBraces(
   errors: readonly YAMLError[],
   first: SyntaxViolation,
 ): SyntaxViolation[] {
-  const offsets = new Set(errors.map(({ pos }) => pos[0]));
+  const braces = errors.map(({ pos }) => pos[0]).filter((offset) => isBraceInValue(text, offset));
+  const offsets = new Set(braces);
   offsets.delete(first.offset);
-  return [...offsets]
-    .filter((offset) => isBraceInValue(text, offset))
-    .map((offset) => ({ ...BRACES_IN_VALUE, offset }));
+  return [...offsets].map((offset) => ({ ...BRACES_IN_VALUE, offset }));
 }
 
 function explain(text: string, first: YAMLError, all: readonly YAMLError[]): Explanation {

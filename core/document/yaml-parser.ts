@@ -125,9 +125,20 @@ function composeDocument(tokens: readonly CST.Token[]): Document.Parsed {
     prettyErrors: false,
     customTags: (tags) => [strictBoolean, ...tags.filter((tag) => !isBooleanTag(tag))],
   });
-  const [document] = composer.compose(tokens, true, 0);
+  const [document] = withoutStacks(() => [...composer.compose(tokens, true, 0)]);
   if (document === undefined) throw new Error('the YAML composer returned no document');
   return document;
+}
+
+/** The library makes an Error of every bad escape, half a million in 1 MiB; most of their cost are stacks. */
+function withoutStacks<T>(work: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 function isBooleanTag(tag: unknown): boolean {

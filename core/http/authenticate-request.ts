@@ -6,7 +6,7 @@ import { type ErrorDetail, HostError } from '../errors.js';
 import type { ActorRate } from '../operations/rate-limit.js';
 import { assertTrustedPage, type TrustedPages } from './request/cookie-origin.js';
 import type { CallerHeaders } from './request/headers.js';
-import { createCredentials, findPresent } from './request/present-credentials.js';
+import { findPresent, RequestCredentials } from './request/present-credentials.js';
 import type { RequestContext } from './request-context.js';
 import type { ClientCertificates } from './tls/client-certificates.js';
 
@@ -63,7 +63,7 @@ export function authenticate(
   if (certified !== 'none' && !hasHeader) return admit(certified);
   const token = readToken(headers, authentication);
   if (present.size === 0) throw createUnauthorized(authentication, MISSING, credentialHeaders);
-  const found = authenticateWith(chain, createCredentials(req, token), present);
+  const found = authenticateWith(chain, new RequestCredentials(req, token), present);
   return found instanceof Promise ? found.then(accept) : accept(found);
 }
 

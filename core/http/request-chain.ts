@@ -200,7 +200,7 @@ export class Forward implements Handler<ForwardTarget> {
         hopByHop,
         hasClientBody: body !== null,
         timeoutMs: route.timeoutMs,
-        retryPolicy: retryPolicyOf(route),
+        retryPolicy: route.retryPolicy,
         describeError: describeRoute,
         parseResponse: createResponseReader(
           module,
@@ -333,11 +333,6 @@ function describeRoute({ name }: LiveModule, operation: HttpRouteOperation): Err
     { field: 'declared_path', reason: operation.declaredPath },
     { field: 'provider_path', reason: operation.providerPath },
   ];
-}
-
-function retryPolicyOf({ method, idempotency }: LiveRoute): 'always' | 'with_key' | 'never' {
-  if (method === 'GET' || idempotency === 'idempotent') return 'always';
-  return idempotency === 'requires_key' ? 'with_key' : 'never';
 }
 
 /** @param problem of a path that can match no route; it says nothing about modules */

@@ -14,7 +14,7 @@ import { HeldMemory } from '../provider/held-memory.js';
 import type { MemoryBudget } from '../provider/memory-budget.js';
 import { readBody } from './request/body.js';
 import { CallerHeaders } from './request/headers.js';
-import { type RequestIds, readCorrelationId, readRequestId } from './request/ids.js';
+import { createIds, type RequestIds } from './request/ids.js';
 import { findInProcessCaller, type InProcessCaller } from './surfaces/in-process-connection.js';
 
 const CLIENT_CLOSED_STATUS = 499;
@@ -30,6 +30,7 @@ export interface RequestContextOptions {
 export class RequestContext implements CallerRequest, RequestIds {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
+  readonly method: string;
   readonly headers: CallerHeaders;
   readonly requestId: string;
   readonly correlationId: string;
@@ -54,17 +55,15 @@ export class RequestContext implements CallerRequest, RequestIds {
   ) {
     this.req = req;
     this.res = res;
+    this.method = req.method ?? '';
     this.held = new HeldMemory(memory);
     this.headers = new CallerHeaders(req);
-    this.requestId = readRequestId(this.headers);
-    this.correlationId = readCorrelationId(this.headers);
+    const { requestId, correlationId } = createIds(this.headers);
+    this.requestId = requestId;
+    this.correlationId = correlationId;
     this.#bodyTimeoutMs = bodyTimeoutMs;
     this.inProcess = findInProcessCaller(req.socket);
     this.trace.surface = this.inProcess?.surface ?? null;
-  }
-
-  get method(): string {
-    return this.req.method ?? '';
   }
 
   /** @throws Error before the request is authenticated. */

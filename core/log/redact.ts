@@ -73,7 +73,7 @@ function redactValue(value: unknown, depth: number): unknown {
   return redactObject(value as Fields, depth);
 }
 
-/** A full disk or a missing permission: the message says it all. */
+/** A full disk or a missing permission: the message is enough. */
 function isSystemError(error: Error): boolean {
   return 'errno' in error && 'syscall' in error && 'code' in error;
 }

@@ -1,6 +1,6 @@
 import { array, enums, object } from 'superstruct';
+import { described, named, optionally } from '../contract/described.js';
 import { capability } from '../descriptor/identifiers.js';
-import { described, named, optionally } from '../document/described.js';
 import { nonEmptyText } from '../document/structs.js';
 import { fieldType, flag, label, nameOfA, plainPath, text } from './parts-struct.js';
 

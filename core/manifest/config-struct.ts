@@ -1,6 +1,6 @@
 import { any, array, dynamic, enums, literal, object, string } from 'superstruct';
+import { type AnyStruct, described, named, optionally, when } from '../contract/described.js';
 import type { ConfigType } from '../contract/index.js';
-import { type AnyStruct, described, named, optionally, when } from '../document/described.js';
 import { anyWholeNumber, finiteNumber, wholeNumber } from '../document/structs.js';
 import { flag, nameOfA, plainPath, text } from './parts-struct.js';
 

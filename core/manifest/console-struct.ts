@@ -1,6 +1,6 @@
 import { array, literal, object, string } from 'superstruct';
+import { described, named, optionally } from '../contract/described.js';
 import { capability, moduleName } from '../descriptor/identifiers.js';
-import { described, named, optionally } from '../document/described.js';
 import { nonEmptyText, wholeNumber } from '../document/structs.js';
 import { label, nameOfA, text } from './parts-struct.js';
 

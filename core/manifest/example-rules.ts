@@ -4,7 +4,7 @@ import { compileSchema } from '../schema/compile-schema.js';
 import { findAtPath, parsePointer } from '../schema/json-pointer.js';
 import { violationAt } from './violation-at.js';
 
-/** Examples that violate the schemas of their route. A host does not check them: they serve readers alone. */
+/** Examples that violate the schemas of their route. A host does not check them: they are only documentation. */
 export function validateExamples({ http_routes }: Manifest): Violation[] {
   return http_routes.flatMap(({ operation }, index) => {
     const { input_schema: input, output_schema: output, examples = [] } = operation ?? {};

@@ -9,9 +9,9 @@ import {
   nullable,
   object,
 } from 'superstruct';
+import { type AnyStruct, described, named, optionally } from '../contract/described.js';
 import { type Method, MODULE_HTTP_METHODS, type SchemaObject } from '../contract/index.js';
 import { capability, moduleName } from '../descriptor/identifiers.js';
-import { type AnyStruct, described, named, optionally } from '../document/described.js';
 import { nonEmptyText, wholeNumber } from '../document/structs.js';
 import { admin } from './admin-struct.js';
 import { config } from './config-struct.js';

@@ -19,7 +19,7 @@ import { validateConfig } from './config-rules.js';
 import { validateExamples } from './example-rules.js';
 import { manifestStruct } from './manifest-struct.js';
 import { findRouteWarnings, validateRoutes } from './route-rules.js';
-import { validateSchemas } from './schema-rules.js';
+import { findQueryWarnings, validateSchemas } from './schema-rules.js';
 
 interface ParsedManifest {
   /** A copy of the given manifest, without defaults. */
@@ -51,9 +51,11 @@ export function parseManifest(
   const manifest = copy.value as Manifest;
   const invalid = checksExamples ? validateExamples(manifest) : [];
   if (invalid.length > 0) throw createInvalidFile(invalid, source);
-  const warnings = [...findRouteWarnings(manifest), ...findCapabilityWarnings(manifest)].map(
-    (warning) => createDiagnostic(warning, source, 'warning'),
-  );
+  const warnings = [
+    ...findRouteWarnings(manifest),
+    ...findQueryWarnings(manifest),
+    ...findCapabilityWarnings(manifest),
+  ].map((warning) => createDiagnostic(warning, source, 'warning'));
   return { manifest, warnings: sortDiagnostics(warnings) };
 }
 

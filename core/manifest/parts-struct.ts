@@ -1,5 +1,5 @@
 import { boolean, define, enums, string } from 'superstruct';
-import { described, named, optionally } from '../document/described.js';
+import { described, named, optionally } from '../contract/described.js';
 import { nonEmptyText } from '../document/structs.js';
 import { isPlainPath } from '../lib/path-segment.js';
 

@@ -1,6 +1,7 @@
 import type { Manifest, RouteOperation } from '../contract/index.js';
 import type { Path, Violation } from '../document/diagnostic.js';
 import { findSchemaProblems } from '../schema/schema-rules.js';
+import { isSchemaObject } from '../schema/subschema-keywords.js';
 import { findDuplicates, nameOf, violationAt } from './violation-at.js';
 
 const SCHEMA_KEYS = ['input_schema', 'output_schema', 'query_schema'] as const;
@@ -35,4 +36,28 @@ function validateQuery({ query_schema: schema }: RouteOperation, path: Path): Vi
   if (type === undefined || type === 'object') return [];
   const place = [...path, 'query_schema', 'type'];
   return [violationAt(place, 'invalid-schema', 'must be object, since a query has names')];
+}
+
+/** Parameters that no query can match. */
+export function findQueryWarnings({ http_routes = [] }: Partial<Manifest>): Violation[] {
+  return http_routes.flatMap(({ operation }, index) => {
+    const properties = operation?.query_schema?.['properties'];
+    if (!isSchemaObject(properties)) return [];
+    const path = ['http_routes', index, 'operation', 'query_schema', 'properties'];
+    return Object.entries(properties).flatMap(([name, property]) =>
+      hasOnlyOtherValues(property)
+        ? violationAt([...path, name], 'untyped-parameter', UNTYPED, UNTYPED_HINT)
+        : [],
+    );
+  });
+}
+
+const UNTYPED = 'has no type: values in a query are text, which equals none of the allowed values';
+const UNTYPED_HINT = 'add the type integer, number or boolean';
+
+function hasOnlyOtherValues(property: unknown): boolean {
+  if (!isSchemaObject(property) || property['type'] !== undefined) return false;
+  const allowed = property['enum'] ?? (Object.hasOwn(property, 'const') ? [property['const']] : []);
+  if (!Array.isArray(allowed) || allowed.length === 0) return false;
+  return allowed.every((value) => typeof value === 'number' || typeof value === 'boolean');
 }

@@ -8,7 +8,7 @@ import { type CheckedOutcome, checkOutcome } from '../provider/outcome.js';
 
 const RETRY: BackoffBounds = { firstMs: 200, maxMs: 10_000 };
 
-export interface Configuration {
+interface Configuration {
   /** Increases with each write, from 0. */
   readonly revision: number;
   /** Keyed `service/key`. */
@@ -16,7 +16,7 @@ export interface Configuration {
 }
 
 /** The result of an attempt; after `refused` there is no other, because the provider accepts none. */
-export type Delivered =
+type Delivered =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused' }
   | { readonly kind: 'failed'; readonly reason: string };

@@ -17,7 +17,7 @@ const FAULTED_HINT =
   'see the log for the error; the host will reopen the module with backoff, or at once when one of its files changes';
 
 /** A version whose code threw an uncaught error: its internal state is unknown. */
-export interface Fault {
+interface Fault {
   readonly version: ModuleVersion;
   /** Whether its manifest was still pending. */
   readonly wasPending: boolean;

@@ -18,7 +18,8 @@ export interface LiveRoute {
   readonly timeoutMs: number;
   /** `none` for GET, whose body is ignored. */
   readonly body: BodyRule;
-  readonly idempotency: 'idempotent' | 'requires_key' | 'none';
+  /** Whether a failed call may be repeated; `with_key`: if it has an `idempotency-key`. */
+  readonly retryPolicy: 'always' | 'with_key' | 'never';
   /** `null` where none is checked. */
   readonly schemas: RouteSchemas | null;
   /** The fields of the envelope that are the same for every call, as JSON, without the closing brace. */
@@ -70,10 +71,15 @@ function createLiveRoute(descriptor: Descriptor, declared: ManifestRoute): LiveR
     capability: declared.capability ?? null,
     timeoutMs: Math.min(descriptor.limits.timeoutMs, shortened),
     body: bodyRuleOf(declared),
-    idempotency: declared.operation?.idempotency ?? 'none',
+    retryPolicy: retryPolicyOf(declared),
     schemas: createRouteSchemas(descriptor, declared.operation),
     envelopeHead: createEnvelopeHead(descriptor.module, declared),
   };
+}
+
+function retryPolicyOf({ method, operation }: ManifestRoute): LiveRoute['retryPolicy'] {
+  if (method === 'GET' || operation?.idempotency === 'idempotent') return 'always';
+  return operation?.idempotency === 'requires_key' ? 'with_key' : 'never';
 }
 
 function createEnvelopeHead(module: string, { method, path, capability }: ManifestRoute): string {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readVersion } from '../version.js';
 import { Components } from './component-schemas.js';
 import type { DescribedHost, DescribedModule, DescribedRoute } from './described-module.js';
 import { jsonText } from './json-text.js';
@@ -9,7 +10,8 @@ import { createProblemSchemas, ProblemResponses } from './problem-responses.js';
 import { createSecuritySchemes } from './security-schemes.js';
 import { TextBytes } from './text-bytes.js';
 
-const VERSION = '3.1.0';
+const OPENAPI_VERSION = '3.1.0';
+const MODGATE_VERSION = readVersion();
 
 interface DocumentInput {
   readonly host: DescribedHost;
@@ -19,14 +21,14 @@ interface DocumentInput {
 
 /** A document as it is sent. */
 export interface BuiltDocument {
-  readonly bytes: Buffer;
-  /** Changes exactly when the bytes do. */
+  /** UTF-8. Routes with the same settings share the piece with their problems: half of a large document. */
+  readonly pieces: readonly Buffer[];
+  /** Changes exactly when the document does: made of the version, the names and the digests in it. */
   readonly etag: string;
 }
 
 /**
- * An OpenAPI document as JSON text, made module by module: a large one takes longer than others can wait. So that
- * its end is quick as well, each module is encoded and hashed when it is added.
+ * An OpenAPI document as JSON text, made module by module: a large one takes longer than others can wait.
  */
 export class DocumentBuilder {
   readonly #input: DocumentInput;
@@ -39,6 +41,7 @@ export class DocumentBuilder {
   readonly #hidden: HiddenRoute[] = [];
   readonly #tags = new Map<string, string | undefined>();
   readonly #shown: DescribedModule[] = [];
+  readonly #hash = createHash('sha256').update(MODGATE_VERSION);
   #hasPaths = false;
 
   constructor(input: DocumentInput) {
@@ -57,27 +60,28 @@ export class DocumentBuilder {
     const { items, hidden } = createPathItems(module);
     const context = {
       components: this.#components,
-      problems: this.#responses.of(module),
       security: (capability: string | null) => this.#writeSecurity(capability),
     };
+    const problems = this.#responses.of(module);
     const tags = new Set<string>();
-    let paths = '';
+    let ids = '';
     for (const { path, routes } of items) {
-      let operations = '';
-      for (const placed of routes) {
+      const shown = routes.filter(({ route }) => shows(route));
+      for (const [at, placed] of shown.entries()) {
         const { route } = placed;
-        if (!shows(route)) continue;
-        const text = writeOperation(module, placed, names.of(route), context);
-        operations += `${operations === '' ? '' : ','}"${route.method.toLowerCase()}":${text}`;
+        const name = names.of(route);
+        const { start, end } = writeOperation(module, placed, name, context);
+        const before = at === 0 ? `${this.#hasPaths ? ',' : ''}${jsonText(path)}:{` : ',';
+        this.#hasPaths = true;
+        this.#paths.append(`${before}"${route.method.toLowerCase()}":${start},`);
+        this.#paths.appendShared(problems);
+        this.#paths.append(at === shown.length - 1 ? `${end}}` : end);
+        ids += `${name.operationId}\n`;
         for (const tag of route.value.declared.tags ?? []) tags.add(tag);
       }
-      if (operations === '') continue;
-      const isFirst = paths === '' && !this.#hasPaths;
-      paths += `${isFirst ? '' : ','}${jsonText(path)}:{${operations}}`;
     }
-    if (module.routes.entries.length > 0 && paths === '') return;
-    this.#hasPaths ||= paths !== '';
-    this.#paths.append(paths);
+    if (module.routes.entries.length > 0 && ids === '') return;
+    this.#hash.update(ids);
     for (const text of this.#components.takeTexts()) this.#schemas.append(`,${text}`);
     this.#shown.push(module);
     this.#hidden.push(...hidden);
@@ -88,7 +92,7 @@ export class DocumentBuilder {
   build(): BuiltDocument {
     const { host } = this.#input;
     const head = {
-      openapi: VERSION,
+      openapi: OPENAPI_VERSION,
       info: { title: 'modgate', version: digestModules(this.#shown) },
       servers: [{ url: host.publicUrl ?? '/' }],
       tags: [...this.#tags].map(([name, description]) => ({ name, description })),
@@ -100,10 +104,8 @@ export class DocumentBuilder {
     const end = Buffer.from(`},${jsonText(others).slice(1)}}`);
     const paths = this.#paths.end();
     const schemas = this.#schemas.end();
-    const hash = createHash('sha256').update(start).update(end);
-    const digest = hash.update(paths.digest).update(schemas.digest).digest('base64url');
-    const bytes = Buffer.concat([start, ...paths.pieces, middle, ...schemas.pieces, end]);
-    return { bytes, etag: `"${digest}"` };
+    const etag = `"${this.#hash.update(start).update(end).digest('base64url')}"`;
+    return { pieces: [start, ...paths, middle, ...schemas, end], etag };
   }
 
   #writeSecurity(capability: string | null): string {

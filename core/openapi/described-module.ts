@@ -15,7 +15,7 @@ export interface DescribedModule {
 
 export type DescribedRoute = TableEntry<LiveRoute>;
 
-/** What the document says about the host itself. */
+/** The part of the document about the host itself. */
 export interface DescribedHost {
   /** How callers reach it; `null`: wherever they have the document from. */
   readonly publicUrl: string | null;

@@ -10,10 +10,14 @@ import type { PathParameter, PlacedRoute } from './path-items.js';
 /** What the operations of one module share. */
 interface OperationContext {
   readonly components: Components;
-  /** The responses of the module other than those with its data: members as JSON text. */
-  readonly problems: string;
   /** The security requirements of a route with this capability, as JSON text. */
   readonly security: (capability: string | null) => string;
+}
+
+/** JSON text before and after the responses that the routes of a module share, which are the last members of theirs. */
+interface OperationText {
+  readonly start: string;
+  readonly end: string;
 }
 
 /**
@@ -24,8 +28,8 @@ export function writeOperation(
   module: DescribedModule,
   { route, parameters }: PlacedRoute,
   { operationId, component }: OperationName,
-  { components, problems, security }: OperationContext,
-): string {
+  { components, security }: OperationContext,
+): OperationText {
   const { declared, capability } = route.value;
   const { summary, description, tags, deprecated } = declared;
   const schemas = (schema: DataSchema, part: string) =>
@@ -45,11 +49,8 @@ export function writeOperation(
   if (deprecated === true) members.push('"deprecated":true');
   if (all.length > 0) members.push(`"parameters":[${all.join(',')}]`);
   if (body !== null) members.push(`"requestBody":${body}`);
-  members.push(
-    `"responses":{${writeData(module, route, schemas)},${problems}}`,
-    `"security":${security(capability)}`,
-  );
-  return `{${members.join(',')}}`;
+  members.push(`"responses":{${writeData(module, route, schemas)}`);
+  return { start: `{${members.join(',')}`, end: `},"security":${security(capability)}}` };
 }
 
 function writePathParameter({ name, declaredName, isRest }: PathParameter): string {
@@ -89,7 +90,7 @@ const IDEMPOTENCY_KEY = jsonText({
 });
 
 function writeHeaders({ value }: DescribedRoute): string[] {
-  return value.idempotency === 'requires_key' ? [IDEMPOTENCY_KEY] : [];
+  return value.declared.operation?.idempotency === 'requires_key' ? [IDEMPOTENCY_KEY] : [];
 }
 
 function writeBody(

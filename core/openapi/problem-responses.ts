@@ -90,15 +90,15 @@ function listStatuses(code: ProblemCode): number[] {
 export class ProblemResponses {
   /** What was referred to. */
   readonly components: Record<string, unknown> = {};
-  readonly #bySettings = new Map<string, string>();
+  readonly #bySettings = new Map<string, Buffer>();
   readonly #limitsActors: boolean;
 
   constructor({ limitsActors }: Pick<DescribedHost, 'limitsActors'>) {
     this.#limitsActors = limitsActors;
   }
 
-  /** The responses of the routes of a module other than 200: members as JSON text. */
-  of({ descriptor }: Pick<DescribedModule, 'descriptor'>): string {
+  /** The responses of the routes of a module other than 200: members as JSON text, in UTF-8. */
+  of({ descriptor }: Pick<DescribedModule, 'descriptor'>): Buffer {
     const { rate, responses, providerErrors } = descriptor;
     const isLimited = this.#limitsActors || rate.perSecond > 0 || rate.actorPerSecond > 0;
     const isRaw = responses.mode === 'raw';
@@ -106,7 +106,7 @@ export class ProblemResponses {
     const key = `${isLimited} ${isRaw} ${isPassing}`;
     const known =
       this.#bySettings.get(key) ??
-      JSON.stringify(this.#create(isLimited, isRaw, isPassing)).slice(1, -1);
+      Buffer.from(JSON.stringify(this.#create(isLimited, isRaw, isPassing)).slice(1, -1));
     this.#bySettings.set(key, known);
     return known;
   }

@@ -9,8 +9,8 @@ import {
   string,
   type,
 } from 'superstruct';
+import type { AnyStruct } from '../contract/described.js';
 import type { Balancing, Endpoint, Invocation, Outcome, Provider } from '../contract/index.js';
-import type { AnyStruct } from '../document/described.js';
 import { matching, wholeNumber } from '../document/structs.js';
 import { validateStruct } from '../document/validate.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';

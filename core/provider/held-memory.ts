@@ -4,7 +4,7 @@ import type { RejectedCall } from './rejected-call.js';
 
 /**
  * What one request occupies until its response has left: bytes of bodies, and a place in
- * `limits.concurrency`. `close` returns all of it; whatever comes later is not counted.
+ * `limits.concurrency`. `close` returns all of it; what comes later is not counted.
  */
 export class HeldMemory {
   readonly #budget: MemoryBudget;

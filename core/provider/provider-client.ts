@@ -22,7 +22,7 @@ import { MIN_SERVER_ERROR } from './verdicts.js';
 
 export type { ProviderAnswer, ProviderCall } from './provider-call.js';
 
-export interface CallCounts {
+interface CallCounts {
   readonly calls: number;
   /** Calls that have ended, failed or not. */
   readonly ended: number;

@@ -4,7 +4,7 @@ import type { ErrorDetail } from '../errors.js';
 /** `retry-after` counts whole seconds (RFC 9110, 10.2.3). */
 const MIN_RETRY_AFTER_SECONDS = 1;
 
-/** The host rejected the call: nothing was sent, unless it has the status of a response. */
+/** The host rejected the call. Nothing was sent, unless it has the status of a response. */
 export class RejectedCall extends ProviderFailure {
   /** Whole seconds, at least 1. */
   readonly retryAfterSeconds: number;

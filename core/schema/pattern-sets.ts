@@ -1,5 +1,5 @@
 /** Code points from the first to the last, inclusive. */
-export type Range = readonly [first: number, last: number];
+type Range = readonly [first: number, last: number];
 
 const LAST = 0x10ffff;
 

@@ -2,7 +2,7 @@
  * Certificates of the selftest's providers, created with OpenSSL (EC P-256). Their keys are public: only
  * descriptors written by the selftest trust their authority.
  */
-export interface Certificate {
+interface Certificate {
   readonly cert: string;
   readonly key: string;
 }

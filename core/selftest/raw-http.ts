@@ -10,17 +10,6 @@ export interface RawResponse {
   readonly body: Buffer;
 }
 
-export interface RawRequest {
-  /** Default `GET`. */
-  readonly method?: string;
-  /** Latin-1: each character is one byte of the request line. */
-  readonly target: string;
-  readonly headers?: readonly RawHeader[];
-  readonly body?: Uint8Array;
-  /** Default: `length` with a body, otherwise `none`. */
-  readonly framing?: 'length' | 'chunked' | 'none';
-}
-
 interface ReadOptions {
   /** The response to a HEAD has no body, regardless of its headers. */
   readonly toHead?: boolean;
@@ -156,36 +145,6 @@ export class RawConnection {
   }
 }
 
-/** Sends one request on a new connection. */
-export async function sendRequest(
-  port: number,
-  request: RawRequest,
-  deadlineMs?: number,
-): Promise<RawResponse> {
-  const connection = await RawConnection.open(port);
-  try {
-    connection.write(buildRequest(request));
-    return await connection.readFinal({
-      toHead: request.method === 'HEAD',
-      ...(deadlineMs === undefined ? {} : { deadlineMs }),
-    });
-  } finally {
-    connection.destroy();
-  }
-}
-
-/** Adds only the framing of the body. */
-export function buildRequest(request: RawRequest): Buffer {
-  const framing = request.framing ?? (request.body === undefined ? 'none' : 'length');
-  const body = Buffer.from(request.body ?? []);
-  const lines = [`${request.method ?? 'GET'} ${request.target} HTTP/1.1`];
-  for (const [name, value] of request.headers ?? []) lines.push(`${name}: ${value}`);
-  if (framing === 'length') lines.push(`content-length: ${body.length}`);
-  if (framing === 'chunked') lines.push('transfer-encoding: chunked');
-  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
-  return Buffer.concat([head, framing === 'chunked' ? encodeChunks(body) : body]);
-}
-
 /** All values of a header, by case-insensitive name. */
 export function headerValues(headers: readonly RawHeader[], name: string): string[] {
   return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
@@ -196,17 +155,6 @@ export function headerValue(headers: readonly RawHeader[], name: string): string
   const values = headerValues(headers, name);
   if (values.length > 1) throw new Error(`header ${name} has ${values.length} values`);
   return values[0];
-}
-
-function encodeChunks(body: Buffer): Buffer {
-  // An odd size, so that chunk boundaries fall inside characters and tokens.
-  const size = 8_191;
-  const chunks: Buffer[] = [];
-  for (let at = 0; at < body.length; at += size) {
-    const chunk = body.subarray(at, at + size);
-    chunks.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, LINE_END);
-  }
-  return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
 }
 
 function toBuffer(bytes: string | Uint8Array): Uint8Array {

@@ -24,7 +24,7 @@ export interface OwnScene {
   readonly tokens: Readonly<Record<OwnToken, string>>;
   /** An issuer of signed tokens that the host trusts. */
   readonly issuer: TokenIssuer;
-  /** The issuer of opaque tokens, which knows none. Its tokens start with `iss_`. */
+  /** The issuer of opaque tokens; none of them is active. Its tokens start with `iss_`. */
   readonly introspection: RecordingProvider;
   /** No response may contain one of them. */
   readonly secrets: readonly string[];

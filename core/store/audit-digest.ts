@@ -5,7 +5,7 @@ import type { Database } from './database.js';
 import { decrypt, encrypt } from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
 
-/** Anyone who knows the value can compute it. */
+/** The digest without a key, which can be computed from the value. */
 function digestValue(value: unknown): string {
   return `sha256:${createHash('sha256').update(toCanonical(value)).digest('hex')}`;
 }

@@ -60,7 +60,7 @@ export async function readStoredConfig(
   for (const { service, key, value, key_id, sensitive, updated_at } of rows) {
     if (service === null || key === null || value === null || updated_at === null) continue;
     const name = `${service}/${key}`;
-    // The column alone does not decide: write access to the database is enough to change it.
+    // The column is not enough: write access to the database is enough to change it.
     const read = sensitive === 1 || secrets.has(name) ? decrypt : decryptOrClear;
     const result = tryRead(read, { module, service, key }, { value, key_id }, keys);
     if (result instanceof StoreUnavailable) unreadable.set(name, result);

@@ -10,14 +10,14 @@ import {
 const MAX_OPERATIONS = 16_384;
 
 export interface LazyStore extends Store {
-  /** Opens it before its first use, so that the log says early if that fails. Never throws. */
+  /** Opens it before its first use, so that a failure is logged early. Never throws. */
   open(): void;
 }
 
 /**
- * Opens the store when it is first used: a host without config fields and consoles never opens one, and the
- * start of a host does not wait for it. Rejects operations beyond `maxOperations`, which a slow store would keep in
- * memory.
+ * Opens the store when it is first used, and again after that has failed: a host without config fields and
+ * consoles never opens one, and the start of a host does not wait for it. Rejects operations beyond
+ * `maxOperations`, which a slow store would keep in memory.
  */
 export function createLazyStore(
   open: () => Promise<Store>,
@@ -26,10 +26,16 @@ export function createLazyStore(
   let opened: Store | null = null;
   let opening: Promise<Store> | null = null;
   const use = () => {
-    opening ??= open().then((store) => {
-      opened = store;
-      return store;
-    });
+    opening ??= open().then(
+      (store) => {
+        opened = store;
+        return store;
+      },
+      (cause: unknown) => {
+        opening = null;
+        throw new StoreUnavailable('failed', { cause });
+      },
+    );
     return opening;
   };
   let operations = 0;
@@ -43,8 +49,8 @@ export function createLazyStore(
     }
   };
   return {
-    // A store that cannot be opened logs that itself.
-    open: () => void use(),
+    // A store that cannot be opened logs that itself, or reports it to every read and write.
+    open: () => void use().catch(() => {}),
     get unavailable() {
       return opened?.unavailable ?? null;
     },

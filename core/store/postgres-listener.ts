@@ -26,7 +26,8 @@ export class PostgresListener {
 
   private constructor(options: ListenerOptions) {
     this.#options = options;
-    this.#heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
+    // Never rejects.
+    this.#heartbeat = setInterval(() => void this.#beat(), HEARTBEAT_MS).unref();
   }
 
   /** @throws an error for `explainPostgresError` when the first connection fails. */
@@ -59,10 +60,10 @@ export class PostgresListener {
       await orLost(client.connect());
       await orLost(client.query(`listen ${pg.escapeIdentifier(this.#options.channel)}`));
     } catch (error) {
-      void client.end().catch(() => {});
+      void endClient(client);
       throw error;
     }
-    if (this.#isClosed) return void client.end().catch(() => {});
+    if (this.#isClosed) return void endClient(client);
     this.#client = client;
     client.on('end', () => this.#reconnect(client));
   }
@@ -87,12 +88,23 @@ export class PostgresListener {
     this.#retry = setTimeout(() => void again(), backoffMs(attempt, RECONNECT)).unref();
   }
 
-  #beat(): void {
+  async #beat(): Promise<void> {
     const client = this.#client;
     if (client === null) return;
-    client.query('select 1').catch(() => {
-      void client.end().catch(() => {});
+    try {
+      await client.query('select 1');
+    } catch {
+      void endClient(client);
       this.#reconnect(client);
-    });
+    }
+  }
+}
+
+/** Never rejects: the connection is not used any more. */
+async function endClient(client: pg.Client): Promise<void> {
+  try {
+    await client.end();
+  } catch {
+    // It had ended.
   }
 }

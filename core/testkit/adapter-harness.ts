@@ -141,7 +141,7 @@ export class AdapterHarness {
   }
 
   /** Closes everything that the clause has left open. */
-  async end(): Promise<void> {
+  async close(): Promise<void> {
     for (const opened of this.#opened) {
       await this.wait.settles('close of the scope', opened.close());
     }

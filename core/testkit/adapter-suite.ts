@@ -2,15 +2,16 @@ import { ADAPTER_CLAUSES } from './adapter-clauses.js';
 import { AdapterHarness } from './adapter-harness.js';
 import type { AdapterSubject } from './adapter-subject.js';
 import type { ClauseResult } from './clause.js';
-import {
-  assertKnownExceptions,
-  type Harnesses,
-  type RunOptions,
-  runClauses,
-} from './run-clauses.js';
-import { findFramework, registerClauses, type TestFramework } from './test-framework.js';
+import { createSuite } from './create-suite.js';
+import type { RunOptions } from './run-clauses.js';
+import type { TestFramework } from './test-framework.js';
 
-const CLAUSE_TIMEOUT_MS = 120_000;
+const suite = createSuite({
+  clauses: ADAPTER_CLAUSES,
+  timeoutMs: 120_000,
+  nameOf: ({ adapter }: AdapterSubject) => `adapter '${adapter.kind}'`,
+  start: (subject) => AdapterHarness.start(subject),
+});
 
 /**
  * Registers one test per clause of the adapter contract. Call it where `describe` may be called. The
@@ -20,8 +21,7 @@ const CLAUSE_TIMEOUT_MS = 120_000;
  * @throws Error when there is no framework, or `subject.except` has an unknown id.
  */
 export function adapterSuite(subject: AdapterSubject, framework?: TestFramework): void {
-  const title = `adapter '${subject.adapter.kind}' conforms to the contract`;
-  registerClauses(findFramework(framework), title, ADAPTER_CLAUSES, createHarnesses(subject));
+  suite.register(subject, framework);
 }
 
 /**
@@ -32,16 +32,5 @@ export async function runAdapterClauses(
   subject: AdapterSubject,
   options: RunOptions = {},
 ): Promise<ClauseResult[]> {
-  return runClauses(ADAPTER_CLAUSES, createHarnesses(subject), options);
-}
-
-function createHarnesses(subject: AdapterSubject): Harnesses<AdapterHarness> {
-  const except = subject.except ?? {};
-  assertKnownExceptions(except, ADAPTER_CLAUSES);
-  return {
-    start: () => AdapterHarness.start(subject),
-    end: (harness) => harness.end(),
-    except,
-    timeoutMs: CLAUSE_TIMEOUT_MS,
-  };
+  return suite.run(subject, options);
 }

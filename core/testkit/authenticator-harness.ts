@@ -11,7 +11,7 @@ import { countHandles, Wait } from './wait.js';
 const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** What an authenticator has accepted. */
-export interface Accepted {
+interface Accepted {
   readonly actor: Actor;
   readonly bodySha256: string | undefined;
 }
@@ -50,7 +50,7 @@ export class AuthenticatorHarness {
   }
 
   /** Does nothing when called again. */
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
     await this.wait.settles('stop of the authenticator', this.running.stop());

@@ -2,15 +2,16 @@ import { AuthenticatorHarness } from './authenticator-harness.js';
 import type { AuthenticatorSubject } from './authenticator-subject.js';
 import type { ClauseResult } from './clause.js';
 import { AUTHENTICATION } from './clauses/authentication.js';
-import {
-  assertKnownExceptions,
-  type Harnesses,
-  type RunOptions,
-  runClauses,
-} from './run-clauses.js';
-import { findFramework, registerClauses, type TestFramework } from './test-framework.js';
+import { createSuite } from './create-suite.js';
+import type { RunOptions } from './run-clauses.js';
+import type { TestFramework } from './test-framework.js';
 
-const CLAUSE_TIMEOUT_MS = 60_000;
+const suite = createSuite({
+  clauses: AUTHENTICATION,
+  timeoutMs: 60_000,
+  nameOf: ({ name }: AuthenticatorSubject) => `authenticator '${name}'`,
+  start: (subject) => AuthenticatorHarness.start(subject),
+});
 
 /**
  * Registers one test per clause of the authenticator contract. Call it where `describe` may be called.
@@ -20,8 +21,7 @@ const CLAUSE_TIMEOUT_MS = 60_000;
  * @throws Error when there is no framework, or `subject.except` has an unknown id.
  */
 export function authenticatorSuite(subject: AuthenticatorSubject, framework?: TestFramework): void {
-  const title = `authenticator '${subject.name}' conforms to the contract`;
-  registerClauses(findFramework(framework), title, AUTHENTICATION, createHarnesses(subject));
+  suite.register(subject, framework);
 }
 
 /**
@@ -32,16 +32,5 @@ export async function runAuthenticatorClauses(
   subject: AuthenticatorSubject,
   options: RunOptions = {},
 ): Promise<ClauseResult[]> {
-  return runClauses(AUTHENTICATION, createHarnesses(subject), options);
-}
-
-function createHarnesses(subject: AuthenticatorSubject): Harnesses<AuthenticatorHarness> {
-  const except = subject.except ?? {};
-  assertKnownExceptions(except, AUTHENTICATION);
-  return {
-    start: () => AuthenticatorHarness.start(subject),
-    end: (harness) => harness.stop(),
-    except,
-    timeoutMs: CLAUSE_TIMEOUT_MS,
-  };
+  return suite.run(subject, options);
 }

@@ -15,7 +15,7 @@ export function readsOf({ reads }: Authenticator): readonly string[] {
 }
 
 /** A part of credentials that holds a secret: the token, or the value of a header. */
-export interface Carrier {
+interface Carrier {
   readonly name: string;
   readonly value: string;
   /** The same credentials with another value in this place. */

@@ -1,10 +1,15 @@
 import { AssertionError } from 'node:assert';
 import type { Clause, ClauseResult } from './clause.js';
 
-/** How to start and stop the harness of each clause. */
-export interface Harnesses<Harness> {
-  readonly start: () => Promise<Harness>;
-  readonly end: (harness: Harness) => Promise<void>;
+/** The fixture of one clause. */
+export interface Harness {
+  /** Closes everything that the clause has left open. */
+  close(): Promise<void>;
+}
+
+/** How each clause is run. */
+export interface Harnesses<H extends Harness> {
+  readonly start: () => Promise<H>;
   /** The reasons of clauses that do not apply, by id. */
   readonly except: Readonly<Record<string, string>>;
   /** The time limit of one clause. Milliseconds. */
@@ -20,9 +25,9 @@ export interface RunOptions {
 }
 
 /** Runs in sequence, because some clauses count the handles of the process. */
-export async function runClauses<Harness>(
-  clauses: readonly Clause<Harness>[],
-  harnesses: Harnesses<Harness>,
+export async function runClauses<H extends Harness>(
+  clauses: readonly Clause<H>[],
+  harnesses: Harnesses<H>,
   { only, onResult }: RunOptions,
 ): Promise<ClauseResult[]> {
   const results: ClauseResult[] = [];
@@ -36,9 +41,9 @@ export async function runClauses<Harness>(
 }
 
 /** Runs one clause. Never throws: an error fails the clause. */
-export async function runClause<Harness>(
-  clause: Clause<Harness>,
-  harnesses: Harnesses<Harness>,
+export async function runClause<H extends Harness>(
+  clause: Clause<H>,
+  harnesses: Harnesses<H>,
 ): Promise<ClauseResult> {
   const { id, title } = clause;
   const startedAt = performance.now();
@@ -63,9 +68,9 @@ export async function runClause<Harness>(
 }
 
 /** @returns why the clause was skipped, or `null` when it passed. */
-async function runOnHarness<Harness>(
-  clause: Clause<Harness>,
-  { start, end }: Harnesses<Harness>,
+async function runOnHarness<H extends Harness>(
+  clause: Clause<H>,
+  { start }: Harnesses<H>,
 ): Promise<string | null> {
   const harness = await start();
   let skipped: string | null;
@@ -74,10 +79,10 @@ async function runOnHarness<Harness>(
     if (skipped === null) await clause.run(harness);
   } catch (error) {
     // The clause's own error is the cause; an error of the cleanup would only hide it.
-    await end(harness).catch(() => {});
+    await harness.close().catch(() => {});
     throw error;
   }
-  await end(harness);
+  await harness.close();
   return skipped;
 }
 

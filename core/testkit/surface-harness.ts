@@ -8,7 +8,7 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const ORIGIN = 'http://localhost:3000';
 
 /** A request of a clause. */
-export interface SurfaceRequest extends RequestInit {
+interface SurfaceRequest extends RequestInit {
   /** Below the prefix, with its slash. Default empty. */
   readonly path?: string;
   /** Default `null`. */
@@ -16,7 +16,7 @@ export interface SurfaceRequest extends RequestInit {
 }
 
 /** What a surface does with a request. */
-export type SurfaceResult =
+type SurfaceResult =
   | { readonly kind: 'response'; readonly response: Response }
   | { readonly kind: 'problem'; readonly code: string };
 

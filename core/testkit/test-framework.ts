@@ -1,5 +1,5 @@
 import type { Clause } from './clause.js';
-import { type Harnesses, runClause } from './run-clauses.js';
+import { type Harness, type Harnesses, runClause } from './run-clauses.js';
 
 /**
  * The functions of a test framework that the suites need: `describe` and `it` of mocha, `node:test`
@@ -28,11 +28,11 @@ export function findFramework(given: TestFramework | undefined): TestFramework {
 }
 
 /** Registers one test per clause. A clause that does not apply is skipped with its reason. */
-export function registerClauses<Harness>(
+export function registerClauses<H extends Harness>(
   framework: TestFramework,
   title: string,
-  clauses: readonly Clause<Harness>[],
-  harnesses: Harnesses<Harness>,
+  clauses: readonly Clause<H>[],
+  harnesses: Harnesses<H>,
 ): void {
   framework.describe(title, () => {
     for (const clause of clauses) {

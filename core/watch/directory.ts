@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createFileDiagnostic, type Diagnostic } from '../document/diagnostic.js';
-import { FileError, readTextFile } from '../document/read-file.js';
+import { describeUnreadable, FileError, readTextFile } from '../document/read-file.js';
 
 /**
  * Lists a folder repeatedly. The types of the entries are read again only when the names have changed, or
@@ -126,7 +126,7 @@ async function listDirectory(directory: string, maxDescriptors: number): Promise
 }
 
 /** All names, in the order of the folder. @throws UnreadableDirectory */
-export function listNames(directory: string): Promise<readonly string[]> {
+function listNames(directory: string): Promise<readonly string[]> {
   return readEntries(directory, (path) => readdir(path));
 }
 
@@ -153,7 +153,8 @@ async function readEntries<Entry>(
   try {
     return await read(directory);
   } catch (error) {
-    const reason = REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? 'cannot be read';
+    const reason =
+      REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? describeUnreadable(error);
     throw new UnreadableDirectory(`the modules folder '${directory}' ${reason}`, { cause: error });
   }
 }

@@ -15,8 +15,6 @@ export type Fingerprint = readonly (PathFingerprint | null)[];
 
 /** The fingerprint of an unread file, which no file has. */
 export const UNREAD: Fingerprint = [];
-/** The fingerprint of a removed descriptor. */
-export const MISSING: Fingerprint = [null];
 
 /** Paths, and the fingerprint at the time of the last read. */
 interface Fingerprinted {

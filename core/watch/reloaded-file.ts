@@ -33,7 +33,7 @@ interface CommonOptions<T> {
   readonly pollMs?: number | undefined;
 }
 
-export interface ReloadOptions<T> extends CommonOptions<T> {
+interface ReloadOptions<T> extends CommonOptions<T> {
   /** @throws InvalidFile for a text that cannot be used. */
   readonly parse: (file: string, text: string) => T | Promise<T>;
 }

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 /** Finds changes that raise no event: an edit behind a symbolic link, a network file system. */
-export const POLL_MS = 2000;
+const POLL_MS = 2000;
 /** Polls take at most a tenth of the time, however many files there are. */
 const POLL_SHARE = 10;
 /** Debounce: file events arrive in bursts. */

@@ -1,10 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { defineSurface } from '../../core/contract/index.js';
+import { readBundle } from '../shared/bundle.js';
 import { consoleConfig } from './config.js';
 import { Console } from './console.js';
-import { readBundle } from './pages/bundle.js';
 
-const bundle = readBundle(fileURLToPath(new URL('./web', import.meta.url)));
+const bundle = readBundle(import.meta.url);
 
 /** The console of operators. */
 export const consoleSurface = defineSurface({

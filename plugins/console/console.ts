@@ -1,6 +1,9 @@
 import type { Actor, Surface, SurfaceCall, SurfaceContext } from '../../core/contract/index.js';
+import type { Bundle } from '../shared/bundle.js';
+import { servePages } from '../shared/serve-pages.js';
+import { createMethodError, createNotFound } from '../shared/surface-errors.js';
 import { assertOwnSite } from './api/cross-site.js';
-import { createJson, createMethodError, createNotFound } from './api/json.js';
+import { createJson } from './api/json.js';
 import { isHostRoute, passOn } from './api/pass-on.js';
 import { assertScope, hasScope, MODULES_SCOPE } from './api/scopes.js';
 import { describeSession, findBearer, serveSessions, signOut } from './api/session-routes.js';
@@ -8,15 +11,14 @@ import type { ConsoleConfig } from './config.js';
 import { HostFeed } from './live/host-feed.js';
 import { LiveEvents } from './live/live-events.js';
 import { SAMPLE_MS } from './live/sampler.js';
-import type { Bundle } from './pages/bundle.js';
-import { servePages } from './pages/serve-pages.js';
 import { readCookie, SESSION_COOKIE } from './sessions/session-cookie.js';
 import { createUnauthenticated, type Session, Sessions } from './sessions/sessions.js';
 import { OidcSignIn } from './sign-in/oidc-sign-in.js';
 import { SignIn } from './sign-in/sign-in.js';
 
-/** The page is at the path itself, the API below it. */
-const API = '/console/api';
+const PREFIX = '/console';
+/** Every other path is the page. */
+const API = `${PREFIX}/api`;
 const SESSIONS = /^\/sessions(?:\/([A-Za-z0-9_-]{1,64}))?$/;
 
 interface ConsoleOptions {
@@ -74,7 +76,7 @@ export class Console implements Surface {
   async fetch(request: Request, call: SurfaceCall): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (!pathname.startsWith(`${API}/`)) {
-      return servePages(this.#bundle, request, pathname);
+      return servePages({ prefix: PREFIX, bundle: this.#bundle }, request);
     }
     const path = pathname.slice(API.length);
     const route = `${request.method} ${path}`;
@@ -82,7 +84,7 @@ export class Console implements Surface {
     if (route === 'GET /oidc/callback') return this.#oidc.finish(request, call);
     const sessionId = SESSIONS.exec(path);
     if (sessionId !== null) {
-      const bearer = await findBearer(request, this.#context);
+      const bearer = await findBearer(request, this.#context, call);
       // A page of another site cannot send this header.
       if (bearer !== null) return this.#serveSessions(bearer, request, sessionId[1]);
     }
@@ -103,9 +105,9 @@ export class Console implements Surface {
   }
 
   /** @throws SurfaceError 401 without a session. */
-  async #findSession(request: Request, { origin }: SurfaceCall) {
-    const cookie = readCookie(SESSION_COOKIE, origin, request.headers.get('cookie'));
-    const session = cookie === null ? null : await this.#sessions.find(cookie, true);
+  async #findSession(request: Request, call: SurfaceCall) {
+    const cookie = readCookie(SESSION_COOKIE, call.origin, request.headers.get('cookie'));
+    const session = cookie === null ? null : await this.#sessions.find(cookie, true, call);
     if (cookie === null || session === null) throw createUnauthenticated();
     return { cookie, session };
   }
@@ -122,7 +124,7 @@ export class Console implements Surface {
       const uiDigest = this.#bundle?.digest ?? null;
       return describeSession(session, { version: this.#version, uiDigest });
     }
-    if (!['/events', '/samples', '/host'].includes(path)) throw createNotFound();
+    if (!['/events', '/samples', '/host'].includes(path)) throw createNotFound(PREFIX);
     if (method !== 'GET') throw createMethodError('GET');
     if (path === '/events') {
       return this.#events.open(session, cookie, searchParams.get('calls') === 'true', call);

@@ -1,5 +1,5 @@
 import { array, define, enums, type Infer, object, refine, size } from 'superstruct';
-import { described, named, optionally, when } from '../shared/described.js';
+import { described, named, optionally, when } from '../../core/contract/described.js';
 import { health, requestPath } from '../shared/health-config.js';
 import { auth, tls } from './credentials-config.js';
 import { endpoint, endpointId, isHttps } from './endpoint-config.js';

@@ -1,14 +1,8 @@
 import { isIP } from 'node:net';
 import { array, define, dynamic, object, refine, size } from 'superstruct';
+import { described, named, optionally, when } from '../../core/contract/described.js';
 import { fileReference, secretReference } from '../../core/contract/index.js';
-import {
-  CERTIFICATE_PAIR,
-  described,
-  named,
-  oneMember,
-  optionally,
-  when,
-} from '../shared/described.js';
+import { CERTIFICATE_PAIR, oneMember } from '../shared/keywords.js';
 import type { AnyStruct } from './endpoint-config.js';
 import { headerName, isCredentialHeader } from './header-name.js';
 

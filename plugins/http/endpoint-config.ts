@@ -1,5 +1,5 @@
 import { define, dynamic, object, type Struct } from 'superstruct';
-import { described, named, when } from '../shared/described.js';
+import { described, named, when } from '../../core/contract/described.js';
 
 // superstruct's own signature uses `any` for the schema of a struct.
 // biome-ignore lint/suspicious/noExplicitAny: the two structs differ in type and schema

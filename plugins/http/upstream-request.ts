@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici';
+import { BodyPieces } from '../../core/contract/body-pieces.js';
 import {
   type Cancellation,
   type Invocation,
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { BodyPieces } from '../shared/body-pieces.js';
 import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
 import type { CarriedOptions, CarriedRequest } from './carrier.js';
 

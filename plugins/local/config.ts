@@ -1,6 +1,6 @@
 import { define, enums, type Infer, object, refine } from 'superstruct';
+import { described, optionally, when } from '../../core/contract/described.js';
 import { fileReference } from '../../core/contract/index.js';
-import { described, optionally, when } from '../shared/described.js';
 import { environmentConfig } from '../shared/environment-config.js';
 
 /** MiB. A limit; no memory is reserved. */

@@ -18,7 +18,7 @@ export function importInThread(name: string, path: string): Promise<LocalModule>
 }
 
 /** Node.js keeps imported code until the process ends. */
-export const MAX_IMPORTS = 10_000;
+const MAX_IMPORTS = 10_000;
 
 let imports = 0;
 

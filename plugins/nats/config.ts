@@ -1,7 +1,8 @@
 import { array, define, type Infer, object, omit, refine, size } from 'superstruct';
+import { described, named, optionally } from '../../core/contract/described.js';
 import { fileReference, secretReference } from '../../core/contract/index.js';
-import { CERTIFICATE_PAIR, described, named, oneMember, optionally } from '../shared/described.js';
 import { health } from '../shared/health-config.js';
+import { CERTIFICATE_PAIR, oneMember } from '../shared/keywords.js';
 
 /** Prefix of the subjects of replies. */
 export const DEFAULT_INBOX = '_INBOX';

@@ -37,7 +37,7 @@ export class UnreadBytes {
       await this.#flush();
       this.#read = published;
     } catch {
-      // The connection is closed, and its successor counts anew.
+      // The connection is closed, and the next one starts at 0.
     }
     this.#isAsking = false;
   }

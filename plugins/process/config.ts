@@ -1,7 +1,7 @@
 import { array, define, type Infer, object, refine, size } from 'superstruct';
+import { described, optionally } from '../../core/contract/described.js';
 import { fileReference } from '../../core/contract/index.js';
 import { manifestPath } from '../http/config.js';
-import { described, optionally } from '../shared/described.js';
 import { environmentConfig } from '../shared/environment-config.js';
 import { health, integerBetween } from '../shared/health-config.js';
 

@@ -9,7 +9,7 @@ import { Child, type ChildOptions } from './child.js';
 /** Between attempts to connect to a child that starts. */
 const PROBE_INTERVAL_MS = 25;
 
-export interface SupervisorOptions extends ChildOptions {
+interface SupervisorOptions extends ChildOptions {
   readonly socketPath: string;
   readonly startTimeoutMs: number;
   readonly log: Log;

@@ -1,7 +1,7 @@
 const CERTIFICATE_MISMATCH = 'ERR_TLS_CERT_ALTNAME_INVALID';
 const MAX_ADDRESSES = 4;
 
-/** Codes that say little to operators. */
+/** Codes that mean little to operators. */
 const WORDS: Readonly<Record<string, string>> = {
   ERR_TLS_PIN: 'certificate not pinned',
   UND_ERR_SOCKET: 'connection closed',

@@ -16,7 +16,7 @@ import {
   type OpenIdProvider,
   startOpenIdProvider,
 } from '../support/openid-provider.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
 
 const TARGET = '/modules/crm/http/items';
 
@@ -24,7 +24,7 @@ describe('an OpenID provider', () => {
   let folder: string;
   let openId: OpenIdProvider;
   let provider: EchoProvider;
-  let host: HostProcess;
+  let host: RunningHost;
   const get = (as: string) => call(host, { target: TARGET, as });
   const expectActor = async (token: string) => {
     const response = await get(token);
@@ -62,7 +62,7 @@ describe('an OpenID provider', () => {
     };
     writeFileSync(issuersFile, JSON.stringify(issuers));
     provider = await startEchoProvider();
-    host = await startHostProcess({
+    host = await startHost({
       dev: false,
       args: ['--issuers', issuersFile, '--log-level', 'debug'],
       env: { GATEWAY_SECRET: GATEWAY.secret },

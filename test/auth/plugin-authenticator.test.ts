@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue } from '../../core/selftest/raw-http.js';
+import { rejectStart } from '../support/cli/reject-start.js';
 import { call, parseJson } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
@@ -14,7 +15,7 @@ import {
   SUPERSTRUCT_URL,
   writePlugin,
 } from '../support/isolation/write-plugin.js';
-import { type HostProcess, spawnModgate, startHostProcess } from '../support/start-host.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const TOKEN = 'the-token-of-billing';
 const PASSWORD = 'ldap-password-never-printed';
@@ -210,11 +211,11 @@ describe('authenticators of plugins', function () {
     it(`prevents a start with ${what}`, async () => {
       const config = writeConfig('rejected.yaml', ...lines);
       const args = ['serve', '--config', config, '--modules', folder, '--port', '0'];
-      const spawned = spawnModgate([...args, '--state', join(folder, 'state')], {
+      const { code, stderr } = await rejectStart([...args, '--state', join(folder, 'state')], {
         LDAP_PASSWORD: PASSWORD,
       });
-      expect(await spawned.exit, spawned.stdout()).to.deep.equal({ code: 2, signal: null });
-      expect(spawned.stderr()).to.match(message).and.to.not.include(PASSWORD);
+      expect(code).to.equal(2);
+      expect(stderr).to.match(message).and.to.not.include(PASSWORD);
     });
   }
 });

@@ -186,7 +186,7 @@ describe('tokens authenticator', () => {
   it('rejects an expired token', async () => {
     const soon = new Date(Date.now() + 150).toISOString();
     const authenticate = await open(write(fileOf(entry({ expires_at: soon }))));
-    expect(authenticate(TOKEN)?.id).to.equal('billing');
+    expect(authenticate(TOKEN)?.expiresAt).to.equal(Date.parse(soon));
     await waitUntil('the token expires', () => authenticate(TOKEN) === null);
     expect(Date.now()).to.be.at.least(Date.parse(soon));
   });

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '../support/http/wait-until.js';
 import { describeVersion, moduleName } from '../support/reload/many-reloads.js';
 import { createProbe } from '../support/reload/probed-process.js';
-import { startReloadHost } from '../support/reload/reload-host.js';
+import { startReloadProcess } from '../support/reload/reload-host.js';
 import { median, percentile, print, toMs } from './reload-report.js';
 
 /** What the reload of one module takes of the event loop: `node dist/test/bench/reload-cost.js [modules] [reloads]`. */
@@ -10,7 +10,7 @@ const [modules = 1000, reloads = 30] = process.argv.slice(2).map(Number);
 const START_MS = 3000;
 
 const probe = createProbe();
-const host = await startReloadHost(
+const host = await startReloadProcess(
   ({ url }) =>
     Object.fromEntries(
       Array.from({ length: modules }, (_, index) => [

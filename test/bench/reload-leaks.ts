@@ -5,7 +5,7 @@ import {
   reloadAll,
 } from '../support/reload/many-reloads.js';
 import { createProbe } from '../support/reload/probed-process.js';
-import { startReloadHost } from '../support/reload/reload-host.js';
+import { startReloadProcess } from '../support/reload/reload-host.js';
 import { print, toMib } from './reload-report.js';
 
 /** What a host holds after many reloads: `node dist/test/bench/reload-leaks.js [reloads]`. */
@@ -16,7 +16,7 @@ const PARALLEL_CALLS = 50;
 
 const probe = createProbe();
 const names = Array.from({ length: MODULES_AT_ONCE }, (_, index) => moduleName(index));
-const host = await startReloadHost(
+const host = await startReloadProcess(
   ({ url }) =>
     Object.fromEntries(names.map((name) => [`${name}.json`, describeVersion(name, url, 0)])),
   ['--log-success-sample', '0'],

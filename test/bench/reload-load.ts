@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { churn } from '../support/reload/churn.js';
 import { ConstantLoad, type LoadFigures } from '../support/reload/constant-load.js';
 import { describeVersion, moduleName } from '../support/reload/many-reloads.js';
-import { startReloadHost } from '../support/reload/reload-host.js';
+import { startReloadProcess } from '../support/reload/reload-host.js';
 import { percentile, print, toMs } from './reload-report.js';
 
 /** What callers notice of reloads: `node dist/test/bench/reload-load.js [modules] [seconds] [think-ms]`. */
@@ -11,7 +11,7 @@ const CONNECTIONS = 64;
 const WARM_UP_MS = 10_000;
 
 const names = Array.from({ length: modules }, (_, index) => moduleName(index));
-const host = await startReloadHost(
+const host = await startReloadProcess(
   ({ url }) =>
     Object.fromEntries(names.map((name) => [`${name}.json`, describeVersion(name, url, 1)])),
   ['--log-success-sample', '0'],

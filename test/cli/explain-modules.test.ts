@@ -10,18 +10,18 @@ import {
 import type { Ended } from '../support/cli/run-here.js';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { runModgate } from '../support/cli/run-modgate.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
 
 describe('modgate explain --modules', () => {
   const files = listFiles('http://127.0.0.1:4100');
   const env = { CRM_KEY: PROVIDER_SECRET };
   let place: Workplace;
-  let host: HostProcess;
+  let host: RunningHost;
 
   before(async () => {
     place = createWorkplace();
     for (const [name, text] of Object.entries(files)) place.write(`modules.d/${name}`, text);
-    host = await startHostProcess({ files, env });
+    host = await startHost({ files, env });
   });
 
   after(async () => {

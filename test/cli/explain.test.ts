@@ -13,17 +13,17 @@ import { type EchoProvider, startEchoProvider } from '../support/echo-provider.j
 import { call } from '../support/http/call.js';
 import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
 
 describe('modgate explain', () => {
   let provider: EchoProvider;
-  let host: HostProcess;
+  let host: RunningHost;
   /** Each asker has a limit of its own. */
   let askers = 0;
 
   before(async () => {
     provider = await startEchoProvider();
-    host = await startHostProcess({
+    host = await startHost({
       files: listFiles(provider.url),
       env: { CRM_KEY: PROVIDER_SECRET },
       tokens: {

@@ -33,7 +33,7 @@ describe('global overrides', () => {
     expect(run(microtask).stdout).to.equal(isNeeded ? 'host: lost\n' : 'owner: lost\n');
   });
 
-  it('leave the microtasks of the host alone', () => {
+  it('do not affect the microtasks of the host', () => {
     const script = `overrideGlobals(); queueMicrotask(() => { throw new Error('own'); });`;
     expect(run(script).stdout).to.equal('host: own\n');
   });

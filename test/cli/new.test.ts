@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { startHost, startModgate } from '../support/start-host.js';
+import { openHost } from '../support/open-host.js';
+import { startHost } from '../support/start-host.js';
 
 describe('modgate new module', () => {
   let place: Workplace;
@@ -111,7 +112,7 @@ describe('modgate new module', () => {
       '--state',
       join(place.folder, 's'),
     ];
-    const host = await startModgate([...args, '--modules', join(place.folder, 'modules.d')]);
+    const host = await openHost([...args, '--modules', join(place.folder, 'modules.d')]);
     const response = await fetch(`${host.url}/modules/acme%2Fcrm/http/hello/ann`, {
       headers: { authorization: 'Bearer dev-service:me:crm.read' },
     });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { runProcess } from '../support/cli/run-modgate.js';
+import { runModgate } from '../support/cli/run-modgate.js';
 import { describeModule, toRoutes } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
 import { expectValidDocument } from '../support/openapi/validate-document.js';
@@ -13,17 +13,17 @@ describe('modgate openapi', () => {
 
   it('prints the same document from a host and from its files', async () => {
     const { directory, url } = setup.host;
-    const ofHost = await runProcess(['openapi', '--url', url, ...token]);
-    const ofFiles = await runProcess(['openapi', '--modules', `${directory}/modules.d`]);
+    const ofHost = await runModgate(['openapi', '--url', url, ...token]);
+    const ofFiles = await runModgate(['openapi', '--modules', `${directory}/modules.d`]);
     expect([ofHost.code, ofFiles.code], ofHost.stderr + ofFiles.stderr).to.deep.equal([0, 0]);
     expect(ofFiles.stdout).to.equal(ofHost.stdout);
     await expectValidDocument(ofFiles.stdout);
   });
 
-  it('describes the named modules alone', async () => {
+  it('describes only the named modules', async () => {
     const { directory, url } = setup.host;
-    const ofHost = await runProcess(['openapi', 'acme/crm', '--url', url, ...token]);
-    const ofFiles = await runProcess([
+    const ofHost = await runModgate(['openapi', 'acme/crm', '--url', url, ...token]);
+    const ofFiles = await runModgate([
       'openapi',
       'acme/crm',
       '--modules',
@@ -40,7 +40,7 @@ describe('modgate openapi', () => {
       ['--url', url, ...token],
       ['--modules', `${directory}/modules.d`],
     ]) {
-      const { code, stdout, stderr } = await runProcess(['openapi', 'missing', ...source]);
+      const { code, stdout, stderr } = await runModgate(['openapi', 'missing', ...source]);
       expect([code, stdout], stderr).to.deep.equal([1, '']);
       expect(stderr).to.contain('module');
     }

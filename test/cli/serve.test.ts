@@ -4,11 +4,19 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { rejectStart } from '../support/cli/reject-start.js';
 import { runModgate } from '../support/cli/run-modgate.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
 import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type HostProcess, type ProcessOptions, startHostProcess } from '../support/start-host.js';
+import type { Environment } from '../support/open-host.js';
+import {
+  type HostOptions,
+  type HostProcess,
+  type RunningHost,
+  startHost,
+  startHostProcess,
+} from '../support/start-host.js';
 
 describe('modgate serve does not start', () => {
   let folder = '';
@@ -23,10 +31,13 @@ describe('modgate serve does not start', () => {
 
   after(() => rmSync(folder, { recursive: true }));
 
-  async function rejectionOf(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    const state = join(folder, 'state');
-    const given = ['serve', '--modules', modules, '--state', state, '--port', '0', ...args];
-    const { code, stdout, stderr } = await runModgate(given, env);
+  const describeStart = (args: readonly string[]) => [
+    ...['serve', '--modules', modules, '--state', join(folder, 'state'), '--port', '0'],
+    ...args,
+  ];
+
+  async function rejectionOf(args: readonly string[], env: Environment = {}, run = rejectStart) {
+    const { code, stdout, stderr } = await run(describeStart(args), env);
     expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
     expect(stderr).to.match(/^modgate: [^\n]+\n$/);
     return stderr.slice('modgate: '.length, -1);
@@ -35,7 +46,7 @@ describe('modgate serve does not start', () => {
   const development = ['--env', 'development'];
 
   it('in production without an authenticator', async () => {
-    expect(await rejectionOf([])).to.include('no authenticator is configured');
+    expect(await rejectionOf([], {}, runModgate)).to.include('no authenticator is configured');
     expect(await rejectionOf([], { MODGATE_ENV: 'production' })).to.include('--tokens FILE');
   });
 
@@ -76,7 +87,7 @@ describe('modgate serve does not start', () => {
     expect(await rejectionOf(['--config', config])).to.equal(
       `drain-ms in ${config}:1:1 must be a whole number from 0 to 2147483647, written as a number`,
     );
-    const rejection = await rejectionOf([], { MODGATE_LOG_LEVEL: 'loud' });
+    const rejection = await rejectionOf([], { MODGATE_LOG_LEVEL: 'loud' }, runModgate);
     expect(rejection).to.match(/^MODGATE_LOG_LEVEL must be one of trace, /);
   });
 
@@ -84,7 +95,7 @@ describe('modgate serve does not start', () => {
     const taken = createServer();
     await listen(taken);
     const { port } = taken.address() as AddressInfo;
-    const rejection = await rejectionOf([...development, '--port', String(port)]);
+    const rejection = await rejectionOf([...development, '--port', String(port)], {}, runModgate);
     taken.close();
     expect(rejection).to.equal(`--port: 127.0.0.1:${port} is already in use`);
   });
@@ -109,7 +120,7 @@ function listen(server: Server): Promise<void> {
 
 describe('modgate serve', () => {
   let provider: EchoProvider;
-  let host: HostProcess | undefined;
+  let host: RunningHost | undefined;
 
   before(async () => {
     provider = await startEchoProvider();
@@ -123,23 +134,31 @@ describe('modgate serve', () => {
 
   after(() => provider.close());
 
-  async function start(options: Omit<ProcessOptions, 'files'> = {}): Promise<HostProcess> {
-    const routes = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
-    host = await startHostProcess({
-      ...options,
-      files: { 'crm.json': describeModule('crm', provider.url, routes) },
-    });
+  async function start(options: HostOptions = {}): Promise<HostProcess> {
+    const running = await startHostProcess({ ...options, files: describeFiles() });
+    host = running;
+    return running;
+  }
+
+  /** In the process of the test. */
+  async function startHere(options: HostOptions = {}): Promise<RunningHost> {
+    host = await startHost({ ...options, files: describeFiles() });
     return host;
   }
 
-  function call(running: HostProcess): Promise<Response> {
+  function describeFiles() {
+    const routes = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
+    return { 'crm.json': describeModule('crm', provider.url, routes) };
+  }
+
+  function call(running: RunningHost): Promise<Response> {
     return fetch(`${running.url}/modules/crm/http/items`, {
       headers: { authorization: 'Bearer dev-service:probe:crm.read' },
     });
   }
 
   /** Resolves when the call has reached the provider, which delays its response. */
-  async function callSlowly(running: HostProcess, delayMs: number) {
+  async function callSlowly(running: RunningHost, delayMs: number) {
     provider.answer({ delayMs });
     const status = call(running).then(
       (response) => response.status,
@@ -153,7 +172,7 @@ describe('modgate serve', () => {
     process.kill(running.pid, name);
   }
 
-  function lastMessage(running: HostProcess): unknown {
+  function lastMessage(running: RunningHost): unknown {
     return running.logs().at(-1)?.['msg'];
   }
 
@@ -182,7 +201,7 @@ describe('modgate serve', () => {
   });
 
   it('closes requests that have not finished within --drain-ms', async () => {
-    const running = await start({ args: ['--drain-ms', '100'] });
+    const running = await startHere({ args: ['--drain-ms', '100'] });
     const { status } = await callSlowly(running, 10_000);
     const began = Date.now();
     expect(await running.stop()).to.deep.equal({ code: 0, signal: null });
@@ -191,7 +210,7 @@ describe('modgate serve', () => {
   });
 
   it('continues to serve without being ready for --drain-delay-ms', async () => {
-    const running = await start({ args: ['--drain-delay-ms', '3000'] });
+    const running = await startHere({ args: ['--drain-delay-ms', '3000'] });
     expect((await fetch(`${running.url}/readyz`)).status).to.equal(200);
     const stopped = running.stop();
     await waitUntil('503', async () => {
@@ -261,7 +280,7 @@ describe('modgate serve', () => {
   it('accepts tokens of the tokens file in production and rejects dev tokens', async () => {
     const sha256 = hash('sha256', 'open sesame');
     const tokens = { tokens: [{ id: 'a', kind: 'service', scopes: ['crm.read'], sha256 }] };
-    const running = await start({ dev: false, tokens });
+    const running = await startHere({ dev: false, tokens });
     const status = async (token: string) => {
       const headers = { authorization: `Bearer ${token}` };
       return (await fetch(`${running.url}/modules/crm/http/items`, { headers })).status;
@@ -272,7 +291,7 @@ describe('modgate serve', () => {
 });
 
 /** Whether a new connection is rejected. */
-function isRefused(running: HostProcess): Promise<boolean> {
+function isRefused(running: RunningHost): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(running.port, '127.0.0.1');
     socket.once('error', () => resolve(true));

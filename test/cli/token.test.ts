@@ -6,7 +6,7 @@ import { parseTokenFile } from '../../core/auth/token-file.js';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { call } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { startModgate } from '../support/start-host.js';
+import { openHost } from '../support/open-host.js';
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 const DAY_MS = 86_400_000;
@@ -46,6 +46,7 @@ describe('modgate token', function () {
         kind: 'service',
         id: 'billing',
         scopes: new Set(['crm.read', 'crm.write']),
+        expiresAt: entry?.expiresAt,
       });
       const days = ((entry?.expiresAt ?? 0) - Date.now()) / DAY_MS;
       expect(days).to.be.within(89.9, 90);
@@ -207,7 +208,7 @@ describe('modgate token', function () {
     place.write('modules.d/.keep', '');
     const file = join(place.folder, 'tokens.yaml');
     const first = await create(file, 'first', '--scope', 'modgate.modules.read');
-    const host = await startModgate([
+    const host = await openHost([
       ...['serve', '--modules', join(place.folder, 'modules.d'), '--tokens', file, '--port', '0'],
       ...['--state', join(place.folder, 'state')],
     ]);

@@ -3,21 +3,25 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ConfigField } from '../../core/contract/index.js';
 import {
+  askValues,
   configDescriptor,
   readDeliveries,
   readValues,
   writeValue,
 } from '../support/bridge/config.js';
-import { useWorkers } from '../support/cluster/use-workers.js';
-import { listWorkers, TIMEOUT_MS, waitForLine } from '../support/cluster/worker-log.js';
+import { runModgate } from '../support/cli/run-modgate.js';
+import { countLines, listWorkers, TIMEOUT_MS, waitForLine } from '../support/cluster/worker-log.js';
 import { call, parseJson } from '../support/http/call.js';
 import { describeModule, type RouteOptions } from '../support/http/modules.js';
+import { useHostProcess } from '../support/http/use-host.js';
 import { waitUntil } from '../support/http/wait-until.js';
 
 const FIELDS: readonly ConfigField[] = [
   { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
 ];
 const ROUTES: readonly RouteOptions[] = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
+/** Served from the start. */
+const MANY = Array.from({ length: 30 }, (_, index) => `m${index}`);
 const MORE: readonly RouteOptions[] = [
   ...ROUTES,
   { method: 'GET', path: '/more', capability: 'crm.read' },
@@ -32,9 +36,21 @@ interface Entry {
 
 describe('state shared by workers', function () {
   this.timeout(180_000);
-  const workers = useWorkers();
-  const start = (files: Readonly<Record<string, string | object>>) => workers.start({ files });
-  const get = (target: string) => call(workers.host, { target });
+  const setup = useHostProcess(
+    ({ url }) =>
+      Object.fromEntries(MANY.map((name) => [`${name}.json`, describeModule(name, url, ROUTES)])),
+    { args: ['--workers', '2'] },
+  );
+  /** Adds a module and waits until all workers serve it. */
+  const add = async (file: string, module: string) => {
+    setup.host.drop(file, describeModule(module, setup.provider.url, ROUTES));
+    await waitUntil(
+      `all workers to serve ${module}`,
+      async () => (await statuses(`/modules/${module}/http/items`)).join() === '200',
+      TIMEOUT_MS,
+    );
+  };
+  const get = (target: string) => call(setup.host, { target });
   const find = async (file: string) => {
     const { modules } = parseJson(await get('/modules')) as unknown as { modules: Entry[] };
     return modules.find((module) => module.file === file);
@@ -46,15 +62,25 @@ describe('state shared by workers', function () {
     const answers = await Promise.all(Array.from({ length: 8 }, () => get(target)));
     return [...new Set(answers.map(({ status }) => status))];
   };
+  const addConfigurable = async () => {
+    const { host, provider } = setup;
+    host.drop('conf.json', configDescriptor(provider.url, FIELDS));
+    const answers = () => Promise.all(Array.from({ length: 8 }, () => askValues(host)));
+    const areGood = async () => (await answers()).every(({ status }) => status === 200);
+    await waitUntil('all workers to serve it', areGood, TIMEOUT_MS);
+  };
+  const revisions = () => readDeliveries(setup.provider).map(({ revision }) => revision);
   const killLeader = async () => {
-    const [leader = 0] = listWorkers(workers.host);
+    const { host } = setup;
+    const [leader = 0] = listWorkers(host);
+    const ready = countLines(host, 'worker ready') + 1;
     process.kill(leader, 'SIGKILL');
-    await waitForLine(workers.host, 'worker ready', 3);
+    await waitForLine(host, 'worker ready', ready);
   };
 
   it('delivers configuration from the leader only, and again from its successor', async () => {
-    const host = await start({ 'conf.json': configDescriptor(workers.provider.url, FIELDS) });
-    const revisions = () => readDeliveries(workers.provider).map(({ revision }) => revision);
+    const { host } = setup;
+    await addConfigurable();
     await waitUntil('the first', () => revisions().length > 0, TIMEOUT_MS);
     for (const [index, value] of [60, 70, 80].entries()) {
       await writeValue(host, 'size', value);
@@ -70,7 +96,11 @@ describe('state shared by workers', function () {
   });
 
   it('keeps one writable configuration and one audit chain for all workers', async () => {
-    const host = await start({ 'conf.json': configDescriptor(workers.provider.url, FIELDS) });
+    const { host } = setup;
+    await addConfigurable();
+    await writeValue(host, 'size', 100);
+    await waitUntil('its delivery', () => revisions().length > 0, TIMEOUT_MS);
+    const before = revisions().at(-1) ?? 0;
     const sizes = Array.from({ length: 12 }, (_, index) => index);
     // Four at once: the host rejects a write that has to wait for others for more than two seconds.
     for (let first = 0; first < sizes.length; first += 4) {
@@ -80,28 +110,28 @@ describe('state shared by workers', function () {
     }
     await waitUntil(
       'the last revision',
-      () => readDeliveries(workers.provider).at(-1)?.revision === sizes.length,
+      () => revisions().at(-1) === before + sizes.length,
       TIMEOUT_MS,
     );
-    const { runModgate } = await import('../support/cli/run-modgate.js');
     const args = ['audit', '--state', join(host.directory, 'state'), '--verify'];
     expect(await runModgate(args)).to.include({ code: 0 });
   });
 
   it('counts the calls of all workers on probation, and rolls back all of them', async () => {
     const probation = { seconds: 60, max_error_rate: 0.2, min_calls: 8 };
-    const host = await start({ 'crm.json': describeModule('crm', workers.provider.url, ROUTES) });
-    host.drop('crm.json', describeModule('crm', workers.provider.url, MORE, { probation }));
+    const { host, provider } = setup;
+    await add('crm.json', 'crm');
+    host.drop('crm.json', describeModule('crm', provider.url, MORE, { probation }));
     await waitUntil(
       'all workers to serve the new version',
       async () => (await statuses('/modules/crm/http/more')).join() === '200',
       TIMEOUT_MS,
     );
-    workers.provider.answer({ status: 500, body: '{}' });
+    provider.answer({ status: 500, body: '{}' });
     // The minimum of 8 calls is reached by both workers together, not by either alone.
     for (let count = 0; count < 8; count += 1) await get('/modules/crm/http/more');
     await waitForState('crm.json', 'rolled_back');
-    workers.provider.answer({});
+    provider.answer({});
     expect(await statuses('/modules/crm/http/more')).to.deep.equal([404]);
     expect(await statuses('/modules/crm/http/items')).to.deep.equal([200]);
     await killLeader();
@@ -110,48 +140,45 @@ describe('state shared by workers', function () {
   });
 
   it('keeps a name with the file that serves it, also in a new worker', async () => {
-    const host = await start({ 'b.json': describeModule('crm', workers.provider.url, ROUTES) });
-    host.drop('a.json', describeModule('crm', workers.provider.url, MORE));
+    const { host, provider } = setup;
+    await add('b.json', 'named');
+    host.drop('a.json', describeModule('named', provider.url, MORE));
     await waitForState('a.json', 'refused');
     await killLeader();
     expect((await find('a.json'))?.state).to.equal('refused');
     expect((await find('b.json'))?.state).to.equal('live');
-    expect(await statuses('/modules/crm/http/more')).to.deep.equal([404]);
-    expect(await statuses('/modules/crm/http/items')).to.deep.equal([200]);
+    expect(await statuses('/modules/named/http/more')).to.deep.equal([404]);
+    expect(await statuses('/modules/named/http/items')).to.deep.equal([200]);
   });
 
   it('writes each status file and last good version once and completely', async () => {
-    const files = Object.fromEntries(
-      Array.from({ length: 30 }, (_, index) => [
-        `m${index}.json`,
-        describeModule(`m${index}`, workers.provider.url, ROUTES),
-      ]),
-    );
-    const host = await start(files);
+    const { host } = setup;
+    const listMany = (folder: string) =>
+      readdirSync(folder)
+        .filter((name) => /^m\d+\.json/.test(name))
+        .toSorted();
     const status = join(host.directory, 'modules.d', '.status');
     const lastGood = join(host.directory, 'state', 'last-good');
-    const expected = Object.keys(files)
-      .map((file) => `${file}.json`)
-      .toSorted();
+    const expected = MANY.map((name) => `${name}.json.json`).toSorted();
     for (const folder of [status, lastGood]) {
       await waitUntil(
         `all in ${folder}`,
-        () => existsSync(folder) && readdirSync(folder).toSorted().join() === expected.join(),
+        () => existsSync(folder) && listMany(folder).join() === expected.join(),
         TIMEOUT_MS,
       );
       for (const name of expected) JSON.parse(readFileSync(join(folder, name), 'utf8'));
     }
     host.remove('m0.json');
-    await waitUntil('one less', () => readdirSync(status).length === 29, TIMEOUT_MS);
-    await waitUntil('one less', () => readdirSync(lastGood).length === 29, TIMEOUT_MS);
+    await waitUntil('one less', () => listMany(status).length === 29, TIMEOUT_MS);
+    await waitUntil('one less', () => listMany(lastGood).length === 29, TIMEOUT_MS);
   });
 
   it('serves the last good version of an invalid file, also in a new worker', async () => {
-    const host = await start({ 'crm.json': describeModule('crm', workers.provider.url, ROUTES) });
-    host.drop('crm.json', 'module: crm\n');
-    await waitForState('crm.json', 'stale');
+    await add('valid.json', 'valid');
+    setup.host.drop('valid.json', 'module: valid\n');
+    await waitForState('valid.json', 'stale');
     await killLeader();
-    expect((await find('crm.json'))?.state).to.equal('stale');
-    expect(await statuses('/modules/crm/http/items')).to.deep.equal([200]);
+    expect((await find('valid.json'))?.state).to.equal('stale');
+    expect(await statuses('/modules/valid/http/items')).to.deep.equal([200]);
   });
 });

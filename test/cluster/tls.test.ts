@@ -3,7 +3,7 @@ import { callers, renewed } from '../support/caller-certificates.js';
 import { authority } from '../support/certificates.js';
 import { listWorkers, TIMEOUT_MS, waitForLine } from '../support/cluster/worker-log.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { ask, shakeHands, startTlsHost, type TlsHost } from '../support/tls/tls-host.js';
+import { ask, shakeHands, startTlsProcess, type TlsHost } from '../support/tls/tls-host.js';
 
 const MANY = 8;
 const BOTH_AUTHORITIES = [authority, callers];
@@ -13,7 +13,7 @@ describe('workers behind TLS', function () {
   let host: TlsHost;
 
   before(async () => {
-    host = await startTlsHost({}, () => ['--workers', '2']);
+    host = await startTlsProcess({}, () => ['--workers', '2']);
   });
   after(() => host.stopAll());
 

@@ -1,8 +1,13 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { rejectStart } from '../support/cli/reject-start.js';
 import { runModgate } from '../support/cli/run-modgate.js';
 import { startLoad } from '../support/cluster/constant-load.js';
-import { ITEM, useWorkers } from '../support/cluster/use-workers.js';
+import { describeShop, ITEM } from '../support/cluster/use-workers.js';
+import { WHO, WHO_MODULE } from '../support/cluster/who-module.js';
 import {
   countLines,
   isAlive,
@@ -11,6 +16,7 @@ import {
   waitForLine,
 } from '../support/cluster/worker-log.js';
 import { call } from '../support/http/call.js';
+import { useHostProcess } from '../support/http/use-host.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { scrape } from '../support/observability/exposition.js';
 import { type HostProcess, startHostProcess } from '../support/start-host.js';
@@ -26,30 +32,39 @@ const IN_WORKERS = "import cluster from 'node:cluster'; if (cluster.isWorker) ";
 
 describe('a worker that exits', function () {
   this.timeout(180_000);
-  const workers = useWorkers();
+  const setup = useHostProcess(({ url }) => ({ 'shop.json': describeShop(url) }), {
+    args: ['--workers', '2'],
+  });
+  /** Waits until this many workers are replaced, counted from the call. */
+  const beginReplacement = (count: number) => {
+    const { host } = setup;
+    const ready = countLines(host, 'worker ready') + count;
+    return { done: () => waitForLine(host, 'worker ready', ready) };
+  };
 
   it('is replaced, and only its own requests fail', async () => {
-    const host = await workers.start();
+    const { host } = setup;
     const [victim = 0] = listWorkers(host);
     const load = startLoad(host, ITEM);
     await waitUntil('load', () => load.answered > 100, TIMEOUT_MS);
+    const replacement = beginReplacement(1);
     process.kill(victim, 'SIGKILL');
     await waitForLine(host, 'worker exited unexpectedly');
-    await waitForLine(host, 'worker ready', 3);
+    await replacement.done();
     const atExit = load.answered;
     await waitUntil('load again', () => load.answered > atExit + 100, TIMEOUT_MS);
     const { failures } = await load.stop();
     expect(failures.length).to.be.at.most(CALLERS);
     expect(listWorkers(host)).to.have.length(2).and.not.include(victim);
-    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
   });
 
   it('is replaced when its process is stopped', async () => {
-    const host = await workers.start();
+    const { host } = setup;
     const [victim = 0] = listWorkers(host);
+    const replacement = beginReplacement(1);
     process.kill(victim, 'SIGSTOP');
     await waitForLine(host, 'worker unresponsive');
-    await waitForLine(host, 'worker ready', 3);
+    await replacement.done();
     const unresponsive = host.logs().find(({ msg }) => msg === 'worker unresponsive');
     expect(unresponsive).to.include({ level: 'error', pid: victim });
     expect(isAlive(victim)).to.equal(false);
@@ -58,44 +73,56 @@ describe('a worker that exits', function () {
     }
   });
 
-  it('keeps the counters of its last report', async () => {
-    const host = await workers.start();
+  it('keeps the counters of its last report and the assigned port, also when all exit', async () => {
+    const { host } = setup;
+    const ok = { module: 'shop', status: '200' };
+    const countOk = async () => (await scrape(host)).sum('modgate_requests_total', ok);
+    const before = await countOk();
     for (let count = 0; count < 10; count += 1) {
       expect((await call(host, { target: ITEM })).status).to.equal(200);
     }
-    const ok = { module: 'shop', status: '200' };
-    expect((await scrape(host)).sum('modgate_requests_total', ok)).to.equal(10);
+    expect(await countOk()).to.equal(before + 10);
+    const replacement = beginReplacement(2);
     for (const pid of listWorkers(host)) process.kill(pid, 'SIGKILL');
-    await waitForLine(host, 'worker ready', 4);
-    expect((await scrape(host)).sum('modgate_requests_total', ok)).to.equal(10);
-  });
-
-  it('keeps the assigned port when all workers exit', async () => {
-    const host = await workers.start();
-    for (const pid of listWorkers(host)) process.kill(pid, 'SIGKILL');
-    await waitForLine(host, 'worker ready', 4);
+    await replacement.done();
+    expect(await countOk()).to.equal(before + 10);
     expect((await call(host, { target: ITEM })).status).to.equal(200);
   });
+});
 
-  it('is replaced with a backoff when it exits repeatedly', async () => {
-    const host = await workers.start();
-    for (let exits = 1; exits <= 6; exits += 1) {
-      const [victim = 0] = listWorkers(host);
-      process.kill(victim, 'SIGKILL');
-      await waitForLine(host, 'worker exited unexpectedly', exits);
-      if (exits < 6) await waitForLine(host, 'worker ready', 2 + exits);
-    }
+describe('workers', function () {
+  this.timeout(180_000);
+  const doomed = join(tmpdir(), `modgate-doomed-${process.pid}`);
+  let host: HostProcess;
+
+  before(async () => {
+    const isDoomed = `(await import('node:fs')).existsSync(${JSON.stringify(doomed)})`;
+    const script = `${IN_WORKERS} if (${isDoomed}) process.kill(process.pid, 'SIGKILL')`;
+    const args = ['--workers', '2'];
+    host = await startHostProcess({ files: WHO_MODULE, args, env: preload(script) });
+  });
+
+  after(() => host.kill());
+
+  it('are replaced with a backoff when they exit repeatedly', async () => {
+    const [victim = 0] = listWorkers(host);
+    // Its successors exit before they load anything.
+    writeFileSync(doomed, '');
+    process.kill(victim, 'SIGKILL');
+    await waitForLine(host, 'worker exited unexpectedly', 6);
+    rmSync(doomed);
     const delays = host
       .logs()
       .filter(({ msg }) => msg === 'worker exited unexpectedly')
       .map(({ restart_ms }) => restart_ms);
     expect(delays).to.deep.equal([0, 0, 0, 0, 1000, 2000]);
-    expect((await call(host, { target: ITEM })).status).to.equal(200);
+    expect((await call(host, { target: WHO })).status).to.equal(200);
+    await waitForLine(host, 'worker ready', 3);
   });
 
-  it('does not outlive a killed primary', async () => {
-    const host = await workers.start();
+  it('do not outlive a killed primary', async () => {
     const pids = listWorkers(host);
+    expect(pids).to.have.length(2);
     await host.kill();
     await waitUntil('all workers to exit', () => !pids.some(isAlive), TIMEOUT_MS);
   });
@@ -118,8 +145,8 @@ describe('modgate serve --workers does not start', function () {
 
   it('with an invalid number', async () => {
     for (const value of ['0', '-1', '65', 'many', '1.5', '']) {
-      const { code, stdout, stderr } = await serve(['--workers', value]);
-      expect({ code, stdout }, value).to.deep.equal({ code: 2, stdout: '' });
+      const { code, stderr } = await rejectStart(['serve', '--workers', value]);
+      expect(code, value).to.equal(2);
       expect(stderr).to.equal('modgate: --workers must be a whole number from 1 to 64, or auto\n');
     }
   });

@@ -138,7 +138,7 @@ function writeFile({ body }: DocumentedBlock): string {
   return `mkdir -p "$(dirname ${path})"; cat > ${path} <<'END'\n${body}END`;
 }
 
-/** The manifest is asked of the provider after the host has started. */
+/** The host reads the manifest from the provider after its start. */
 async function pollJson(
   url: string,
   headers: Record<string, string>,

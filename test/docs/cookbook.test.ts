@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -8,8 +6,9 @@ import { type CouchServer, startCouchServer } from '../support/cookbook/couch-se
 import { CookbookServices } from '../support/cookbook/services.js';
 import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
 import { writeDocumentedFiles } from '../support/docs/documented-files.js';
+import { findFreePort } from '../support/free-port.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type ModgateProcess, startModgate } from '../support/start-host.js';
+import { openHost, type RunningModgate } from '../support/open-host.js';
 
 const FOLDER = 'docs/cookbook';
 const PAGES = readdirSync(FOLDER).map((name) => join(FOLDER, name));
@@ -20,7 +19,7 @@ const PATIENCE_MS = 20_000;
 describe(FOLDER, function () {
   this.timeout(120_000);
   let directory: string;
-  let host: ModgateProcess;
+  let host: RunningModgate;
   let couch: CouchServer;
   let services: CookbookServices | undefined;
   /** Of the commands that prepare modules, before the host starts. */
@@ -41,7 +40,7 @@ describe(FOLDER, function () {
       services.replacePortsOf(file);
     }
     for (const port of ports.values()) await waitUntilOpen(port);
-    host = await startModgate(
+    host = await openHost(
       [
         ...['serve', '--env', 'development', '--port', '0'],
         ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],
@@ -51,7 +50,7 @@ describe(FOLDER, function () {
   });
 
   after(async () => {
-    const exit = await host?.stop('SIGTERM');
+    const exit = await host?.stop();
     await couch?.stop();
     await services?.stop();
     rmSync(directory, { recursive: true, force: true });
@@ -159,14 +158,4 @@ function waitUntilOpen(port: number): Promise<void> {
       () => false,
     );
   return waitUntil(`port ${port} to respond`, call, PATIENCE_MS);
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

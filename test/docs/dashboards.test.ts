@@ -72,7 +72,7 @@ describe('the dashboard and the alert rules', () => {
     return Object.keys(first?.labels ?? {});
   };
 
-  /** Every name is exposed as it is written, and has the labels that are asked of it. */
+  /** Every name is exposed as it is written, and has the labels of the expression. */
   const judge = (expression: string, texts: readonly string[]) => {
     const labels = new Set<string>();
     const names = [...expression.matchAll(METRIC)];
@@ -133,7 +133,7 @@ describe('the dashboard and the alert rules', () => {
     for (const name of own) expect(asked).to.include(name);
   });
 
-  it('has panels and rules that can be told apart', () => {
+  it('has panels and rules with distinct names', () => {
     const lists = [dashboard.panels.map(({ id }) => String(id)), rules.map(({ alert }) => alert)];
     for (const list of lists) {
       expect(new Set(list).size).to.equal(list.length);

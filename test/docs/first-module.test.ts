@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readDocumentedBlocks } from '../support/docs/documented-commands.js';
 import { createGuideFolder, type GuideFolder } from '../support/docs/guide-folder.js';
+import { findFreePort } from '../support/free-port.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type RunningModgate, startModgate } from '../support/start-host.js';
+import { openHost, type RunningModgate } from '../support/open-host.js';
 
 const PAGE = 'docs/operate/first-module.md';
 const TIMEOUT_MS = 60_000;
@@ -30,7 +29,7 @@ describe(PAGE, function () {
   });
 
   const start = () =>
-    startModgate([
+    openHost([
       ...['serve', '--env', 'development', '--port', '0'],
       ...['--modules', join(guide.path, 'modules.d'), '--state', join(guide.path, 'state')],
     ]);
@@ -99,13 +98,4 @@ async function startService(file: string, port: number): Promise<ChildProcess> {
     );
   await waitUntil('the service', isUp, 10_000);
   return service;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -8,7 +8,7 @@ import { NATS_URL, needNats } from '../plugins/nats/nats-server.js';
 import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
 import { writeDocumentedFiles } from '../support/docs/documented-files.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type ModgateProcess, startModgate } from '../support/start-host.js';
+import { openHost, type RunningModgate } from '../support/open-host.js';
 
 const EXAMPLE_PROVIDER = fileURLToPath(
   new URL('../../plugins/nats/example-provider.mjs', import.meta.url),
@@ -24,7 +24,7 @@ const PAGES = [
 for (const { page, files, needsNats } of PAGES) {
   describe(page, () => {
     let directory: string;
-    let host: ModgateProcess | null = null;
+    let host: RunningModgate | null = null;
     let provider: ChildProcess | null = null;
 
     before(async function () {
@@ -37,7 +37,7 @@ for (const { page, files, needsNats } of PAGES) {
       }
       directory = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
       expect(writeDocumentedFiles(page, directory)).to.have.length(files);
-      host = await startModgate([
+      host = await openHost([
         ...['serve', '--env', 'development', '--port', '0'],
         ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],
       ]);
@@ -48,7 +48,7 @@ for (const { page, files, needsNats } of PAGES) {
     after(async () => {
       provider?.kill();
       if (host === null) return;
-      expect(await host.stop('SIGTERM')).to.deep.equal({ code: 0, signal: null });
+      expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
       rmSync(directory, { recursive: true, force: true });
     });
 

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { rejectStart } from '../support/cli/reject-start.js';
 import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
 import { call } from '../support/http/call.js';
 import {
@@ -20,13 +21,13 @@ import {
   SUPERSTRUCT_URL,
   writePlugin,
 } from '../support/isolation/write-plugin.js';
-import { type ModgateProcess, spawnModgate, startModgate } from '../support/start-host.js';
+import { openHost, type RunningModgate } from '../support/open-host.js';
 
 const PAGE = 'docs/operate/plugins.md';
 const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 const FILE_BLOCK = /```yaml\n# (\S+)\n([\s\S]*?)```/g;
 
-/** An adapter, and an authenticator that knows nobody. */
+/** An adapter, and an authenticator that accepts no credentials. */
 const ENTRY = adapterSource('acme-echo', {
   before: `import { defineAuthenticator, secretReference } from ${JSON.stringify(CONTRACT_URL)};
 import { object } from ${JSON.stringify(SUPERSTRUCT_URL)};`,
@@ -48,7 +49,7 @@ describe(PAGE, () => {
     ([, name = '', text = '']) => ({ name, text }),
   );
   let directory: string;
-  let host: ModgateProcess;
+  let host: RunningModgate;
 
   before(async () => {
     directory = realpathSync(mkdtempSync(join(tmpdir(), 'modgate-docs-')));
@@ -72,7 +73,7 @@ describe(PAGE, () => {
     process.chdir(cwd);
     restoreVariable('PATH', PATH);
     restoreVariable('MODGATE_TOKEN', MODGATE_TOKEN);
-    const exit = await host?.stop('SIGTERM');
+    const exit = await host?.stop();
     rmSync(directory, { recursive: true, force: true });
     expect(exit).to.deep.equal({ code: 0, signal: null });
   });
@@ -91,7 +92,7 @@ describe(PAGE, () => {
   /** With the digests that an earlier command of the page has written. */
   const startEnforced = async () => {
     const integrity = ['--plugin-integrity', 'enforce', '--plugin-digests', 'plugin-digests.json'];
-    const started = await startModgate([
+    const started = await openHost([
       ...['serve', '--env', 'development', '--port', '0', '--plugins', 'plugins'],
       ...['--modules', 'modules.d', '--state', 'state', ...integrity],
     ]);
@@ -111,13 +112,13 @@ describe(PAGE, () => {
 
   it('has a chain of authenticators that a host starts with', async () => {
     const args = ['serve', '--config', 'chain.yaml', '--port', '0', '--modules', 'modules.d'];
-    const chained = await startModgate([...args, '--state', 'chained'], { LDAP_PASSWORD: 'a' });
+    const chained = await openHost([...args, '--state', 'chained'], { LDAP_PASSWORD: 'a' });
     const target = '/modules/echo/http/x';
     expect((await call(chained, { target, as: 'nobody' })).status).to.equal(401);
     expect(await chained.stop()).to.deep.equal({ code: 0, signal: null });
-    const { exit, stderr } = spawnModgate([...args, '--state', 'chained']);
-    expect((await exit).code, stderr()).to.equal(2);
-    expect(stderr()).to.include('LDAP_PASSWORD');
+    const { code, stderr } = await rejectStart([...args, '--state', 'chained']);
+    expect(code).to.equal(2);
+    expect(stderr).to.include('LDAP_PASSWORD');
   });
 });
 

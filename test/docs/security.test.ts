@@ -111,7 +111,7 @@ describe(LIMITS, () => {
   const text = readFileSync(LIMITS, 'utf8');
 
   for (const name of SETTINGS_SHOWN) {
-    it(`tells the default of ${settingFlag(name)}`, () => {
+    it(`shows the default of ${settingFlag(name)}`, () => {
       const [, shown = ''] = new RegExp(`\`${settingFlag(name)}\` \\| ([\\d,]+)`).exec(text) ?? [];
       expect(shown.replaceAll(',', '')).to.equal(SETTINGS[name].default);
     });

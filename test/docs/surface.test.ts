@@ -1,9 +1,7 @@
-import { cpSync, symlinkSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readDocumentedBlocks } from '../support/docs/documented-commands.js';
-import { createGuideFolder, type GuideFolder } from '../support/docs/guide-folder.js';
-import { type RunningModgate, startModgate } from '../support/start-host.js';
+import { useGuide } from '../support/docs/use-guide.js';
 
 const PAGE = 'docs/extend/surface.md';
 const FILES = [
@@ -12,42 +10,15 @@ const FILES = [
 ];
 
 describe(PAGE, () => {
-  const blocks = readDocumentedBlocks(PAGE);
-  let guide: GuideFolder;
-  let host: RunningModgate;
-
-  before(async () => {
-    guide = createGuideFolder();
-    cpSync('modules.d', join(guide.path, 'modules.d'), { recursive: true });
-    const written = blocks.map((block) => guide.writeFile(block)).filter((file) => file !== null);
-    expect(written).to.deep.equal(FILES);
-    host = await startModgate([
-      ...['serve', '--config', join(guide.path, 'board.yaml'), '--port', '0'],
-      ...['--modules', join(guide.path, 'modules.d'), '--state', join(guide.path, 'state')],
-    ]);
-  });
-
-  after(async () => {
-    const exit = await host?.stop();
-    guide.remove();
-    if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
-  });
+  const guide = useGuide({ page: PAGE, files: FILES });
 
   it('runs as written', async () => {
-    let compared = 0;
-    for (const [index, { kind, body }] of blocks.entries()) {
-      const next = blocks[index + 1];
-      if (kind !== 'sh' || next?.kind !== 'text') continue;
-      const command = body.replaceAll('localhost:3000', new URL(host.url).host);
-      expect(await guide.run(command), body).to.equal(next.body.trim());
-      compared += 1;
-    }
-    expect(compared).to.equal(3);
+    expect(await guide.runCommands()).to.equal(3);
   });
 
   it('has a surface that sends events until the client leaves', async () => {
     const controller = new AbortController();
-    const response = await fetch(`${host.url}/board/events`, {
+    const response = await fetch(`${guide.host.url}/board/events`, {
       headers: { authorization: 'Bearer dev-service:demo' },
       signal: controller.signal,
     });
@@ -59,10 +30,10 @@ describe(PAGE, () => {
   it('names a command that writes a package which builds and conforms', async () => {
     symlinkSync(
       join(process.cwd(), 'node_modules/@types'),
-      join(guide.path, 'node_modules/@types'),
+      join(guide.folder.path, 'node_modules/@types'),
     );
     const compile = `node '${process.cwd()}/node_modules/typescript/bin/tsc'`;
-    const output = await guide.run(
+    const output = await guide.folder.run(
       `modgate new surface @acme/board && cd board && ${compile} && modgate test-plugin . | tail -1`,
     );
     expect(output).to.match(/\n11 passed, 0 failed, 0 skipped$/);

@@ -18,8 +18,8 @@ import {
   type,
   union,
 } from 'superstruct';
+import type { AnyStruct } from '../../core/contract/described.js';
 import { fileReference, Secret, secretReference } from '../../core/contract/index.js';
-import type { AnyStruct } from '../../core/document/described.js';
 import { readStructuredText } from '../../core/document/parse-document.js';
 import {
   listReferencedFiles,

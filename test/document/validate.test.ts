@@ -24,7 +24,7 @@ import {
   type,
   union,
 } from 'superstruct';
-import type { AnyStruct } from '../../core/document/described.js';
+import type { AnyStruct } from '../../core/contract/described.js';
 import { validateStruct } from '../../core/document/validate.js';
 import { cpuMsSince } from '../support/cpu-time.js';
 

@@ -79,7 +79,7 @@ describe('cors', () => {
   );
   const send = (given: Partial<Call>) => call(setup.host, { target: TARGET, ...given });
 
-  it('answers a preflight with 204, without a token and without looking at the module', async () => {
+  it('answers a preflight with 204, without a token and without a lookup of the module', async () => {
     for (const target of [TARGET, '/modules/absent/http/x', '/modules/crm/http/a//b']) {
       const response = await send({
         method: 'OPTIONS',

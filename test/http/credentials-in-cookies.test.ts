@@ -79,7 +79,7 @@ describe('credentials from any header', () => {
       }
     });
 
-    it('are not looked at for a request with other credentials', async () => {
+    it('are not read for a request with other credentials', async () => {
       const response = await send([bearer(TOKEN), ['cookie', COOKIE]], { method: 'DELETE' });
       expect(response.status).to.equal(200);
       expect(actorOf()).to.equal('service:billing');

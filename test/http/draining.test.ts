@@ -5,21 +5,27 @@ import { call, JSON_TYPE, parseJson, ROOT } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { describeWideModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import {
+  type HostOptions,
+  type RunningHost,
+  startHost,
+  startHostProcess,
+} from '../support/start-host.js';
 
 const SLOW_MS = 400;
 // Far below the 10 s that a drain may take, far above the rest of the call.
 const PROMPT_MS = 4_000;
 
-describe('draining', () => {
+/** A provider and a host for each test. */
+function useFreshHost<Host extends RunningHost>(
+  start: (options: HostOptions) => Promise<Host>,
+): { readonly provider: EchoProvider; readonly host: Host } {
   let provider: EchoProvider;
-  let host: HostProcess;
+  let host: Host;
 
   beforeEach(async () => {
     provider = await startEchoProvider();
-    host = await startHostProcess({
-      files: { 'wide.json': describeWideModule('wide', provider.url) },
-    });
+    host = await start({ files: { 'wide.json': describeWideModule('wide', provider.url) } });
   });
 
   afterEach(async () => {
@@ -27,56 +33,62 @@ describe('draining', () => {
     await provider.close();
   });
 
-  const beginSlowCall = async () => {
-    provider.answer({ delayMs: SLOW_MS });
-    const slow = call(host, {
-      method: 'POST',
-      target: '/modules/wide/http/slow',
-      headers: [JSON_TYPE],
-      body: Buffer.from('{}'),
-    });
-    await waitUntil('the call at the provider', () => provider.requests.length === 1);
-    // In an object, because the async function would await a bare promise.
-    return { slow };
+  return {
+    get provider() {
+      return provider;
+    },
+    get host() {
+      return host;
+    },
   };
-  const request = (target: string) =>
-    `GET ${target} HTTP/1.1\r\nhost: 127.0.0.1:${host.port}\r\nauthorization: Bearer ${ROOT}\r\n\r\n`;
-  const isUnreachable = async () => {
-    try {
-      (await RawConnection.open(host.port)).destroy();
-      return false;
-    } catch {
-      return true;
-    }
-  };
+}
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`finishes the request in flight on ${signal}, then exits 0`, async () => {
-      const { slow } = await beginSlowCall();
-      const begun = performance.now();
-      expect(await host.stop(signal)).to.deep.equal({ code: 0, signal: null });
-      expect(performance.now() - begun).to.be.within(SLOW_MS / 4, PROMPT_MS);
-      const response = await slow;
-      expect(response.status).to.equal(200);
-      expect(parseJson(response)['data']).to.deep.equal({ ok: true });
-    });
+type Setup = ReturnType<typeof useFreshHost>;
+
+async function beginSlowCall({ provider, host }: Setup) {
+  provider.answer({ delayMs: SLOW_MS });
+  const slow = call(host, {
+    method: 'POST',
+    target: '/modules/wide/http/slow',
+    headers: [JSON_TYPE],
+    body: Buffer.from('{}'),
+  });
+  await waitUntil('the call at the provider', () => provider.requests.length === 1);
+  // In an object, because the async function would await a bare promise.
+  return { slow };
+}
+
+function request(host: RunningHost, target: string): string {
+  return `GET ${target} HTTP/1.1\r\nhost: 127.0.0.1:${host.port}\r\nauthorization: Bearer ${ROOT}\r\n\r\n`;
+}
+
+async function isUnreachable(host: RunningHost): Promise<boolean> {
+  try {
+    (await RawConnection.open(host.port)).destroy();
+    return false;
+  } catch {
+    return true;
   }
+}
+
+describe('draining', () => {
+  const setup = useFreshHost(startHost);
 
   it('accepts no new connection while a request is in flight', async () => {
-    const { slow } = await beginSlowCall();
-    const stopped = host.stop();
-    await waitUntil('the closed door', isUnreachable, SLOW_MS);
+    const { slow } = await beginSlowCall(setup);
+    const stopped = setup.host.stop();
+    await waitUntil('the closed door', () => isUnreachable(setup.host), SLOW_MS);
     expect((await slow).status).to.equal(200);
     expect((await stopped).code).to.equal(0);
   });
 
   it('does not wait for an idle connection', async () => {
-    const connection = await RawConnection.open(host.port);
+    const connection = await RawConnection.open(setup.host.port);
     try {
-      connection.write(request('/livez'));
+      connection.write(request(setup.host, '/livez'));
       expect((await connection.readFinal()).status).to.equal(200);
       const begun = performance.now();
-      expect((await host.stop()).code).to.equal(0);
+      expect((await setup.host.stop()).code).to.equal(0);
       expect(performance.now() - begun).to.be.below(PROMPT_MS);
     } finally {
       connection.destroy();
@@ -84,14 +96,14 @@ describe('draining', () => {
   });
 
   it('reports on an open connection that it is not ready, or closes it', async () => {
-    const connection = await RawConnection.open(host.port);
+    const connection = await RawConnection.open(setup.host.port);
     try {
-      connection.write(request('/readyz'));
+      connection.write(request(setup.host, '/readyz'));
       expect((await connection.readFinal()).status).to.equal(200);
-      const { slow } = await beginSlowCall();
-      const stopped = host.stop();
-      await waitUntil('the closed door', isUnreachable, SLOW_MS);
-      connection.write(request('/readyz'));
+      const { slow } = await beginSlowCall(setup);
+      const stopped = setup.host.stop();
+      await waitUntil('the closed door', () => isUnreachable(setup.host), SLOW_MS);
+      connection.write(request(setup.host, '/readyz'));
       const answer = await connection.readFinal().catch(() => null);
       if (answer !== null) {
         expect(answer.status).to.equal(503);
@@ -105,12 +117,12 @@ describe('draining', () => {
   });
 
   it('closes the connection of a request in flight after its response', async () => {
-    provider.answer({ delayMs: SLOW_MS });
-    const connection = await RawConnection.open(host.port);
+    setup.provider.answer({ delayMs: SLOW_MS });
+    const connection = await RawConnection.open(setup.host.port);
     try {
-      connection.write(request('/modules/wide/http/slow'));
-      await waitUntil('the call at the provider', () => provider.requests.length === 1);
-      const stopped = host.stop();
+      connection.write(request(setup.host, '/modules/wide/http/slow'));
+      await waitUntil('the call at the provider', () => setup.provider.requests.length === 1);
+      const stopped = setup.host.stop();
       expect((await connection.readFinal()).status).to.equal(200);
       await connection.closed(PROMPT_MS);
       expect((await stopped).code).to.equal(0);
@@ -118,17 +130,33 @@ describe('draining', () => {
       connection.destroy();
     }
   });
+});
 
-  it('exits with 1 at once on a second signal', async () => {
-    provider.answer({ raw: [], finally: 'hang' });
-    const connection = await RawConnection.open(host.port);
-    try {
-      connection.write(request('/modules/wide/http/slow'));
-      await waitUntil('the call at the provider', () => provider.requests.length === 1);
-      const first = host.stop();
-      await waitUntil('the closed door', isUnreachable);
+describe('a signal', () => {
+  const setup = useFreshHost(startHostProcess);
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`${signal} lets the request in flight finish, then exits 0`, async () => {
+      const { slow } = await beginSlowCall(setup);
       const begun = performance.now();
-      process.kill(host.pid, 'SIGTERM');
+      expect(await setup.host.stop(signal)).to.deep.equal({ code: 0, signal: null });
+      expect(performance.now() - begun).to.be.within(SLOW_MS / 4, PROMPT_MS);
+      const response = await slow;
+      expect(response.status).to.equal(200);
+      expect(parseJson(response)['data']).to.deep.equal({ ok: true });
+    });
+  }
+
+  it('exits with 1 at once when it is the second', async () => {
+    setup.provider.answer({ raw: [], finally: 'hang' });
+    const connection = await RawConnection.open(setup.host.port);
+    try {
+      connection.write(request(setup.host, '/modules/wide/http/slow'));
+      await waitUntil('the call at the provider', () => setup.provider.requests.length === 1);
+      const first = setup.host.stop();
+      await waitUntil('the closed door', () => isUnreachable(setup.host));
+      const begun = performance.now();
+      process.kill(setup.host.pid, 'SIGTERM');
       expect(await first).to.deep.equal({ code: 1, signal: null });
       expect(performance.now() - begun).to.be.below(PROMPT_MS);
     } finally {
@@ -139,7 +167,7 @@ describe('draining', () => {
 
 describe('draining with --drain-delay-ms', () => {
   it('answers 503 to /readyz while it still accepts connections', async () => {
-    const host = await startHostProcess({ args: ['--drain-delay-ms', '1000'] });
+    const host = await startHost({ args: ['--drain-delay-ms', '1000'] });
     try {
       const stopped = host.stop();
       const readiness = () => call(host, { target: '/readyz', as: null });

@@ -4,16 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { RawConnection } from '../../core/selftest/raw-http.js';
-import { type Finished, runProcess } from '../support/cli/run-modgate.js';
+import { rejectStart } from '../support/cli/reject-start.js';
+import { runHere } from '../support/cli/run-here.js';
+import { runModgate, runProcess } from '../support/cli/run-modgate.js';
 import { call } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { describeWideModule } from '../support/http/modules.js';
-import {
-  type HostProcess,
-  type ModgateProcess,
-  startHostProcess,
-  startModgate,
-} from '../support/start-host.js';
+import { type Environment, openHost, type RunningModgate } from '../support/open-host.js';
+import { type RunningHost, startHost, startModgate } from '../support/start-host.js';
 
 const PACKAGE = new URL('../../../package.json', import.meta.url);
 const UNUSED = 'http://127.0.0.1:9';
@@ -23,13 +21,13 @@ const SLOW_HEAD_MS = 15_000;
 describe('running modgate', () => {
   let directory = '';
   let modules = '';
-  let running: ModgateProcess | undefined;
-  let patient: HostProcess | undefined;
+  let running: RunningModgate | undefined;
+  let patient: RunningHost | undefined;
   let halfAHead: RawConnection | undefined;
 
   before(async () => {
     // Started here and checked by the last test, so that no test waits for it.
-    patient = await startHostProcess();
+    patient = await startHost();
     halfAHead = await RawConnection.open(patient.port);
     halfAHead.write('GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a: ');
     directory = mkdtempSync(join(tmpdir(), 'modgate-run-'));
@@ -56,12 +54,12 @@ describe('running modgate', () => {
     writeFileSync(path, text);
     return path;
   };
-  const start = async (args: readonly string[], env?: Record<string, string>) => {
-    running = await startModgate(args, env);
+  const start = async (args: readonly string[], env?: Environment) => {
+    running = await openHost(args, env);
     return running;
   };
   /** The module `wide` answers 502 if the settings apply: its provider is down. */
-  const expectServesWide = async (host: ModgateProcess) => {
+  const expectServesWide = async (host: RunningModgate) => {
     const response = await call(host, { target: '/modules/wide/http/a' });
     expect(response.status, response.body.toString()).to.equal(502);
   };
@@ -122,13 +120,15 @@ describe('running modgate', () => {
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     it(`exits 0 on ${signal}`, async () => {
-      const host = await start(good());
+      const host = await startModgate(good());
+      running = host;
       expect(await host.stop(signal)).to.deep.equal({ code: 0, signal: null });
     });
   }
 
   it('writes nothing but JSON lines to stdout', async () => {
-    const host = await start(good());
+    const host = await startModgate(good());
+    running = host;
     await call(host, { target: '/nothing' });
     await host.stop();
     for (const line of host.logs()) {
@@ -140,15 +140,13 @@ describe('running modgate', () => {
   const expectRejection = async (
     args: readonly string[],
     subject: RegExp,
-    env?: Record<string, string>,
-  ): Promise<Finished> => {
-    const finished = await runProcess(args, env);
-    const said = finished.stderr + finished.stdout;
-    expect(finished.code, said).to.equal(2);
-    expect(said).to.match(subject);
-    expect(said, 'a stack').not.to.match(/^\s+at /m);
-    expect(said).not.to.include('"listening"');
-    return finished;
+    env?: Environment,
+  ): Promise<string> => {
+    const { code, stderr } = await rejectStart(args, env);
+    expect(code, stderr).to.equal(2);
+    expect(stderr).to.match(subject);
+    expect(stderr, 'a stack').not.to.match(/^\s+at /m);
+    return stderr;
   };
 
   it('exits 2 for production without an authenticator', async () => {
@@ -169,7 +167,8 @@ describe('running modgate', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     try {
-      const finished = await expectRejection([...good(), '--port', `${port}`], /in use/);
+      const finished = await runProcess([...good(), '--port', `${port}`]);
+      expect(finished.code).to.equal(2);
       const naming = `${finished.stderr}${finished.stdout}`
         .split('\n')
         .filter((line) => /in use/.test(line));
@@ -242,8 +241,7 @@ describe('running modgate', () => {
     it(`exits 2 for a tokens file with ${title}, and prints none of it`, async () => {
       const file = write('tokens.json', text);
       const args = [...base(), '--modules', modules, '--port', '0', '--tokens', file];
-      const finished = await expectRejection(args, /tokens/);
-      expect(finished.stderr + finished.stdout).not.to.match(/robot|a b|a,b|[Aa]{64}/);
+      expect(await expectRejection(args, /tokens/)).not.to.match(/robot|a b|a,b|[Aa]{64}/);
     });
   }
 
@@ -258,14 +256,16 @@ describe('running modgate', () => {
   });
 
   it('exits 2 for an unknown command', async () => {
-    await expectRejection(['sevre'], /sevre/);
+    const { code, stderr } = await runModgate(['sevre']);
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/sevre/);
   });
 
   it('prints the usage for --help and exits 0', async () => {
-    const whole = await runProcess(['--help']);
+    const whole = await runModgate(['--help']);
     expect(whole.code).to.equal(0);
     expect(whole.stdout).to.include('serve');
-    const serve = await runProcess(['serve', '--help']);
+    const serve = await runHere(['serve', '--help']);
     expect(serve.code).to.equal(0);
     for (const flag of ['modules', 'state', 'host', 'port', 'env', 'tokens', 'config']) {
       expect(serve.stdout).to.include(`--${flag}`);
@@ -274,7 +274,7 @@ describe('running modgate', () => {
 
   it('prints the version of the package for --version and exits 0', async () => {
     const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string };
-    const finished = await runProcess(['--version']);
+    const finished = await runModgate(['--version']);
     expect(finished.code).to.equal(0);
     expect(finished.stdout.trim()).to.include(version);
   });

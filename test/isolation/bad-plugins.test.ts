@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
 import { call, parseJson } from '../support/http/call.js';
@@ -13,6 +14,8 @@ import { type HostProcess, startHostProcess } from '../support/start-host.js';
 const CASES = Object.entries(BAD_PLUGINS);
 const GOOD_TARGETS = ['/modules/good/http/x', '/modules/plain/http/x'];
 const CALLERS = 4;
+/** Between two calls of a caller, so that the threads of the plugins get CPU time. */
+const PAUSE_MS = 10;
 const DEADLINE_MS = 60_000;
 
 interface PluginEntry {
@@ -45,6 +48,7 @@ function startCallers(url: string) {
         (error: Error) => `${error.message}: ${error.cause}`,
       );
       if (!result.startsWith('200 ')) failures.push(`${target}: ${result}`);
+      await pause(PAUSE_MS);
     }
   };
   const running = Promise.all(Array.from({ length: CALLERS }, loop));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeModule, toRoutes } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type ReloadHost, startReloadHost } from '../support/reload/reload-host.js';
+import { type ReloadProcess, startReloadProcess } from '../support/reload/reload-host.js';
 
 const PRELOAD = new URL('../support/isolation/injected-faults.js', import.meta.url).href;
 const ROUTES = toRoutes(['GET /items'], 'use');
@@ -29,7 +29,7 @@ const FAULTS: readonly (readonly [point: string, failsCalls?: true])[] = [
 ];
 
 describe('a host whose functions fail unexpectedly', () => {
-  let host: ReloadHost;
+  let host: ReloadProcess;
   let control: string;
   let folder: string;
   let count = 0;
@@ -37,7 +37,7 @@ describe('a host whose functions fail unexpectedly', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'modgate-faults-'));
     control = join(folder, 'fault');
-    host = await startReloadHost(
+    host = await startReloadProcess(
       ({ url }) => ({ 'good.json': describeModule('good', url, ROUTES) }),
       [],
       { INJECTED_FAULT: control, NODE_OPTIONS: `--import ${PRELOAD}` },

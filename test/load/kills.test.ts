@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeModule, toRoutes } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/reload-host.js';
+import {
+  FOLLOW_MS,
+  type ReloadProcess,
+  startReloadProcess,
+} from '../support/reload/reload-host.js';
 
 const MODULES = 10;
 const KILLS = 5;
@@ -21,7 +25,7 @@ const versionRoute = (version: number) => ({
 });
 
 describe('kill -9 at any moment', () => {
-  let host: ReloadHost;
+  let host: ReloadProcess;
   const describeAt = (name: string, version: number, url: string) =>
     describeModule(name, url, [
       ...toRoutes(['GET /items'], 'use'),
@@ -29,7 +33,7 @@ describe('kill -9 at any moment', () => {
     ]);
 
   before(async () => {
-    host = await startReloadHost(({ url }) =>
+    host = await startReloadProcess(({ url }) =>
       Object.fromEntries(NAMES.map((name) => [`${name}.json`, describeAt(name, 1, url)])),
     );
     await waitUntil('all versions to be stored', () => NAMES.every(isKept(1)), FOLLOW_MS);

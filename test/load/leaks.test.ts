@@ -8,14 +8,18 @@ import {
   reloadAll,
 } from '../support/reload/many-reloads.js';
 import { createProbe, type Probe } from '../support/reload/probed-process.js';
-import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/reload-host.js';
+import {
+  FOLLOW_MS,
+  type ReloadProcess,
+  startReloadProcess,
+} from '../support/reload/reload-host.js';
 
 const ROUNDS = 4;
 /** Far below the size of 200 versions (20 KiB each), far above normal heap growth. */
 const HEAP_TOLERANCE_BYTES = 1024 * 1024;
 
 describe('repeated reloads', () => {
-  let host: ReloadHost;
+  let host: ReloadProcess;
   let probe: Probe;
 
   before(async () => {
@@ -27,7 +31,7 @@ describe('repeated reloads', () => {
           describeVersion(name, url, 0),
         ]),
       );
-    host = await startReloadHost(({ url }) => describeAll(url), [], probe.env);
+    host = await startReloadProcess(({ url }) => describeAll(url), [], probe.env);
   });
 
   after(async () => {

@@ -3,7 +3,11 @@ import { waitUntil } from '../support/http/wait-until.js';
 import { churn } from '../support/reload/churn.js';
 import { ConstantLoad } from '../support/reload/constant-load.js';
 import { describeVersion, moduleName } from '../support/reload/many-reloads.js';
-import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/reload-host.js';
+import {
+  FOLLOW_MS,
+  type ReloadProcess,
+  startReloadProcess,
+} from '../support/reload/reload-host.js';
 
 const NAMES = Array.from({ length: 100 }, (_, index) => moduleName(index));
 const CHANGED = NAMES.slice(0, 10);
@@ -11,12 +15,12 @@ const CONNECTIONS = 16;
 const CHURN_MS = 10_000;
 
 describe('reload under load', () => {
-  let host: ReloadHost;
+  let host: ReloadProcess;
 
   before(async () => {
     // On a busy machine no request may be shed or time out.
     const limits = { timeout_ms: 60_000 };
-    host = await startReloadHost(
+    host = await startReloadProcess(
       ({ url }) =>
         Object.fromEntries(
           NAMES.map((name) => [`${name}.json`, { ...describeVersion(name, url, 1), limits }]),

@@ -269,7 +269,7 @@ describe('loadManifest', () => {
         },
       ],
     ] as const) {
-      it(`gives up on a server that ${name}`, async () => {
+      it(`fails for a server that ${name}`, async () => {
         answer = listener;
         const reason = await unavailability(fetchManifestText(url, ignore, 100));
         expect(reason).to.equal("the manifest's URL did not answer in full within 100 ms");

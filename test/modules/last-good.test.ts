@@ -1,12 +1,13 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { buildManifest, describeModule } from '../support/http/modules.js';
+import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import {
   describeCrmOf,
-  hasLogged,
+  keptText,
   MORE_ROUTES,
+  onProbation,
   ROUTES,
   startCrmHost,
 } from '../support/reload/crm-host.js';
@@ -23,10 +24,6 @@ describe('reload', () => {
   afterEach(() => host.close());
 
   describe('probation', () => {
-    const onProbation = (minCalls: number, seconds = 30) => ({
-      probation: { seconds, max_error_rate: 0.2, min_calls: minCalls },
-    });
-
     it('rolls back a changed module above the allowed error rate, with the figures', async () => {
       host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(5)));
       await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
@@ -45,24 +42,6 @@ describe('reload', () => {
       expect(await host.get('crm', '/items')).to.equal(200);
     });
 
-    it('stays rolled back through a rescan and a restart, until the file changes', async () => {
-      host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1)));
-      await waitUntil('live', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
-      host.provider.answer({ status: 500, body: '{}' });
-      await host.get('crm', '/more');
-      await host.waitFor('crm.json', 'rolled_back');
-      host.provider.answer({});
-      process.kill(host.running.pid, 'SIGHUP');
-      await waitUntil('a rescan', () => hasLogged(host, 'modules folder rescanned'));
-      await host.restart('SIGKILL');
-      expect((await host.entry('crm.json'))?.state).to.equal('rolled_back');
-      expect(await host.get('crm', '/more')).to.equal(404);
-      expect(await host.get('crm', '/items')).to.equal(200);
-      host.write('crm.json', describeCrm(MORE_ROUTES));
-      await host.waitFor('crm.json', 'live');
-      expect(await host.get('crm', '/more')).to.equal(200);
-    });
-
     it('ends normally for a module within the allowed error rate', async () => {
       host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1, 4)));
       await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
@@ -76,73 +55,39 @@ describe('reload', () => {
   });
 
   describe('last known good', () => {
-    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      it(`serves after ${signal} and a start with an invalid file`, async () => {
-        host.write('crm.json', describeCrm(MORE_ROUTES));
-        await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
-        host.write('crm.json', 'module: [');
-        await host.waitFor('crm.json', 'stale');
-        await host.restart(signal);
-        expect((await host.entry('crm.json'))?.state).to.equal('stale');
-        expect(await host.get('crm', '/more')).to.equal(200);
-        host.write('crm.json', describeCrm());
-        await host.waitFor('crm.json', 'live');
-        expect(await host.get('crm', '/more')).to.equal(404);
-      });
-    }
-
-    it('serves after a start with an invalid manifest', async () => {
-      host.write('crm.manifest.json', buildManifest('crm', ROUTES));
-      host.write('crm.json', { ...describeCrm(), manifest: './crm.manifest.json' });
-      await host.waitFor('crm.json', 'live');
-      await waitUntil('kept', () => keptText('crm.json').includes('crm.manifest.json'), FOLLOW_MS);
-      host.write('crm.manifest.json', '{}');
-      await host.restart('SIGKILL');
+    it('serves after a start with an invalid file', async () => {
+      host.write('crm.json', describeCrm(MORE_ROUTES));
+      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+      host.write('crm.json', 'module: [');
+      await host.waitFor('crm.json', 'stale');
+      await host.restart();
       expect((await host.entry('crm.json'))?.state).to.equal('stale');
-      expect(await host.get('crm', '/items')).to.equal(200);
+      expect(await host.get('crm', '/more')).to.equal(200);
+      host.write('crm.json', describeCrm());
+      await host.waitFor('crm.json', 'live');
+      expect(await host.get('crm', '/more')).to.equal(404);
     });
 
     it('is removed with its file', async () => {
       host.remove('crm.json');
       await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, FOLLOW_MS);
-      await waitUntil('removed', () => keptText('crm.json') === '', FOLLOW_MS);
-      await host.restart('SIGTERM');
+      await waitUntil('removed', () => keptText(host, 'crm.json') === '', FOLLOW_MS);
+      await host.restart();
       expect((await host.list()).map(({ name }) => name)).to.deep.equal(['other']);
     });
 
     it('is removed when its file was deleted while the host was stopped', async () => {
-      await host.running.stop('SIGTERM');
+      await host.running.stop();
       host.remove('crm.json');
-      await host.restart('SIGTERM');
+      await host.restart();
       expect(readdirSync(join(host.state, 'last-good'))).to.deep.equal(['other.json.json']);
     });
 
     it('does not exist for a file that was never valid', async () => {
       host.write('bad.json', '{}');
       await host.waitFor('bad.json', 'refused');
-      await host.restart('SIGTERM');
+      await host.restart();
       expect((await host.entry('bad.json'))?.state).to.equal('refused');
-    });
-
-    it('serves as waiting when the manifest of the provider is unavailable at start', async () => {
-      host.provider.answer({ body: JSON.stringify(buildManifest('remote', ROUTES)) });
-      host.write('remote.json', {
-        ...describeModule('remote', host.provider.url, []),
-        manifest: { from: 'provider' },
-      });
-      await host.waitFor('remote.json', 'live');
-      await waitUntil('kept', () => keptText('remote.json').includes('/items'));
-      host.provider.answer({ status: 503, body: '{}' });
-      await host.restart('SIGKILL');
-      const hasReason = async () => (await host.entry('remote.json'))?.reason != null;
-      await waitUntil('a reason', hasReason, FOLLOW_MS);
-      const waiting = await host.entry('remote.json');
-      expect(waiting?.state).to.equal('waiting');
-      expect(waiting?.reason).to.contain('the provider gave no manifest');
-      host.provider.answer({ body: JSON.stringify(buildManifest('remote', MORE_ROUTES)) });
-      expect(await host.get('remote', '/items')).to.equal(200);
-      await host.waitFor('remote.json', 'live');
-      expect(await host.get('remote', '/more')).to.equal(200);
     });
 
     it('always has a reason while it is waiting, with a hint when the provider has no manifest', async () => {
@@ -181,16 +126,11 @@ describe('reload', () => {
           },
         }),
       );
-      await waitUntil('kept', () => keptText('crm.json').includes('file:./token'));
-      expect(keptText('crm.json')).not.to.contain(secret);
+      await waitUntil('kept', () => keptText(host, 'crm.json').includes('file:./token'));
+      expect(keptText(host, 'crm.json')).not.to.contain(secret);
       await host.get('crm', '/items');
       const sent = host.provider.only().headers.find(([name]) => name === 'authorization');
       expect(sent?.[1]).to.equal(`Bearer ${secret}`);
     });
-
-    function keptText(file: string): string {
-      const path = join(host.state, 'last-good', `${file}.json`);
-      return existsSync(path) ? readFileSync(path, 'utf8') : '';
-    }
   });
 });

@@ -60,7 +60,7 @@ describe('a descriptor with a NUL character in a path', () => {
   });
 
   it('is rejected at start, and the host starts', async () => {
-    await host.restart('SIGTERM');
+    await host.restart();
     await expectRejected();
   });
 });

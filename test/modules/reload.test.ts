@@ -18,6 +18,7 @@ import {
   MORE_ROUTES,
   ROUTES,
   startCrmHost,
+  startCrmProcess,
 } from '../support/reload/crm-host.js';
 import { FOLLOW_MS, type ReloadHost } from '../support/reload/reload-host.js';
 
@@ -287,13 +288,6 @@ describe('reload', () => {
     expect(await slow).to.equal(200);
   });
 
-  it('reads all files again on SIGHUP', async () => {
-    host.running.logs();
-    process.kill(host.running.pid, 'SIGHUP');
-    await waitUntil('a log line', () => logged('modules folder rescanned'));
-    expect(await host.get('crm', '/items')).to.equal(200);
-  });
-
   it('writes one line for each change of a module', async () => {
     host.write('crm.json', describeCrm(MORE_ROUTES));
     await waitUntil('a line', () => moduleLines('crm.json').length > 1, FOLLOW_MS);
@@ -349,5 +343,15 @@ describe('reload', () => {
         FOLLOW_MS,
       );
     });
+  });
+});
+
+describe('reload of a host in a process of its own', () => {
+  it('reads all files again on SIGHUP', async () => {
+    const host = await startCrmProcess();
+    process.kill(host.running.pid, 'SIGHUP');
+    await waitUntil('a log line', () => hasLogged(host, 'modules folder rescanned'));
+    expect(await host.get('crm', '/items')).to.equal(200);
+    await host.close();
   });
 });

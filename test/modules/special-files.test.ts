@@ -6,7 +6,11 @@ import {
   type SpecialFile,
 } from '../support/documents/special-file.js';
 import { buildManifest, describeModule, toRoutes } from '../support/http/modules.js';
-import { FOLLOW_MS, type ReloadHost, startReloadHost } from '../support/reload/reload-host.js';
+import {
+  FOLLOW_MS,
+  type ReloadProcess,
+  startReloadProcess,
+} from '../support/reload/reload-host.js';
 
 const ROUTES = toRoutes(['GET /items'], 'use');
 const KINDS = Object.keys(SPECIAL_FILES) as SpecialFile[];
@@ -33,10 +37,10 @@ function describeUses(url: string, file: string): Record<string, object> {
 }
 
 describe('a module whose file is not a regular file of a bounded size', () => {
-  let host: ReloadHost;
+  let host: ReloadProcess;
 
   before(async () => {
-    host = await startReloadHost(({ url }) => ({
+    host = await startReloadProcess(({ url }) => ({
       'good.json': describeModule('good', url, ROUTES),
     }));
     for (const kind of KINDS) {

@@ -266,4 +266,33 @@ describe('GET /openapi.json', () => {
       return (await get('', { headers: [['if-none-match', etag]] })).status === 304;
     });
   });
+
+  it('has the same ETag exactly where the document is the same', async () => {
+    const callers = ['dev-service:a:crm.use', 'dev-user:a:crm.use', 'dev-user:a', 'dev-system:a'];
+    const renamed = '?module=acme%2Fcrm';
+    const queries = ['', '?module=shop', '?module=shop&module=raw', renamed, '?callable=true'];
+    const texts = new Map<string, string>();
+    const etags = new Map<string, string>();
+    const record = async (query: string, as: string) => {
+      const response = await get(query, { as });
+      const etag = headerValue(response.headers, 'etag') ?? '';
+      const text = response.body.toString();
+      expect(texts.get(etag) ?? text, `${query} as ${as}`).to.equal(text);
+      expect(etags.get(text) ?? etag, `${query} as ${as}`).to.equal(etag);
+      texts.set(etag, text);
+      etags.set(text, etag);
+    };
+    for (const as of callers) for (const query of queries) await record(query, as);
+    const clash = describeModule('acme.crm', setup.provider.url, toRoutes(['GET /x'], 'crm.use'));
+    setup.host.remove('clash.json');
+    await waitUntil('another name of the operation', async () => {
+      return JSON.stringify(await read(renamed)).includes('"acme.crm.get_x"');
+    });
+    for (const as of callers) for (const query of queries) await record(query, as);
+    expect(texts.size).to.be.greaterThan(8);
+    setup.host.drop('clash.json', clash);
+    await waitUntil('the module again', async () => {
+      return JSON.stringify(await read(renamed)).includes('"acme.crm.get_x_2"');
+    });
+  });
 });

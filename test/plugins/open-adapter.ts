@@ -2,13 +2,10 @@ import { expect } from 'chai';
 import {
   type CallContext,
   type Invocation,
-  isProviderFailure,
   type Log,
   type OpenContext,
-  type Outcome,
   type Provider,
   type ProviderAdapter,
-  type ProviderFailure,
   type ProviderOperation,
   Secret,
 } from '../../core/contract/index.js';
@@ -22,7 +19,7 @@ export interface OpenedProvider {
   close(): Promise<void>;
 }
 
-export interface LogEntry {
+interface LogEntry {
   readonly level: string;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly message: string;
@@ -114,17 +111,6 @@ export function createInvocation(
     signal: new AbortController().signal,
     ...others,
   };
-}
-
-/** The failure of a call that must not have been answered. */
-export async function failureOf(call: Promise<Outcome | unknown>): Promise<ProviderFailure> {
-  try {
-    await call;
-  } catch (error) {
-    if (isProviderFailure(error)) return error;
-    throw error;
-  }
-  return expect.fail('expected a failure, got an answer');
 }
 
 const POLL_MS = 5;

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { EventLoopDelay } from '../../core/provider/event-loop-delay.js';
 import { LoadShedder } from '../../core/provider/load-shedding.js';
+import { failureOf } from '../support/failure-of.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { createFakeModule, failureOf, hang } from '../support/provider/fake-module.js';
+import { createFakeModule, hang } from '../support/provider/fake-module.js';
 
 const IN_TIME = { medianMs: 0 };
 

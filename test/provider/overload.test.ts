@@ -6,25 +6,26 @@ import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { callItems, describeItems, findLine, readModule } from '../support/provider/routes.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { type RunningHost, startHost, startHostProcess } from '../support/start-host.js';
 
 const QUEUE_MS = 400;
 
 describe('limits of concurrency', () => {
   let provider: ScriptedProvider;
-  let host: HostProcess;
+  let host: RunningHost;
   const held: ServerResponse[] = [];
   let isHolding = true;
 
-  const start = async (limits: object, args: readonly string[] = []) => {
+  const describeHost = (limits: object, args: readonly string[] = []) => {
     const config = { endpoints: [provider.url] };
-    host = await startHostProcess({
-      args,
-      files: {
-        'm.json': describeItems('m', config, { limits }),
-        'other.json': describeItems('other', config),
-      },
-    });
+    const files = {
+      'm.json': describeItems('m', config, { limits }),
+      'other.json': describeItems('other', config),
+    };
+    return { args, files };
+  };
+  const start = async (limits: object, args?: readonly string[]) => {
+    host = await startHost(describeHost(limits, args));
   };
 
   beforeEach(async () => {
@@ -141,11 +142,12 @@ describe('limits of concurrency', () => {
   });
 
   it('rejects calls while the event loop is late, and accepts them afterwards', async () => {
-    await start({}, ['--shed-delay-ms', '20']);
+    const process = await startHostProcess(describeHost({}, ['--shed-delay-ms', '20']));
+    host = process;
     isHolding = false;
     const calm = await callItems(host, 'm');
     expect(calm.status).to.equal(200);
-    const ease = makeLate(host.pid);
+    const ease = makeLate(process.pid);
     try {
       await waitUntil('a call that is shed', async () => {
         const response = await callItems(host, 'm');

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { type HttpRouteOperation, ProviderFailure } from '../../core/contract/index.js';
 import { RejectedCall } from '../../core/provider/rejected-call.js';
+import { failureOf } from '../support/failure-of.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import {
   answerStatus,
   createCall,
   createFakeModule,
   fail,
-  failureOf,
   hang,
   ok,
 } from '../support/provider/fake-module.js';

@@ -2,15 +2,9 @@ import { expect } from 'chai';
 import type { Invocation } from '../../core/contract/index.js';
 import { ProviderStatus } from '../../core/provider/outcome.js';
 import type { CallTrace } from '../../core/provider/provider-call.js';
+import { failureOf } from '../support/failure-of.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import {
-  answerStatus,
-  createFakeModule,
-  fail,
-  failureOf,
-  hang,
-  ok,
-} from '../support/provider/fake-module.js';
+import { answerStatus, createFakeModule, fail, hang, ok } from '../support/provider/fake-module.js';
 
 /** Node's timers may fire this much early. */
 const EARLY_MS = 2;

@@ -18,7 +18,9 @@ describe('replicas of a provider', () => {
       providers.push(
         await startProvider((request, response) => {
           const isIll = request.url === '/health' && ill.has(id);
-          response.writeHead(isIll ? 503 : 200, { 'content-type': 'application/json' });
+          // A connection that is kept may be closed at the moment that the host uses it again.
+          const headers = { 'content-type': 'application/json', connection: 'close' };
+          response.writeHead(isIll ? 503 : 200, headers);
           response.end(JSON.stringify({ replica: id }));
         }),
       );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { AuditRow } from '../../core/store/store.js';
 import { runHere } from '../support/cli/run-here.js';
-import { BACKENDS, type Backend } from './backend.js';
+import { BACKENDS, useBackend } from './backend.js';
 import { DRAFT, write } from './drafts.js';
 
 interface Ran {
@@ -17,19 +17,13 @@ async function audit(args: readonly string[], env: Record<string, string> = {}):
   return { code, text: stdout + stderr };
 }
 
-for (const { name, create, require } of BACKENDS) {
-  describe(`modgate audit on ${name}`, () => {
-    let backend: Backend;
+for (const kind of BACKENDS) {
+  describe(`modgate audit on ${kind.name}`, () => {
+    const backend = useBackend(kind);
     let where: string[];
-    before(async function () {
-      await require(this);
-    });
     beforeEach(() => {
-      backend = create();
       where = backend.url === null ? ['--state', backend.stateDir] : ['--store', backend.url];
     });
-    afterEach(() => backend.dispose());
-
     it('prints one JSON row per line while a host writes', async () => {
       const store = await backend.open();
       await write(store, 'page_size', 1);

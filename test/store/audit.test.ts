@@ -2,22 +2,16 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import type { AuditRow, Store } from '../../core/store/store.js';
-import { BACKENDS, type Backend } from './backend.js';
+import { BACKENDS, useBackend } from './backend.js';
 import { DRAFT, write } from './drafts.js';
 
-for (const { name, create, require } of BACKENDS) {
-  describe(`audit on ${name}`, () => {
-    let backend: Backend;
+for (const kind of BACKENDS) {
+  describe(`audit on ${kind.name}`, () => {
+    const backend = useBackend(kind);
     let store: Store;
-    before(async function () {
-      await require(this);
-    });
     beforeEach(async () => {
-      backend = create();
       store = await backend.open();
     });
-    afterEach(() => backend.dispose());
-
     const collect = async (filter = {}): Promise<AuditRow[]> => {
       const rows: AuditRow[] = [];
       for await (const row of store.readAudit(filter)) rows.push(row);
@@ -124,7 +118,7 @@ for (const { name, create, require } of BACKENDS) {
       expect(first).to.match(/^hmac-sha256:[0-9a-f]{64}$/);
       expect(first).to.not.contain(sha256('"1234"'));
       expect(second).to.equal(first);
-      const another = create();
+      const another = kind.create();
       try {
         const elsewhere = await another.open();
         const row = await elsewhere.appendAudit({

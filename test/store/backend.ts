@@ -11,6 +11,7 @@ import { openPostgres } from '../../core/store/postgres-database.js';
 import { parsePostgresUrl } from '../../core/store/postgres-url.js';
 import { openSqlite } from '../../core/store/sqlite-database.js';
 import type { Store } from '../../core/store/store.js';
+import { started } from '../support/started.js';
 
 export const POSTGRES_URL =
   process.env['MODGATE_TEST_POSTGRES'] ?? 'postgres://postgres@127.0.0.1:5432/test';
@@ -95,11 +96,37 @@ function createBackend(
   };
 }
 
-export const BACKENDS: readonly {
+interface DatabaseKind {
   readonly name: string;
   create(): Backend;
   require(context: Mocha.Context): Promise<void>;
-}[] = [
+}
+
+export const BACKENDS: readonly DatabaseKind[] = [
   { name: 'SQLite', create: createSqliteBackend, require: async () => {} },
   { name: 'PostgreSQL', create: () => createPostgresBackend(), require: requirePostgres },
 ];
+
+/** A new backend for each test of a `describe`; use it in tests and hooks. */
+export function useBackend({ create, require }: DatabaseKind): Omit<Backend, 'dispose'> {
+  let current: Backend | undefined;
+
+  before(async function () {
+    await require(this);
+  });
+  beforeEach(() => {
+    current = create();
+  });
+  afterEach(() => current?.dispose());
+
+  return {
+    get url() {
+      return started(current).url;
+    },
+    get stateDir() {
+      return started(current).stateDir;
+    },
+    open: (keys, log) => started(current).open(keys, log),
+    openDatabase: () => started(current).openDatabase(),
+  };
+}

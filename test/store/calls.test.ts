@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { callId } from '../../core/store/call-log.js';
 import type { CallFilter, Store, StoredCall } from '../../core/store/store.js';
-import { BACKENDS, type Backend } from './backend.js';
+import { BACKENDS, useBackend } from './backend.js';
 
 const RUN = '0123abcd';
 const NOON = Date.parse('2026-01-31T12:00:00.000Z');
@@ -38,21 +38,14 @@ function createCall(number: number, more: Partial<StoredCall> = {}): StoredCall 
   };
 }
 
-for (const { name, create, require } of BACKENDS) {
-  describe(`calls in ${name}`, () => {
-    let backend: Backend;
+for (const kind of BACKENDS) {
+  describe(`calls in ${kind.name}`, () => {
+    const backend = useBackend(kind);
     let store: Store;
 
-    before(async function () {
-      await require(this);
-    });
-
     beforeEach(async () => {
-      backend = create();
       store = await backend.open();
     });
-
-    afterEach(() => backend.dispose());
 
     const add = (count: number, from = 0) =>
       store.appendCalls(Array.from({ length: count }, (_, index) => createCall(from + index)));

@@ -1,23 +1,15 @@
 import { expect } from 'chai';
 import type { Log } from '../../core/contract/index.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { BACKENDS, type Backend } from './backend.js';
+import { BACKENDS, useBackend } from './backend.js';
 import { DRAFT, write } from './drafts.js';
 
 // The longest time until a write of another host is announced.
 const DEADLINE_MS = 10_000;
 
-for (const { name, create, require } of BACKENDS) {
-  describe(`changes of the config on ${name}`, () => {
-    let backend: Backend;
-    before(async function () {
-      await require(this);
-    });
-    beforeEach(() => {
-      backend = create();
-    });
-    afterEach(() => backend.dispose());
-
+for (const kind of BACKENDS) {
+  describe(`changes of the config on ${kind.name}`, () => {
+    const backend = useBackend(kind);
     it('are announced at once by the store that wrote, until the listener is removed', async () => {
       const store = await backend.open();
       const notified: (string | null)[] = [];

@@ -1,18 +1,10 @@
 import { expect } from 'chai';
-import { BACKENDS, type Backend } from './backend.js';
+import { BACKENDS, useBackend } from './backend.js';
 import { createWrite, DRAFT, expectUnavailable, readValue, write } from './drafts.js';
 
-for (const { name, create, require } of BACKENDS) {
-  describe(`config values on ${name}`, () => {
-    let backend: Backend;
-    before(async function () {
-      await require(this);
-    });
-    beforeEach(() => {
-      backend = create();
-    });
-    afterEach(() => backend.dispose());
-
+for (const kind of BACKENDS) {
+  describe(`config values on ${kind.name}`, () => {
+    const backend = useBackend(kind);
     it('returns revision 0 and no values for a module that was never written to', async () => {
       const store = await backend.open();
       const { revision, values, unreadable } = await store.readConfig('crm');

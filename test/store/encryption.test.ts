@@ -3,7 +3,7 @@ import type { Log } from '../../core/contract/index.js';
 import type { Database } from '../../core/store/database.js';
 import { encryptClearValues } from '../../core/store/encrypt-store.js';
 import { parseStoreKeys, type StoreKeys } from '../../core/store/encryption-keys.js';
-import { BACKENDS, type Backend, silent } from './backend.js';
+import { BACKENDS, silent, useBackend } from './backend.js';
 import { createKey, DRAFT, expectUnavailable, readValue, write } from './drafts.js';
 
 const SECRET = 'correct horse battery staple';
@@ -15,19 +15,13 @@ function parseKeys(key: string): StoreKeys {
   return keys;
 }
 
-for (const { name, create, require } of BACKENDS) {
-  describe(`encryption on ${name}`, () => {
-    let backend: Backend;
+for (const kind of BACKENDS) {
+  describe(`encryption on ${kind.name}`, () => {
+    const backend = useBackend(kind);
     let database: Database;
-    before(async function () {
-      await require(this);
-    });
     beforeEach(async () => {
-      backend = create();
       database = await backend.openDatabase();
     });
-    afterEach(() => backend.dispose());
-
     const readRows = () =>
       database.query.selectFrom('config_value').selectAll().orderBy('key').execute();
 
@@ -125,7 +119,7 @@ for (const { name, create, require } of BACKENDS) {
     });
 
     it('does not create a store to encrypt', async () => {
-      const empty = create();
+      const empty = kind.create();
       const keys = parseKeys(createKey());
       await expectUnavailable(
         encryptClearValues(empty.url, empty.stateDir, keys, silent),

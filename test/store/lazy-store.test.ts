@@ -20,4 +20,21 @@ describe('lazy store', () => {
     waiting.at(-1)?.();
     expect(await later).to.deep.equal(new Map());
   });
+
+  it('leaves no rejection behind when it cannot be opened, and is opened again', async () => {
+    const cause = new TypeError('injected fault');
+    const opened = { readConfig: async () => new Map() } as unknown as Store;
+    const results = [() => Promise.reject(cause), async () => opened];
+    const store = createLazyStore(async () => (results.shift() as () => Promise<Store>)());
+    const unhandled: unknown[] = [];
+    const collect = (error: unknown) => unhandled.push(error);
+    process.on('unhandledRejection', collect);
+    store.open();
+    const rejection = await store.readConfig('crm').catch((error: unknown) => error);
+    await new Promise(setImmediate);
+    process.off('unhandledRejection', collect);
+    expect(rejection).to.be.instanceOf(StoreUnavailable).and.include({ code: 'failed', cause });
+    expect(unhandled).to.deep.equal([]);
+    expect(await store.readConfig('crm')).to.deep.equal(new Map());
+  });
 });

@@ -3,24 +3,19 @@ import {
   createSurfaceRecordStore,
   type SurfaceRecordStore,
 } from '../../core/store/surface-records.js';
-import { BACKENDS, type Backend } from './backend.js';
+import { BACKENDS, useBackend } from './backend.js';
 
 const NOON = Date.parse('2026-01-31T12:00:00.000Z');
 const MAX_RECORDS = 3;
 
-for (const { name, create, require } of BACKENDS) {
-  describe(`records of surfaces on ${name}`, () => {
-    let backend: Backend;
+for (const kind of BACKENDS) {
+  describe(`records of surfaces on ${kind.name}`, () => {
+    const backend = useBackend(kind);
     let records: SurfaceRecordStore;
     let now: number;
 
-    before(async function () {
-      await require(this);
-    });
-
     beforeEach(async () => {
       now = NOON;
-      backend = create();
       await (await backend.open()).close();
       const database = await backend.openDatabase();
       records = createSurfaceRecordStore(
@@ -29,8 +24,6 @@ for (const { name, create, require } of BACKENDS) {
         MAX_RECORDS,
       );
     });
-
-    afterEach(() => backend.dispose());
 
     const set = (key: string, ms = 1000, only: 'absent' | 'present' | null = null) =>
       records.set({ surface: 'desk', key, value: `"${key}"`, expiresAt: now + ms, only });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { drain, start } from '../../core/cli/commands/serve.js';
+import { drain, requireFolders, start } from '../../core/cli/commands/serve.js';
 import { addSettings, readSettings } from '../../core/cli/setting-options.js';
 import { SETTING_NAMES } from '../../core/config/settings.js';
 import { createLog } from '../../core/log/logger.js';
@@ -11,6 +11,8 @@ export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
+
+export type Environment = Readonly<Record<string, string>>;
 
 /** `modgate serve` in a process of its own, or a host in the process of the test. */
 export interface RunningModgate {
@@ -32,21 +34,32 @@ export const TEST_ENVIRONMENT = { MODGATE_SHED_DELAY_MS: '60000' };
 /**
  * Starts a host in this process. It costs a tenth of a process of its own.
  * @param args those of `modgate serve`
+ * @param env set in this process until the host ends
+ * @param lines gets those of the log
  */
-export async function openHost([, ...args]: readonly string[]): Promise<RunningModgate> {
-  const settings = await readArguments(args);
-  const lines: string[] = [];
+export async function openHost(
+  [, ...args]: readonly string[],
+  env: Environment = {},
+  lines: string[] = [],
+): Promise<RunningModgate> {
+  const settings = await readArguments(args, { ...TEST_ENVIRONMENT, ...env });
+  await requireFolders(settings);
   const parsed: Record<string, unknown>[] = [];
   const log = createLog(settings.config.logLevel, {
     write: (line) => void lines.push(line),
     close: async () => {},
   });
-  const host = await start(settings, log);
-  const url = readUrl(lines);
-  const end = async (how: () => Promise<void>) => {
-    await how();
+  const restore = setVariables(env);
+  const finish = () => {
+    restore();
     keepOutput(lines.join(''));
   };
+  const host = await start(settings, log).catch((error) => {
+    finish();
+    throw error;
+  });
+  const url = readUrl(lines);
+  const end = (how: () => Promise<void>) => how().finally(finish);
   return {
     url,
     port: Number(new URL(url).port),
@@ -70,12 +83,24 @@ function readUrl(lines: readonly string[]): string {
   return url;
 }
 
-async function readArguments(args: readonly string[]) {
+/** @returns restores the previous values */
+function setVariables(env: Environment): () => void {
+  const previous = Object.keys(env).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, env);
+  return () => {
+    for (const [name, value] of previous) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  };
+}
+
+async function readArguments(args: readonly string[], environment: Environment) {
   const command = new Command('serve').exitOverride().action(() => {});
   addSettings(command, SETTING_NAMES);
   await command.parseAsync(args, { from: 'user' });
   const context = {
-    environment: TEST_ENVIRONMENT,
+    environment,
     print: async () => {},
     printError: () => {},
     exit: () => {

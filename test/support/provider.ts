@@ -15,7 +15,7 @@ import {
 import type { TlsOptions } from 'node:tls';
 
 /** A request as received by a provider. */
-export interface ReceivedRequest {
+interface ReceivedRequest {
   readonly method: string;
   /** The raw request target. */
   readonly target: string;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
+  type Environment,
   type Exit,
   keepOutput,
   openHost,
@@ -23,10 +24,7 @@ export interface HostOptions {
   readonly tokens?: object;
   /** Default true: `--env development`. Otherwise no `--env`. */
   readonly dev?: boolean;
-}
-
-export interface ProcessOptions extends HostOptions {
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Environment;
 }
 
 export interface ModgateProcess extends RunningModgate {
@@ -64,12 +62,20 @@ process.once('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 
+/** Of a process; default those of this one. */
+export interface User {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
 /** Starts `modgate` with exactly these arguments, without the settings of the environment. */
 export function spawnModgate(
   args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
+  env: Environment = {},
+  user: User = {},
 ): Spawned {
   const child = spawn(process.execPath, [MAIN, ...args], {
+    ...user,
     env: { ...inheritedEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -96,9 +102,10 @@ export function spawnModgate(
  */
 export async function startModgate(
   args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
+  env: Environment = {},
+  user: User = {},
 ): Promise<ModgateProcess> {
-  const spawned = spawnModgate(args, { ...TEST_ENVIRONMENT, ...env });
+  const spawned = spawnModgate(args, { ...TEST_ENVIRONMENT, ...env }, user);
   const url = await waitForListening(spawned);
   return {
     url,
@@ -119,14 +126,14 @@ export async function startModgate(
  * Stop it in `after`, which also removes the folder.
  */
 export function startHost(options: HostOptions = {}): Promise<RunningHost> {
-  return startIn(options, openHost);
+  return startIn(options, (args) => openHost(args, options.env));
 }
 
 /**
- * Like `startHost`, in a process of its own: for what needs an environment, signals, workers, the
- * output, or the uncaught errors of a process.
+ * Like `startHost`, in a process of its own: for what needs signals, workers, the output, or the
+ * uncaught errors of a process.
  */
-export function startHostProcess(options: ProcessOptions = {}): Promise<HostProcess> {
+export function startHostProcess(options: HostOptions = {}): Promise<HostProcess> {
   return startIn(options, (args) => startModgate(args, options.env));
 }
 

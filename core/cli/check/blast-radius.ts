@@ -109,7 +109,7 @@ export function compareModule(
   );
 }
 
-export function compareManifests(
+function compareManifests(
   before: RoutesAndCapabilities,
   after: RoutesAndCapabilities,
 ): ManifestChanges<RouteFacts> {

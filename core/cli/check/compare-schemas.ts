@@ -25,7 +25,7 @@ type SchemaObject = Readonly<Record<string, unknown>>;
 
 const MAX_DIFFERENCES = 20;
 const MAX_STEPS = 10_000;
-/** Keywords of which only a change is noticed: without one a schema accepts more values, whatever it says. */
+/** Keywords of which only a change is reported: without one a schema accepts more values. */
 const CONSTRAINTS = new Set([
   ...['pattern', 'multipleOf', 'uniqueItems', 'contains', 'minContains', 'maxContains', 'not'],
   ...[

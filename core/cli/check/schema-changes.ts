@@ -33,7 +33,7 @@ export function listSchemaChanges(
   });
 }
 
-/** A removed property has two effects; the one that breaks callers says enough. */
+/** A removed property has two effects; only the one that breaks callers is listed. */
 function keepWorst(
   differences: readonly SchemaDifference[],
   breaking: readonly SchemaEffect[],

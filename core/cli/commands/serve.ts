@@ -125,7 +125,8 @@ export async function drain(host: ComposedHost, signal: StopSignal, log: Logger)
   log.info({}, 'stopped');
 }
 
-async function requireFolders({ config, sources }: ServeConfig): Promise<void> {
+/** @throws ConfigError for a folder that cannot be read. */
+export async function requireFolders({ config, sources }: ServeConfig): Promise<void> {
   await requireFolder(config.modules, sources.modules);
   for (const source of config.plugins ?? []) {
     if (source.kind === 'folder') await requireFolder(source.path, sources.plugins);

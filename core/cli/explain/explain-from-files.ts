@@ -17,7 +17,7 @@ import type { Explanation } from '../../operations/explain/explanation.js';
 import type { ProviderClient } from '../../provider/provider-client.js';
 import { type CheckedDescriptor, checkDescriptors } from '../check/check-descriptors.js';
 
-export interface ExplainTarget {
+interface ExplainTarget {
   readonly method: string;
   readonly target: string;
   /** A development token, as others need a host. */

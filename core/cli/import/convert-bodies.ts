@@ -3,7 +3,7 @@ import { convertSchema, type Direction } from './convert-schema.js';
 import { follow, type OpenApiDocument } from './openapi-document.js';
 import type { UnmappedParts } from './unmapped.js';
 
-export type BodyRule = 'required' | 'optional' | 'none';
+type BodyRule = 'required' | 'optional' | 'none';
 
 interface ConvertedBody {
   readonly rule: BodyRule;

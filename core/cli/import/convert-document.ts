@@ -1,6 +1,8 @@
-import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
+import { MAX_VALUES } from '../../document/plain-json.js';
+import { CommandError } from '../command-error.js';
+import { asList, asObject, asText, countValues, isObject, type JsonObject } from '../json-value.js';
 import { CapabilityNames } from './capability-names.js';
-import { convertOperation } from './convert-operation.js';
+import { convertOperation, SECURITY_REASON } from './convert-operation.js';
 import type { DraftManifest, DraftRoute } from './draft-manifest.js';
 import { dropRejectedParts } from './drop-rejected-parts.js';
 import { fitManifest } from './fit-manifest.js';
@@ -18,22 +20,36 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /** Methods that a route cannot have. */
 const OTHER_METHODS: Readonly<Record<string, string>> = {
-  head: 'HEAD is served by the GET route',
+  head: 'the host answers HEAD through a GET route, which this path does not have',
   options: 'the host has no such routes',
   trace: 'the host has no such routes',
 };
 
-/** Converts a document to a manifest that passes `modgate check`, and lists what the manifest does not have. */
+const TOO_LARGE =
+  `the manifest would hold more than ${MAX_VALUES} values, because each route has its own copy ` +
+  'of the schemas it uses: remove operations from the document, or import it in parts, as several ' +
+  'modules';
+
+/**
+ * Converts a document to a manifest that passes `modgate check`, and lists what the manifest does not
+ * have.
+ * @throws CommandError for a document whose manifest would hold more values than the host reads.
+ */
 export function convertDocument(document: OpenApiDocument, module: string): ConvertedDocument {
   const unmapped = new UnmappedParts();
-  const { info, webhooks, paths } = document.root;
+  const { info, webhooks, paths, security } = document.root;
   if (webhooks !== undefined) {
     unmapped.add('the document', 'webhooks', 'the host carries calls in one direction');
   }
+  if (security !== undefined) unmapped.add('the document', 'security', SECURITY_REASON);
   const capabilities = new CapabilityNames(module);
-  const routes = Object.entries(asObject(paths)).flatMap(([path, value]) =>
-    convertItem(path, value, document, unmapped).map((route) => addCapability(route, capabilities)),
-  );
+  let values = 0;
+  const routes = Object.entries(asObject(paths)).flatMap(([path, value]) => {
+    const converted = convertItem(path, value, document, unmapped);
+    values += countValues(converted);
+    if (values > MAX_VALUES) throw new CommandError(TOO_LARGE);
+    return converted.map((route) => addCapability(route, capabilities));
+  });
   const { version, title } = asObject(info);
   // YAML reads an unquoted version as a number.
   const versionText = asText(typeof version === 'number' ? String(version) : version);
@@ -59,24 +75,29 @@ function convertItem(
   unmapped: UnmappedParts,
 ): DraftRoute[] {
   // Extensions of the document stand beside the paths.
-  if (!path.startsWith('/')) return [];
+  if (path.startsWith('x-')) return [];
+  if (!path.startsWith('/')) {
+    unmapped.add(path, 'the path', 'a path starts with /');
+    return [];
+  }
   if (isExternal(value)) {
     unmapped.add(path, 'the path', 'it is described in another document');
     return [];
   }
   const item = follow(document, value);
-  for (const [method, reason] of Object.entries(OTHER_METHODS)) {
-    if (!isObject(item[method])) continue;
-    const isCovered = method === 'head' && isObject(item['get']);
-    if (!isCovered) unmapped.addOperation(`${method.toUpperCase()} ${path}`, reason);
-  }
-  return METHODS.flatMap((name): DraftRoute[] => {
+  const routes = METHODS.flatMap((name): DraftRoute[] => {
     const operation = item[name];
     if (!isObject(operation)) return [];
     const method = name.toUpperCase();
     const route = convertOperation({ document, method, path, item, operation, unmapped });
     return route === null ? [] : [route];
   });
+  for (const [method, reason] of Object.entries(OTHER_METHODS)) {
+    if (!isObject(item[method])) continue;
+    const isCovered = method === 'head' && routes.some((route) => route.method === 'GET');
+    if (!isCovered) unmapped.addOperation(`${method.toUpperCase()} ${path}`, reason);
+  }
+  return routes;
 }
 
 function isExternal(item: unknown): boolean {

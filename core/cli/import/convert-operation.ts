@@ -16,12 +16,15 @@ interface OperationSource {
   readonly unmapped: UnmappedParts;
 }
 
-/** The body that a route of each method has if it says nothing. */
+/** The body of a route that declares none, by method. */
 const DEFAULT_BODY: Readonly<Record<string, 'required' | 'none'>> = {
   POST: 'required',
   PUT: 'required',
   PATCH: 'required',
 };
+
+export const SECURITY_REASON =
+  'each route needs its capability, and the descriptor has the credentials';
 
 /** Converts one operation. Returns `null`, and lists the reason, where the host cannot carry its calls. */
 export function convertOperation(source: OperationSource): DraftRoute | null {
@@ -81,6 +84,7 @@ function listOtherParts({ item, operation, unmapped }: OperationSource, place: s
   if (operation['callbacks'] !== undefined) {
     unmapped.add(place, 'callbacks', 'the host carries calls in one direction');
   }
+  if (operation['security'] !== undefined) unmapped.add(place, 'security', SECURITY_REASON);
   const servers = operation['servers'] ?? item['servers'];
   if (servers !== undefined) {
     unmapped.add(place, 'its own servers', 'all calls go to the endpoint');

@@ -123,16 +123,16 @@ function convertQuery(
 function convertQueryParameter(
   name: string,
   parameter: JsonObject,
-  { document, place, unmapped }: ParameterContext,
+  context: ParameterContext,
 ): JsonObject | null {
+  const { document, place, unmapped } = context;
   if (isObject(parameter['content'])) {
     const reason = 'the host checks only that it is text';
     unmapped.add(place, `content of the query parameter ${name}`, reason);
     return { type: 'string' };
   }
   // The host reads the type of the property itself, so that references are followed here.
-  const followed = follow(document, parameter['schema']);
-  const schema = parameter['schema'] === true ? {} : followed;
+  const schema = simplify(document, parameter['schema']);
   const { type } = schema;
   const { style = 'form', explode = style === 'form' } = parameter;
   if (type === 'object' || style === 'deepObject') {
@@ -140,12 +140,17 @@ function convertQueryParameter(
     unmapped.add(place, `object in the query parameter ${name}`, reason);
     return null;
   }
-  if (type === 'array' && explode !== true) {
+  const acceptsList = canBeList(document, schema);
+  if (acceptsList && explode !== true) {
     const reason = 'the host checks only that it is text';
     unmapped.add(place, `list in one value of the query parameter ${name}`, reason);
     return { type: 'string' };
   }
   const part = `schema of the query parameter ${name}`;
+  if (acceptsList && type !== 'array') {
+    unmapped.add(place, part, 'the host takes any list of values');
+    return { type: 'array', items: {} };
+  }
   if (type !== 'array' && !READ_TYPES.has(type)) {
     if (Object.keys(schema).length > 0 && type !== undefined) {
       unmapped.add(place, part, 'a value of a query has one type');
@@ -155,7 +160,54 @@ function convertQueryParameter(
     return {};
   }
   const { nullable: _nullable, ...rules } = schema;
-  return convertSchema(rules, { document, place, unmapped, direction: 'input' }) ?? {};
+  const checked = type === 'array' ? withReadableItems(name, rules, context) : rules;
+  return convertSchema(checked, { document, place, unmapped, direction: 'input' }) ?? {};
+}
+
+/** Without references and without null, which a query cannot hold. */
+function simplify(document: OpenApiDocument, written: unknown): JsonObject {
+  const schema = follow(document, written);
+  const { type } = schema;
+  if (Array.isArray(type)) {
+    const types = type.filter((one) => one !== 'null');
+    return types.length === 1 ? { ...schema, type: types[0] } : schema;
+  }
+  for (const keyword of ['anyOf', 'oneOf']) {
+    const { [keyword]: branches, ...others } = schema;
+    const values = asList(branches).filter((one) => follow(document, one)['type'] !== 'null');
+    if (values.length === 1 && !hasRules(others))
+      return { ...follow(document, values[0]), ...others };
+  }
+  return schema;
+}
+
+/** Whether the schema, or a branch of it, is that of a list. */
+function canBeList(document: OpenApiDocument, schema: JsonObject): boolean {
+  const branches = new Set([schema]);
+  // Grows while it is read; circles end, since a set has each branch once.
+  for (const { type, ...branch } of branches) {
+    if (type === 'array' || asList(type).includes('array')) return true;
+    for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+      for (const one of asList(branch[keyword])) branches.add(follow(document, one));
+    }
+  }
+  return false;
+}
+
+/** The host reads items without a type as text, which would violate other rules. */
+function withReadableItems(
+  name: string,
+  { items: written, ...rules }: JsonObject,
+  { document, place, unmapped }: ParameterContext,
+): JsonObject {
+  if (!isObject(written)) return { ...rules, items: written ?? {} };
+  const items = simplify(document, written);
+  if (READ_TYPES.has(items['type'])) return { ...rules, items };
+  if (hasRules(items)) {
+    const reason = 'the host does not check them';
+    unmapped.add(place, `items of the query parameter ${name}`, reason);
+  }
+  return { ...rules, items: {} };
 }
 
 function withTexts(schema: JsonObject, parameter: JsonObject): JsonObject {

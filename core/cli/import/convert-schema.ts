@@ -29,7 +29,7 @@ export function convertSchema(schema: unknown, context: SchemaContext): JsonObje
   const conversion = new SchemaConversion(context);
   const converted = conversion.convert(schema);
   const definitions = conversion.convertDefinitions();
-  // `true` says nothing, and a manifest has no place for it.
+  // `true` accepts everything, and a manifest cannot express it.
   if (converted === true) return null;
   const root = converted === false ? { not: {} } : converted;
   if (Object.keys(root).length === 0) return null;

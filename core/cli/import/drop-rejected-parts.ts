@@ -1,4 +1,6 @@
-import { type Diagnostic, InvalidFile, type Path } from '../../document/diagnostic.js';
+import type { Manifest } from '../../contract/index.js';
+import { InvalidFile, type Path, type Violation } from '../../document/diagnostic.js';
+import { validateExamples } from '../../manifest/example-rules.js';
 import { parseManifest } from '../../manifest/parse-manifest.js';
 import { CommandError } from '../command-error.js';
 import {
@@ -9,6 +11,8 @@ import {
 } from './draft-manifest.js';
 import { stripAnnotations } from './strip-annotations.js';
 import type { UnmappedParts } from './unmapped.js';
+
+type Rejection = Pick<Violation, 'path' | 'message' | 'rule'>;
 
 /** Each pass removes at least one part; a validation reports at most 100. */
 const MAX_PASSES = 1000;
@@ -24,7 +28,7 @@ type SchemaName = 'input_schema' | 'output_schema' | 'query_schema';
 const SCHEMA_NAMES: readonly string[] = ['input_schema', 'output_schema', 'query_schema'];
 
 /**
- * Validates the manifest as the host does and removes what it rejects, until nothing is left to remove: a
+ * Validates the manifest as `modgate check` does and removes what it rejects, until nothing is left to remove: a
  * keyword, an example, a schema or a route. Lists each with the reason.
  */
 export function dropRejectedParts(manifest: DraftManifest, unmapped: UnmappedParts): void {
@@ -41,22 +45,24 @@ export function dropRejectedParts(manifest: DraftManifest, unmapped: UnmappedPar
       }
     }
     manifest.http_routes = manifest.http_routes.filter((route) => !doomed.has(route));
+    for (const { operation } of manifest.http_routes) removeHoles(operation);
   }
   throw new Error('the imported manifest was still rejected after many passes');
 }
 
-function findRejected(manifest: DraftManifest): readonly Diagnostic[] {
+/** Examples are compared with schemas that are valid, so that they come last. */
+function findRejected(manifest: DraftManifest): readonly Rejection[] {
   const capabilities = [...new Set(manifest.http_routes.flatMap((one) => one.capability ?? []))];
   try {
     parseManifest({ ...manifest, capabilities }, { file: 'manifest', locate: () => null });
-    return [];
+    return validateExamples(manifest as unknown as Manifest);
   } catch (error) {
     if (error instanceof InvalidFile) return error.diagnostics;
     throw error;
   }
 }
 
-function findRoute(manifest: DraftManifest, { path, message }: Diagnostic): DraftRoute {
+function findRoute(manifest: DraftManifest, { path, message }: Rejection): DraftRoute {
   const [list, index] = path;
   const route = list === 'http_routes' ? manifest.http_routes[Number(index)] : undefined;
   if (route === undefined) throw new CommandError(`the document cannot be imported: ${message}`);
@@ -64,7 +70,7 @@ function findRoute(manifest: DraftManifest, { path, message }: Diagnostic): Draf
 }
 
 /** False where only the whole route can be removed. */
-function dropPart(route: DraftRoute, diagnostic: Diagnostic, unmapped: UnmappedParts): boolean {
+function dropPart(route: DraftRoute, diagnostic: Rejection, unmapped: UnmappedParts): boolean {
   const [, , member, name, ...rest] = diagnostic.path;
   const { operation } = route;
   if (member === 'operation' && operation !== undefined && typeof name === 'string') {
@@ -87,9 +93,10 @@ function dropOperationPart(
 ): boolean {
   const [index] = rest;
   if (name === 'examples' && typeof index === 'number' && operation.examples !== undefined) {
-    report(`example ${operation.examples[index]?.name ?? index}`);
-    operation.examples = operation.examples.filter((_example, at) => at !== index);
-    if (operation.examples.length === 0) delete operation.examples;
+    const example = operation.examples[index];
+    if (example !== undefined) report(`example ${example.name}`);
+    // Leaves a hole, so that the indexes of the other rejections stay valid.
+    delete operation.examples[index];
     return true;
   }
   if (SCHEMA_NAMES.includes(name))
@@ -97,6 +104,12 @@ function dropOperationPart(
   report(name);
   delete operation[name as keyof DraftOperation];
   return true;
+}
+
+function removeHoles(operation: DraftOperation | undefined): void {
+  if (operation?.examples === undefined) return;
+  operation.examples = operation.examples.filter(() => true);
+  if (operation.examples.length === 0) delete operation.examples;
 }
 
 function dropSchemaPart(
@@ -138,6 +151,6 @@ function withoutMember(value: unknown, [key, ...rest]: Path): unknown {
 }
 
 /** The message without the place of the route in the list, which means nothing to the reader. */
-function explain({ message }: Diagnostic): string {
+function explain({ message }: Rejection): string {
   return message.replace(/^'http_routes\[\d+\]\.(?:operation\.)?/, "'");
 }

@@ -31,7 +31,7 @@ export async function createDocumentOfFiles(
   for (const module of modules) {
     if (only.length === 0 || only.includes(module.name)) builder.add(module);
   }
-  return builder.build().bytes;
+  return Buffer.concat(builder.build().pieces);
 }
 
 /** None for a module that a host would not serve, or not before it has loaded the manifest. */

@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
+import { define } from 'superstruct';
 import { requireFolder } from '../../config/require-folder.js';
 import { SETTINGS, settingFlag } from '../../config/settings.js';
 import { ConfigError } from '../../errors.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { createHostClient } from '../client/host-client.js';
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
-import { requestText } from '../client/host-response.js';
+import { parseHostResponse, requestText } from '../client/host-response.js';
 import type { CommandContext } from '../command-module.js';
+import { isDeeperThan, isObject, type JsonObject } from '../json-value.js';
 import { readSettings } from '../setting-options.js';
 import { createDocumentOfFiles } from './document-of-files.js';
 
@@ -14,6 +16,14 @@ interface DocumentOptions {
   readonly modules?: string;
   readonly url?: string;
 }
+
+/** Deeper than any document of a host. */
+const MAX_DEPTH = 200;
+
+const OPENAPI = define<JsonObject>('OpenAPI 3.1', (value) => {
+  if (!isObject(value) || isDeeperThan(value, MAX_DEPTH)) return false;
+  return /^3\.1\b/.test(String(value['openapi'])) && isObject(value['paths']);
+});
 
 /** The options that choose a host or files. */
 export function addDocumentOptions(command: Command): void {
@@ -40,7 +50,9 @@ export function readDocument(command: Command, context: CommandContext): Promise
 async function requestDocument(command: Command, context: CommandContext): Promise<string> {
   const client = createHostClient(readHostAddress(command, context));
   const query = new URLSearchParams(command.args.map((name): [string, string] => ['module', name]));
-  return requestText(client, query.size === 0 ? '/openapi.json' : `/openapi.json?${query}`);
+  const text = await requestText(client, `/openapi.json${query.size === 0 ? '' : `?${query}`}`);
+  parseHostResponse(client, text, OPENAPI);
+  return text;
 }
 
 async function readFiles(command: Command, context: CommandContext): Promise<string> {

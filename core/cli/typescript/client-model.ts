@@ -1,4 +1,5 @@
 import { PROBLEMS } from '../../errors.js';
+import { parsePointer } from '../import/openapi-document.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { toIdentifier, toTypeName, UniqueNames } from './names.js';
 
@@ -21,8 +22,12 @@ export interface ClientModule {
   readonly functions: readonly ClientFunction[];
 }
 
+/** A function has a type with each of them. */
+export const TYPE_SUFFIXES: readonly string[] = ['Input', 'Data', 'Error'];
+
 export interface ClientFunction {
   readonly name: string;
+  /** Without a suffix. */
   readonly typeName: string;
   readonly method: string;
   /** Literal parts, and the arguments between them. */
@@ -56,6 +61,9 @@ interface ProblemKind {
   readonly code: string;
   readonly status: number;
 }
+
+/** Of combined schemas of an envelope or a Problem: references may form a circle. */
+const MAX_NESTED = 5;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
@@ -111,7 +119,7 @@ function readFunction(source: Source, module: Draft): ClientFunction {
   const success = readSuccess(source);
   return {
     name,
-    typeName: module.types.add(`${toTypeName(module.member)}${toTypeName(name)}`),
+    typeName: module.types.add(`${toTypeName(module.member)}${toTypeName(name)}`, TYPE_SUFFIXES),
     method: method.toUpperCase(),
     path: splitPath(path, parameters),
     pathText: path,
@@ -201,10 +209,11 @@ function findEnvelope(root: JsonObject, schema: unknown): JsonObject | null {
   return 'declared_path' in properties && 'provider_path' in properties ? properties : null;
 }
 
-function collectProperties(root: JsonObject, schema: unknown): JsonObject {
+function collectProperties(root: JsonObject, schema: unknown, depth = 0): JsonObject {
+  if (depth > MAX_NESTED) return {};
   const followed = followReference(root, schema);
   const parts = asList(followed['allOf']).flatMap((part) =>
-    Object.entries(collectProperties(root, part)),
+    Object.entries(collectProperties(root, part, depth + 1)),
   );
   return Object.fromEntries([...Object.entries(asObject(followed['properties'])), ...parts]);
 }
@@ -215,14 +224,10 @@ export function followReference(root: JsonObject, value: unknown): JsonObject {
   for (let count = 0; count < 10; count += 1) {
     const { $ref: reference } = current;
     if (typeof reference !== 'string') return current;
-    const keys = reference.replace(/^#\//, '').split('/').map(unescapeKey);
+    const keys = parsePointer(reference) ?? [];
     current = asObject(keys.reduce((part: unknown, key) => asObject(part)[key], root));
   }
   return current;
-}
-
-export function unescapeKey(key: string): string {
-  return decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 function readJsonSchema(part: JsonObject): unknown {
@@ -250,7 +255,7 @@ function readProblems({ root, operation }: Source): ProblemKind[] {
 }
 
 function listCodes(root: JsonObject, schema: unknown, depth: number): string[] {
-  if (depth > 5) return [];
+  if (depth > MAX_NESTED) return [];
   const followed = followReference(root, schema);
   const { const: value, enum: values } = asObject(asObject(followed['properties'])['code']);
   const own = [value, ...asList(values)].filter((code) => typeof code === 'string');

@@ -35,10 +35,14 @@ export class UniqueNames {
     this.#taken = new Set(taken);
   }
 
-  add(name: string): string {
+  /** @param suffixes those with which the name is used */
+  add(name: string, suffixes: readonly string[] = ['']): string {
+    const listUses = (base: string) => suffixes.map((suffix) => `${base}${suffix}`);
     let unique = name;
-    for (let count = 2; this.#taken.has(unique); count += 1) unique = `${name}_${count}`;
-    this.#taken.add(unique);
+    for (let count = 2; listUses(unique).some((use) => this.#taken.has(use)); count += 1) {
+      unique = `${name}_${count}`;
+    }
+    for (const use of listUses(unique)) this.#taken.add(use);
     return unique;
   }
 }

@@ -140,7 +140,7 @@ function createPath({ path }: Route, input: Input): string | null {
     const value = String(readArgument(input, part.argument));
     const segments = part.rest ? value.split('/') : [value];
     if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) return null;
-    text += segments.map(encodeURIComponent).join('/');
+    text += segments.map(encode).join('/');
   }
   return text;
 }
@@ -151,10 +151,19 @@ function createQuery({ query }: Route, input: Input): string {
     const value = readArgument(input, argument);
     if (value === undefined) continue;
     for (const one of Array.isArray(value) ? value : [value]) {
-      pairs.push(\`\${encodeURIComponent(name)}=\${encodeURIComponent(String(one))}\`);
+      pairs.push(\`\${encode(name)}=\${encode(String(one))}\`);
     }
   }
   return pairs.length === 0 ? '' : \`?\${pairs.join('&')}\`;
+}
+
+/** A lone surrogate is a TypeError, as from \`fetch\` for a URL that it cannot parse. */
+function encode(text: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    throw new TypeError('an argument has a lone surrogate, which a URL cannot have');
+  }
 }
 
 function readArgument(input: Input, name: string): unknown {

@@ -28,7 +28,7 @@ export function typeOfSchema(
   return isNamed ? writer.writeHere(schema, indent) : writer.write(schema, indent);
 }
 
-/** What a comment says about a schema. */
+/** The comment of a schema. */
 export function describeSchema(schema: unknown): string[] {
   const { title, description, deprecated, format, default: value } = asObject(schema);
   const text = asText(description) ?? asText(title);

@@ -1,4 +1,5 @@
-import { type ClientModel, type ClientModule, unescapeKey } from './client-model.js';
+import { parsePointer } from '../import/openapi-document.js';
+import { type ClientModel, type ClientModule, TYPE_SUFFIXES } from './client-model.js';
 import { formatComment } from './comment.js';
 import { UniqueNames } from './names.js';
 import { RUNTIME_TYPES } from './runtime.js';
@@ -63,7 +64,7 @@ export class SchemaTypes {
 
   #nameReference(reference: string): string {
     if (!reference.startsWith(PREFIX)) return 'unknown';
-    const key = unescapeKey(reference.slice(PREFIX.length));
+    const [key = ''] = parsePointer(`#/${reference.slice(PREFIX.length)}`) ?? [];
     const { schemas, modules } = this.#model;
     if (!Object.hasOwn(schemas, key)) return 'unknown';
     const first = this.#groups.get(key) ?? key;
@@ -93,7 +94,7 @@ function listModuleTypes({ modules }: ClientModel): string[] {
     typeName,
     errorName,
     ...functions.flatMap((route) => {
-      return ['Input', 'Data', 'Error'].map((suffix) => `${route.typeName}${suffix}`);
+      return TYPE_SUFFIXES.map((suffix) => `${route.typeName}${suffix}`);
     }),
   ]);
 }

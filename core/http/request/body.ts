@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BodyPieces } from '../../contract/body-pieces.js';
 import { HostError } from '../../errors.js';
-import { BodyPieces } from '../../lib/body-pieces.js';
 import { ClientClosed } from '../../operations/request.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
 

@@ -9,27 +9,15 @@ export interface RequestIds {
 /** An id that a client may choose. */
 const CLIENT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-export function readRequestId(headers: CallerHeaders): string {
-  return readClientId(headers.get('x-request-id')) ?? createRequestId();
+/** @param headers `null` for a request that could not be parsed */
+export function createIds(headers: CallerHeaders | null): RequestIds {
+  return {
+    requestId: chooseId(headers?.get('x-request-id'), 'req'),
+    correlationId: chooseId(headers?.get('x-correlation-id'), 'corr'),
+  };
 }
 
-export function readCorrelationId(headers: CallerHeaders): string {
-  return readClientId(headers.get('x-correlation-id')) ?? createCorrelationId();
-}
-
-export function createIds(): RequestIds {
-  return { requestId: createRequestId(), correlationId: createCorrelationId() };
-}
-
-function createRequestId(): string {
-  return `req_${randomUUID()}`;
-}
-
-function createCorrelationId(): string {
-  return `corr_${randomUUID()}`;
-}
-
-/** `null` for an id that is absent or malformed. */
-function readClientId(id: string | undefined): string | null {
-  return id !== undefined && CLIENT_ID.test(id) ? id : null;
+/** The client's id if it is well-formed, otherwise a new one. */
+function chooseId(given: string | undefined, prefix: string): string {
+  return given !== undefined && CLIENT_ID.test(given) ? given : `${prefix}_${randomUUID()}`;
 }

@@ -26,23 +26,34 @@ function isPresent(headers: CallerHeaders, name: string): boolean {
   return name !== 'cookie' || removeOwnCookies(value) !== '';
 }
 
-/** The headers are read only for an authenticator that asks for them. */
-export function createCredentials(
-  req: IncomingMessage,
-  { scheme, token }: Pick<CallerCredentials, 'scheme' | 'token'>,
-): CallerCredentials {
-  let headers: CallerCredentials['headers'] | null = null;
-  return {
-    scheme,
-    token,
-    method: req.method ?? '',
-    target: req.url ?? '',
-    address: req.socket.remoteAddress,
-    get headers() {
-      headers ??= listHeaders(req.rawHeaders);
-      return headers;
-    },
-  };
+/** The credentials of a request. Its address and headers are read only for an authenticator that asks for them. */
+export class RequestCredentials implements CallerCredentials {
+  readonly scheme: string;
+  readonly token: string;
+  readonly method: string;
+  readonly target: string;
+  readonly #req: IncomingMessage;
+  #headers: CallerCredentials['headers'] | null = null;
+
+  constructor(
+    req: IncomingMessage,
+    { scheme, token }: Pick<CallerCredentials, 'scheme' | 'token'>,
+  ) {
+    this.scheme = scheme;
+    this.token = token;
+    this.method = req.method ?? '';
+    this.target = req.url ?? '';
+    this.#req = req;
+  }
+
+  get address(): string | undefined {
+    return this.#req.socket.remoteAddress;
+  }
+
+  get headers(): CallerCredentials['headers'] {
+    this.#headers ??= listHeaders(this.#req.rawHeaders);
+    return this.#headers;
+  }
 }
 
 /** @param raw names and values in turn, as sent */

@@ -3,7 +3,7 @@ import { JSON_TYPE, Reply } from '../../operations/reply.js';
 import type { RequestIds } from '../request/ids.js';
 
 /** The one error body of the host, in wire names. */
-export interface Problem {
+interface Problem {
   readonly type: string;
   readonly title: string;
   readonly status: number;

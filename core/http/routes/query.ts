@@ -3,7 +3,7 @@ import { HostError } from '../../errors.js';
 import type { HostContext } from '../request-context.js';
 
 /** A parameter of a query. */
-export interface Parameter<T> {
+interface Parameter<T> {
   /** Completes `not …`. */
   readonly expected: string;
   /** `null` for a text other than `expected`. */

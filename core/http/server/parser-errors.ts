@@ -57,7 +57,7 @@ export function answerConnect(socket: Duplex, onRejected: RejectionObserver): vo
 
 /** Cut at once, the connection could lose the Problem; a client that never closes must not keep it open. */
 function endWith(socket: Duplex, problem: HostError, onRejected: RejectionObserver): void {
-  const ids = createIds();
+  const ids = createIds(null);
   socket.end(formatResponse(problem, ids));
   onRejected(ids, problem.status);
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);

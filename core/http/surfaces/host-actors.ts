@@ -8,8 +8,13 @@ export class HostActors {
   readonly #originals = new WeakMap<Actor, Actor>();
 
   add(original: Actor): Actor {
-    const { kind, id, scopes } = original;
-    const copy = Object.freeze({ kind, id, scopes: new Set(scopes) });
+    const { kind, id, scopes, expiresAt } = original;
+    const copy = Object.freeze({
+      kind,
+      id,
+      scopes: new Set(scopes),
+      ...(expiresAt !== undefined && { expiresAt }),
+    });
     this.#originals.set(copy, original);
     return copy;
   }

@@ -45,7 +45,7 @@ export interface SurfaceServices {
 interface SurfaceLimits {
   /** Of `open`. Milliseconds. */
   readonly openMs: number;
-  /** A surface that hangs is given up; the host answers for it. Milliseconds. */
+  /** Afterwards the host responds instead of a surface that hangs. Milliseconds. */
   readonly responseMs: number;
   /** Requests without a response at once. */
   readonly calls: number;
@@ -69,6 +69,8 @@ export class MountedSurface {
   readonly #owner: ErrorOwner | null;
   readonly #scope: ModuleScope;
   readonly #streams = new Set<() => void>();
+  /** Of the clients of calls. */
+  readonly #addresses = new WeakMap<SurfaceCall, string | undefined>();
   #surface: Surface | null = null;
   #reason: string | null = 'it is not open yet';
   readonly #limits: SurfaceLimits;
@@ -120,7 +122,7 @@ export class MountedSurface {
       path,
       host: this.#createHostApi(),
       issuers: this.#services.issuers,
-      authenticate: (credentials) => this.#authenticate(credentials),
+      authenticate: (credentials, call) => this.#authenticate(credentials, call),
       records: createSurfaceRecords(this.#services.store, this.name),
     };
     const { openMs } = this.#limits;
@@ -152,15 +154,17 @@ export class MountedSurface {
   }
 
   /**
+   * @param address of the client
    * @throws HostError for what the surface throws, when it does not answer in time, and when it has too many
    * requests.
    */
-  async fetch(request: Request, call: SurfaceCall): Promise<Response> {
+  async fetch(request: Request, call: SurfaceCall, address?: string): Promise<Response> {
     const surface = this.#surface;
     if (surface === null) throw createUnavailable('the surface failed to open');
     const { responseMs, calls } = this.#limits;
     if (this.#calls >= calls) throw createUnavailable('the surface has too many requests');
     this.#calls += 1;
+    this.#addresses.set(call, address);
     let answer: Promise<Response> | null = null;
     try {
       answer = Promise.resolve(runAs(this.#owner, () => surface.fetch(request, call)));
@@ -218,9 +222,13 @@ export class MountedSurface {
     }
   }
 
-  async #authenticate({ scheme, token }: Parameters<SurfaceContext['authenticate']>[0]) {
+  async #authenticate(
+    { scheme, token }: Parameters<SurfaceContext['authenticate']>[0],
+    call: SurfaceCall | undefined,
+  ) {
     try {
-      const presented = createCredentials(scheme, token);
+      const address = call === undefined ? undefined : this.#addresses.get(call);
+      const presented = { ...createCredentials(scheme, token), address };
       const { chain } = this.#services;
       const found = await authenticateWith(chain, presented, AUTHORIZATION_ONLY);
       // Credentials of one body are no proof of anything else.
@@ -274,6 +282,6 @@ function assertResponse(response: unknown): Response {
 }
 
 function cancelBody(response: unknown): void {
-  // The surface is done with it, whatever its stream says.
+  // The surface has finished, so errors of its stream are ignored.
   if (response instanceof Response) void response.body?.cancel().catch(() => {});
 }

@@ -24,7 +24,10 @@ export function listSurfaceHeaders(
 ): string[] {
   const head = ['x-request-id', requestId, 'x-correlation-id', correlationId];
   for (const [name, value] of response.headers) {
-    if (!OWN_HEADERS.has(name) && !name.startsWith('proxy-')) head.push(name, value);
+    if (OWN_HEADERS.has(name) || name.startsWith('proxy-')) continue;
+    // A 204 has no length (RFC 9110, 8.6).
+    if (name === 'content-length' && response.status === 204) continue;
+    head.push(name, value);
   }
   if (!response.headers.has('x-content-type-options')) {
     head.push('x-content-type-options', 'nosniff');
@@ -85,9 +88,9 @@ export function sendBody(
       const { done, value } = await readInTime(() => run(() => reader.read()), idleTimeoutMs);
       if (isEnded) return;
       if (done) {
-        isEnded = true;
         onEnd(bytes);
-        res.end();
+        res.end(); // throws if another length was announced
+        isEnded = true;
         return;
       }
       bytes += value.byteLength;

@@ -65,7 +65,10 @@ export async function callSurface(
   };
   const web = createWebRequest(req, { url, body, signal, hidesCredentials: !isOwn });
   try {
-    return { response: await surface.fetch(web, Object.freeze(call)), abort };
+    return {
+      response: await surface.fetch(web, Object.freeze(call), req.socket.remoteAddress),
+      abort,
+    };
   } catch (error) {
     abort(error);
     throw error;
@@ -99,7 +102,7 @@ export function sendSurfaceResponse(
   });
   const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (!isEvents) return;
-  // An event stream has no end by itself, and the client knows how to continue it.
+  // An event stream does not end by itself, and the client can continue it.
   const end = () => {
     sent.end();
     abort(new Error('the host is closing'));

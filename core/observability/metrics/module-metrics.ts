@@ -26,7 +26,7 @@ export function describeEventLoop(loop: MeasuredLoop): CollectedMetric {
   };
 }
 
-export interface Reloads {
+interface Reloads {
   /** Descriptors that were applied, removed, or renamed. */
   readonly success: number;
   /** Descriptors that were rejected; the last good version may serve. */

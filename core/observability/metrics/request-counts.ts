@@ -1,3 +1,4 @@
+import { MODULE_HTTP_METHODS } from '../../contract/index.js';
 import type { CompletedRequest } from '../completed-request.js';
 import { DurationHistogram } from './duration-histogram.js';
 
@@ -11,15 +12,7 @@ const PROVIDER_BOUNDS_SECONDS = [
 ];
 
 /** Other methods share the label `other`: a module cannot have routes for them. */
-const NAMED_METHODS: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-]);
+const NAMED_METHODS: ReadonlySet<string> = new Set([...MODULE_HTTP_METHODS, 'HEAD', 'OPTIONS']);
 
 /** Far more than a host has. The counts of the module that was called first are removed. */
 const MAX_MODULES = 20_000;

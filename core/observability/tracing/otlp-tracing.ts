@@ -11,6 +11,7 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import type { Log } from '../../contract/index.js';
+import { type ErrorOwner, runAs } from '../../isolation/error-owner.js';
 import { settleWithin } from '../../lib/promises.js';
 import { beginRequestSpan, type Tracing } from './request-span.js';
 
@@ -36,7 +37,7 @@ export async function createOtlpTracing(
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'modgate', 'service.version': version }))
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [createBatchProcessor(await createExporter(protocol))],
+    spanProcessors: [createBatchProcessor(isolateExporter(await createExporter(protocol)))],
   });
   // The variables have been read: what the SDK reports from here on concerns the receiver.
   setDiagLogger(log, 'traces lost: OTLP receiver unavailable');
@@ -56,6 +57,15 @@ async function createExporter(protocol = 'http/protobuf'): Promise<SpanExporter>
   if (protocol !== 'http/protobuf') diag.warn('unknown OTEL_EXPORTER_OTLP_PROTOCOL');
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto');
   return new OTLPTraceExporter();
+}
+
+/** An error that an exporter leaves uncaught loses spans; it must not end the host. */
+function isolateExporter(exporter: SpanExporter): SpanExporter {
+  const owner: ErrorOwner = { report: () => diag.error('uncaught error of the exporter') };
+  return {
+    export: (spans, onResult) => runAs(owner, () => exporter.export(spans, onResult)),
+    shutdown: () => runAs(owner, () => exporter.shutdown()),
+  };
 }
 
 /** The SDK does not check these sizes: below 1, it exports empty batches in an endless loop. */

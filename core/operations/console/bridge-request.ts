@@ -1,5 +1,5 @@
 import { define, dynamic, enums, literal, nullable, object, optional, string } from 'superstruct';
-import type { AnyStruct } from '../../document/described.js';
+import type { AnyStruct } from '../../contract/described.js';
 import { isPrintableKey, MAX_DIAGNOSTICS, type Violation } from '../../document/diagnostic.js';
 import { validateStruct } from '../../document/validate.js';
 import { HostError } from '../../errors.js';

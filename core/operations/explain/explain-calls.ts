@@ -9,8 +9,7 @@ import {
   type CallRecord,
   type CallRecords,
 } from '../status/call-record.js';
-import { describeCall } from '../status/list-calls.js';
-import { rethrowStoreError } from '../store-error.js';
+import { describeCall, readCalls } from '../status/list-calls.js';
 
 /** A client may use one id for any number of requests. */
 const MAX_CALLS = 100;
@@ -46,12 +45,8 @@ export class ExplainCalls implements Handler<ExplainCallsInput> {
       limit: MAX_CALLS,
       cursor: null,
     };
-    try {
-      const page = await this.#records.list(query);
-      return [...(page?.calls ?? [])].sort((one, other) => other.at - one.at);
-    } catch (error) {
-      return rethrowStoreError(error);
-    }
+    const page = await readCalls(this.#records, query);
+    return [...(page?.calls ?? [])].sort((one, other) => other.at - one.at);
   }
 }
 

@@ -15,8 +15,16 @@ export async function readCheckedBody(
   maxBytes: number,
 ): Promise<Buffer | null> {
   if (method === 'GET') return null;
-  if (rule === 'none') return assertNoBody(method, request);
-  if (rule === 'optional' && !announcesBody(request.headers)) return null;
+  if (rule === 'none') {
+    return assertNoBody(
+      request,
+      'body',
+      `${method === 'DELETE' ? 'DELETE' : 'the route'} takes no body`,
+    );
+  }
+  if (rule === 'optional' && isWithoutBody(request.headers)) {
+    return assertNoBody(request, 'content-type', 'missing');
+  }
   assertBodyHeaders(request.headers);
   const body = await request.readBody(maxBytes);
   assertJson(body);
@@ -32,21 +40,20 @@ export function assertBodyHeaders(headers: CallerRequest['headers']): void {
   assertJsonType(headers);
 }
 
-/** A length of 0 with a type announces an empty JSON body, which the policy rejects. */
-function announcesBody(headers: CallerRequest['headers']): boolean {
-  if (headers.get('transfer-encoding') !== undefined) return true;
-  const length = headers.get('content-length');
-  if (length === undefined) return false;
-  return Number(length) !== 0 || headers.get('content-type') !== undefined;
+/** No framing, or no type: with a type, an empty body is an empty JSON text, which the policy rejects. */
+function isWithoutBody(headers: CallerRequest['headers']): boolean {
+  const isFramed = ['content-length', 'transfer-encoding'].some(
+    (name) => headers.get(name) !== undefined,
+  );
+  return !isFramed || headers.get('content-type') === undefined;
 }
 
-async function assertNoBody(method: Method, request: CallerRequest): Promise<null> {
-  const reason = method === 'DELETE' ? 'DELETE takes no body' : 'the route takes no body';
-  const body = await request.readBody(0).catch((error: unknown) => {
-    if (error instanceof HostError) throw createBodyError('body', reason);
-    throw error;
+/** @throws HostError 400 with `field` and `reason` for a body that is not empty. */
+async function assertNoBody(request: CallerRequest, field: string, reason: string): Promise<null> {
+  await request.readBody(0).catch((error: unknown) => {
+    const isTooLong = error instanceof HostError && error.status === 400;
+    throw isTooLong ? createBodyError(field, reason) : error;
   });
-  if (body.length > 0) throw createBodyError('body', reason);
   return null;
 }
 

@@ -15,7 +15,7 @@ import type { CallBodies, CallerRequest, RequestTrace } from '../request.js';
 import { createProviderHeaders } from './headers-to-provider.js';
 import { createFailureError, createStatusError } from './provider-error.js';
 
-export interface ProviderRequest<T, O extends ProviderOperation = ProviderOperation> {
+interface ProviderRequest<T, O extends ProviderOperation = ProviderOperation> {
   /** Proves that the caller may make the call. */
   readonly authorization: Authorization;
   readonly module: LiveModule;
@@ -85,7 +85,8 @@ class ForwardedCall implements ProviderCall {
       forwardHeaders: module.descriptor.forwardHeaders,
       isClientTrace: clientTrace !== null,
       hasBody: given.hasClientBody,
-      isConditional: isConditional(module, operation),
+      // Only raw mode can pass on a 304.
+      isConditional: module.descriptor.responses.mode === 'raw' && operation.kind === 'http_route',
     });
     if (given.headers !== undefined) Object.assign(this.headers, given.headers);
     this.timeoutMs = given.timeoutMs;
@@ -110,11 +111,6 @@ class ForwardedCall implements ProviderCall {
     span?.endAttempt(result);
     if (bodies !== null) bodies.response = result.outcome?.body ?? null;
   }
-}
-
-/** Only raw mode can pass on a 304. */
-function isConditional({ descriptor }: LiveModule, { kind }: ProviderOperation): boolean {
-  return descriptor.responses.mode === 'raw' && kind === 'http_route';
 }
 
 /** Bodies are kept only if the descriptor enables it. */

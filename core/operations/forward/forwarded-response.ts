@@ -21,6 +21,9 @@ type ForwardedResponse =
 
 type ReadResponse = ParseResponse<ForwardedResponse>;
 
+/** A module is immutable, so its reader is created once. */
+const readers = new WeakMap<LiveModule, ReadResponse>();
+
 /**
  * How responses for the callers of a route are read.
  * @param credentialHeaders the request headers that credentials may come in; lower-case names
@@ -32,7 +35,11 @@ export function createResponseReader(
   schemas: RouteSchemas | null,
   trace: RequestTrace,
 ): ReadResponse {
-  const read = findUncheckedReader(module, credentialHeaders);
+  let read = readers.get(module);
+  if (read === undefined) {
+    read = createUncheckedReader(module, credentialHeaders);
+    readers.set(module, read);
+  }
   if (!schemas?.output) return read;
   const isEnveloped = module.descriptor.responses.mode === 'envelope';
   return (outcome, source) => {
@@ -40,20 +47,6 @@ export function createResponseReader(
     enforceOutput(schemas, outcome, isEnveloped, trace);
     return response;
   };
-}
-
-/** A module is immutable, so its reader is created once. */
-const readers = new WeakMap<LiveModule, ReadResponse>();
-
-function findUncheckedReader(
-  module: LiveModule,
-  credentialHeaders: readonly string[],
-): ReadResponse {
-  const known = readers.get(module);
-  if (known !== undefined) return known;
-  const created = createUncheckedReader(module, credentialHeaders);
-  readers.set(module, created);
-  return created;
 }
 
 function createUncheckedReader(

@@ -23,18 +23,22 @@ export class ListCalls implements Handler<CallQuery> {
 
   async execute(query: CallQuery, request: CallerRequest): Promise<Reply> {
     const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.calls.read' });
-    const page = await this.#read(query);
+    const page = await readCalls(this.#records, query);
     if (page === null) throw createUnknownCursor();
     const body = { calls: page.calls.map(describeCall), next_cursor: page.next };
     return Reply.json(authorization, body);
   }
+}
 
-  async #read(query: CallQuery): Promise<CallPage | null> {
-    try {
-      return await this.#records.list(query);
-    } catch (error) {
-      return rethrowStoreError(error);
-    }
+/**
+ * @returns `null` for an unknown cursor.
+ * @throws HostError 503 when the store is not available.
+ */
+export async function readCalls(records: CallRecords, query: CallQuery): Promise<CallPage | null> {
+  try {
+    return await records.list(query);
+  } catch (error) {
+    return rethrowStoreError(error);
   }
 }
 

@@ -1,3 +1,5 @@
+import { InvalidFile } from '../../document/diagnostic.js';
+import { readStructuredText } from '../../document/parse-document.js';
 import { HostError } from '../../errors.js';
 import { createToken, inject, injectable } from '../../injection.js';
 import { authorize } from '../authorization.js';
@@ -13,7 +15,10 @@ interface DescriptorTexts {
   read(file: string): Promise<string | null>;
 }
 
-/** `GET /descriptors?module=`: the file of a module as it is now. It holds references, never secrets. */
+/**
+ * `GET /descriptors?module=`: the file of a module as it is now. It holds references to secrets; only an
+ * inline manifest can hold one itself, as the default of a sensitive field, which is not shown.
+ */
 @injectable()
 export class ReadDescriptor implements Handler<string> {
   readonly #records: ModuleRecords;
@@ -42,6 +47,38 @@ export class ReadDescriptor implements Handler<string> {
         nextActions: ['see GET /modules for the names'],
       });
     }
-    return Reply.json(authorization, { name: module, file: record.file, text });
+    return Reply.json(authorization, {
+      name: module,
+      file: record.file,
+      text: hideSensitiveDefaults(record.file, text),
+    });
   }
+}
+
+const UNREADABLE =
+  '# The text is not shown: it cannot be parsed and may hold the default of a sensitive field.\n';
+
+/** @returns the text itself, or without its sensitive defaults as JSON, which has no comments. */
+function hideSensitiveDefaults(file: string, text: string): string {
+  let document: unknown;
+  try {
+    document = readStructuredText(file, text).value;
+  } catch (error) {
+    if (!(error instanceof InvalidFile)) throw error;
+    return text.includes('sensitive') ? UNREADABLE : text;
+  }
+  let isHidden = false;
+  const shown = JSON.stringify(
+    document,
+    (_name, value: unknown) => {
+      if (typeof value !== 'object' || value === null || !('default' in value)) return value;
+      // The file may not be valid: anything but `false` counts.
+      if (!('sensitive' in value) || value.sensitive === false) return value;
+      isHidden = true;
+      const { default: _secret, ...rest } = value;
+      return rest;
+    },
+    2,
+  );
+  return isHidden ? shown : text;
 }

@@ -28,11 +28,11 @@ export class ReadOpenApi implements Handler<OpenApiQuery> {
 
   async execute(query: OpenApiQuery, request: CallerRequest): Promise<Reply> {
     const authorization = authorize(request.actor, { kind: 'authenticated' });
-    const { bytes, etag } = await this.#read(query, request);
+    const { pieces, etag } = await this.#read(query, request);
     const isKnown = matchesTag(request.headers.get('if-none-match'), etag);
     return Reply.forwarded(authorization, {
       status: isKnown ? 304 : 200,
-      pieces: isKnown ? [] : [bytes],
+      pieces: isKnown ? [] : pieces,
       contentType: isKnown ? null : JSON_TYPE,
       headers: ['etag', etag],
       cacheControl: CACHE_CONTROL,

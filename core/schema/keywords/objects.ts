@@ -9,7 +9,7 @@ import {
 import { OTHER_NAME } from '../run.js';
 import { isSchemaObject } from '../subschema-keywords.js';
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 type Schema = Readonly<Record<string, unknown>>;
 type ObjectCheck = KeywordCheck<JsonObject>;

@@ -13,7 +13,7 @@ const FAILURES = 40;
 /** More than the buffers of a connection hold. */
 const FLOOD_BYTES = 48 * 1024 * 1024;
 const FLOOD_HEADER_LENGTH = 15_000;
-/** Requests of another client meanwhile. */
+/** Requests of another client at the same time. */
 const OTHERS = 10;
 const TOKENS = 20;
 /** Responses of 12 MiB. Together they are more than a caller may leave unread by default. */

@@ -239,7 +239,7 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
       const { handlesBefore } = harness;
       const [{ credentials }] = harness.running.good;
       await harness.authenticate('valid credentials', credentials);
-      await harness.stop();
+      await harness.close();
       await harness.wait.eventually(
         `a return to ${handlesBefore} active handles`,
         () => countHandles() <= handlesBefore,

@@ -6,7 +6,7 @@ import type { Echo } from '../reference/behaviors.js';
 import { collectUnhandledRejections } from '../unhandled-rejections.js';
 
 const CONCURRENT_CALLS = 20;
-const LATE_MS = 60;
+const DEADLINE_MS = 20;
 const SLOW_MS = 40;
 /** Several turns of the event loop, after which Node.js has reported unhandled rejections. */
 const SETTLE_MS = 20;
@@ -50,11 +50,12 @@ export const CALLS: readonly AdapterClause[] = [
     run: async (harness) => {
       const opened = await harness.open();
       for (let round = 0; round < 5; round += 1) {
-        const signal = deadlineAfter(LATE_MS / 3);
-        const late = opened.invoke({ target: `/slow/${LATE_MS}?late=${round}` }, { signal });
+        const signal = deadlineAfter(DEADLINE_MS);
+        const late = opened.invoke({ target: `/held/${round}` }, { signal });
         await harness.failureOf('a call with a late response', late, 'timeout');
-        for (const delay of [0, LATE_MS]) {
-          const target = `/slow/${delay}?next=${round}`;
+        // The late response arrives after the first, before the second has its own, and before the third starts.
+        for (const name of ['echo', 'release', 'echo']) {
+          const target = `/${name}/${round}`;
           assert.equal((await opened.read<Echo>(target)).target, target);
         }
       }

@@ -20,7 +20,7 @@ const REASONS = {
 } as const;
 
 /** A precondition of a clause. */
-export type Need = keyof typeof REASONS | ReferenceFault;
+type Need = keyof typeof REASONS | ReferenceFault;
 
 /** Skips the clause with the reason of the first unmet need. */
 export function needs(...all: readonly Need[]): NonNullable<AdapterClause['skip']> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type { ReferenceAnswer, ReferenceFault, ReferenceRequest } from './reference-protocol.js';
 
 /**
@@ -28,6 +29,9 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 interface Memory {
   countOf(marker: string): number;
+  /** Resolves when the marker is released, or has been. */
+  heldBy(marker: string): Promise<void>;
+  release(marker: string): void;
   configuration(): Uint8Array;
   configure(bytes: Uint8Array): void;
 }
@@ -48,6 +52,14 @@ export async function respond(
       return raw(`"${'x'.repeat(Number(argument) - 2)}"`);
     case 'slow':
       await new Promise((resolve) => setTimeout(resolve, Number(argument)).unref());
+      return json(describe(request));
+    case 'held':
+      await memory.heldBy(argument);
+      return json(describe(request));
+    case 'release':
+      memory.release(argument);
+      // The response to the held request is sent first.
+      await setImmediate();
       return json(describe(request));
     case 'seen':
       return json(memory.countOf(argument));

@@ -6,6 +6,8 @@ const GET_PATHS = [
   '/status/{code}',
   '/bytes/{length}',
   '/slow/{ms}',
+  '/held/{marker}',
+  '/release/{marker}',
   '/seen/{marker}',
   '/fault/{fault}',
   '/exact',

@@ -5,15 +5,15 @@ import type { ReferenceAnswer, ReferenceRequest } from './reference-protocol.js'
 
 /**
  * The provider that the clauses call, served over the transport under test. The transport passes on
- * requests and responses unchanged. The response depends on the path alone, so the module may also run
+ * requests and responses unchanged. The response depends only on the path, so the module may also run
  * in another process or thread.
  */
 export interface ReferenceModule {
   /** The manifest of the provider. */
   readonly manifest: Manifest;
   /**
-   * Called once per request, concurrently. Never rejects. `/hang` never resolves: the transport must be
-   * able to close nevertheless.
+   * Called once per request, concurrently. Never rejects. `/hang` never resolves, and `/held` only after
+   * `/release`: the transport must be able to close nevertheless.
    */
   answer(request: ReferenceRequest): Promise<ReferenceAnswer>;
 }
@@ -21,6 +21,12 @@ export interface ReferenceModule {
 /** Creates a reference module with its own state. */
 export function createReferenceModule(): ReferenceModule {
   const seen = new Map<string, number>();
+  const gates = new Map<string, Gate>();
+  const gateOf = (marker: string): Gate => {
+    const gate = gates.get(marker) ?? createGate();
+    gates.set(marker, gate);
+    return gate;
+  };
   let configuration = new Uint8Array(Buffer.from('null'));
   return {
     manifest: REFERENCE_MANIFEST,
@@ -30,6 +36,8 @@ export function createReferenceModule(): ReferenceModule {
       if (marker !== null) seen.set(marker, (seen.get(marker) ?? 0) + 1);
       return respond(request, url, {
         countOf: (asked) => seen.get(asked) ?? 0,
+        heldBy: (held) => gateOf(held).opened,
+        release: (held) => gateOf(held).open(),
         configuration: () => configuration,
         configure: (bytes) => {
           configuration = new Uint8Array(bytes);
@@ -37,4 +45,17 @@ export function createReferenceModule(): ReferenceModule {
       });
     },
   };
+}
+
+interface Gate {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+function createGate(): Gate {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
 }

@@ -4,7 +4,7 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset=utf-8)?$/i;
 
 /**
- * Rejects what a page of another site can make a browser send. The cookie alone is no proof: it is also sent
+ * Rejects what a page of another site can make a browser send. The cookie is no proof, because it is also sent
  * from another port or a sister domain.
  * @throws SurfaceError 403.
  */

@@ -47,17 +47,3 @@ export async function readJsonObject(request: Request): Promise<Record<string, u
     errors: [{ field: 'body', reason: 'not a JSON object' }],
   });
 }
-
-/** @throws SurfaceError 404. */
-export function createNotFound(): SurfaceError {
-  return new SurfaceError('not_found', 'the console has no such path', {
-    nextActions: ['open /console'],
-  });
-}
-
-export function createMethodError(...allowed: readonly string[]): SurfaceError {
-  return new SurfaceError('method_not_allowed', 'the path does not support this method', {
-    headers: { allow: allowed.join(', ') },
-    nextActions: [`use ${allowed.join(' or ')}`],
-  });
-}

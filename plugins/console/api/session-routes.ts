@@ -4,9 +4,10 @@ import {
   type SurfaceContext,
   SurfaceError,
 } from '../../../core/contract/index.js';
+import { createMethodError } from '../../shared/surface-errors.js';
 import { formatCookie, SESSION_COOKIE } from '../sessions/session-cookie.js';
 import { createUnauthenticated, type Session, type Sessions } from '../sessions/sessions.js';
-import { createEmpty, createJson, createMethodError } from './json.js';
+import { createEmpty, createJson } from './json.js';
 import { assertScope, SESSIONS_SCOPE } from './scopes.js';
 
 interface ConsoleVersion {
@@ -74,11 +75,12 @@ export async function serveSessions(
 export async function findBearer(
   request: Request,
   context: Pick<SurfaceContext, 'authenticate'>,
+  call: SurfaceCall,
 ): Promise<Actor | null> {
   const header = request.headers.get('authorization');
   if (header === null) return null;
   const [, scheme = '', token = ''] = /^([A-Za-z][A-Za-z0-9._-]*) +(.+)$/.exec(header) ?? [];
-  const actor = await context.authenticate({ scheme: scheme.toLowerCase(), token });
+  const actor = await context.authenticate({ scheme: scheme.toLowerCase(), token }, call);
   if (actor === null) throw createUnauthenticated();
   return actor;
 }

@@ -10,7 +10,7 @@ import { SAMPLE_MS, type Sample, Sampler } from './sampler.js';
 /** How often counts are read while a page is open. */
 const COUNTS_MS = 2000;
 
-export type Counts = readonly [calls: number, failed: number, inFlight: number, queued: number];
+type Counts = readonly [calls: number, failed: number, inFlight: number, queued: number];
 
 /** What changed between two snapshots. */
 export interface FeedUpdate {

@@ -66,12 +66,27 @@ export class LiveEvents {
     undo.push(sessions.onEnd(key, end));
     undo.push(feed.follow((update) => sendUpdate(stream, current, update)));
     let current = session;
-    const timer = setInterval(() => {
+    let isOpen = true;
+    let last: NodeJS.Timeout | undefined;
+    const endInTime = () => {
+      clearTimeout(last);
+      const leftMs = current.record.endsAt - Date.now();
+      if (leftMs < TICK_MS) last = setTimeout(tick, Math.max(0, leftMs) + 1);
+    };
+    const tick = () => {
       void this.#tick(stream, cookie, calls, call).then((found) => {
-        current = found ?? current;
+        if (found === null || !isOpen) return;
+        current = found;
+        endInTime();
       });
-    }, TICK_MS);
-    undo.push(() => clearInterval(timer));
+    };
+    const timer = setInterval(tick, TICK_MS);
+    endInTime();
+    undo.push(() => {
+      isOpen = false;
+      clearInterval(timer);
+      clearTimeout(last);
+    });
     const calls = wantsCalls ? new CallFeed(this.#options.host) : null;
     stream.retry(RETRY_MS);
     stream.send('hello', { at: Date.now(), version, boot: BOOT });
@@ -85,12 +100,13 @@ export class LiveEvents {
     stream: EventStream,
     cookie: string,
     calls: CallFeed | null,
-    { signal }: SurfaceCall,
+    call: SurfaceCall,
   ): Promise<Session | null> {
     const { sessions, log } = this.#options;
+    const { signal } = call;
     try {
       // Not a use: a page that is left open must not keep the session.
-      const session = await sessions.find(cookie, false);
+      const session = await sessions.find(cookie, false, call);
       if (session === null) {
         stream.close();
         return null;

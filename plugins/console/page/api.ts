@@ -1,15 +1,22 @@
 import { signal } from '@preact/signals';
 import { formatJson, parseJson } from './exact-json.js';
-import type { Problem, Session } from './types.js';
+import type { Problem, Session, SessionEnd } from './types.js';
 
 /** `undefined` until it is known; `null` when signed out. */
 export const session = signal<Session | null | undefined>(undefined);
+/** Why the session of this page has ended, until the next sign-in. */
+export const sessionEnd = signal<SessionEnd | null>(null);
+
+export function endSession(reason: SessionEnd): void {
+  if (session.value) sessionEnd.value = reason;
+  session.value = null;
+}
 
 export type Answer<T> =
   | { readonly ok: true; readonly status: number; readonly data: T }
   | { readonly ok: false; readonly status: number; readonly problem: Problem };
 
-export interface CallOptions {
+interface CallOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -43,7 +50,7 @@ export async function call<T>(
     return { ok: false, status: 0, problem: UNREACHABLE };
   }
   const { status } = response;
-  if (status === 401) session.value = null;
+  if (status === 401) endSession('unknown');
   const data = parse(text);
   if (response.ok) return { ok: true, status, data: data as T };
   const problem = isProblem(data) ? data : createProblem(status);

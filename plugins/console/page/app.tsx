@@ -23,11 +23,13 @@ const PAGES: Readonly<Record<string, () => JSX.Element>> = {
 };
 
 export function App() {
-  const [page = ''] = segments.value;
+  const [page = '', ...rest] = segments.value;
   useTitleFocus(`${session.value?.id} ${segments.value.join('/')}`);
   if (session.value === undefined) return <Loading />;
   if (session.value === null) return <SignIn />;
-  const Page = Object.hasOwn(PAGES, page) ? PAGES[page] : undefined;
+  // The name of a module is one segment: its slash is encoded.
+  const isPage = Object.hasOwn(PAGES, page) && rest.length <= (page === 'modules' ? 1 : 0);
+  const Page = isPage ? PAGES[page] : undefined;
   // Another question is another page: the form starts with it.
   const key = page === 'explain' ? String(query.value.get('request_id')) : page;
   return <Layout>{Page ? <Page key={key} /> : <NotFound />}</Layout>;

@@ -8,7 +8,7 @@ const MARK = crypto.getRandomValues(new Uint32Array(4)).join('-');
 const MARKED = new RegExp(`"${MARK}([^"]+)"`, 'g');
 
 /** A number that a double may not hold, in its digits. */
-export class LongNumber {
+class LongNumber {
   readonly #digits: string;
 
   constructor(digits: string) {

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import { get, holds, session } from './api.js';
+import { endSession, get, session } from './api.js';
 import { parseJson } from './exact-json.js';
-import type { CallRecord, ModuleStatus, Problem, Sample } from './types.js';
+import type { CallRecord, ModuleStatus, Problem, Sample, SessionEnd } from './types.js';
 
 /** `lost`: the host does not answer; the browser keeps trying. */
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
@@ -22,6 +22,8 @@ const CALLS_LIMIT = 500;
 let source: EventSource | null = null;
 let boot: string | null = null;
 let isListeningToCalls = false;
+/** Events with changes of modules so far. */
+let changes = 0;
 const callListeners = new Set<(calls: readonly CallRecord[]) => void>();
 
 type Changes = { changed: (Partial<ModuleStatus> & { file: string })[]; removed: string[] };
@@ -49,9 +51,7 @@ export function connect(): void {
   on<{ calls: CallRecord[] }>('calls', ({ calls }) => {
     for (const listener of callListeners) listener(calls.slice(-CALLS_LIMIT));
   });
-  on('session', () => {
-    session.value = null;
-  });
+  on<{ ended: SessionEnd }>('session', ({ ended }) => endSession(ended));
 }
 
 export function disconnect(): void {
@@ -76,7 +76,7 @@ export function listenToCalls(listener: (calls: readonly CallRecord[]) => void):
 
 /** Reads the state of all modules again. */
 export async function readAll(): Promise<void> {
-  if (!holds('modgate.modules.read')) return;
+  const before = changes;
   const [status, history] = await Promise.all([
     get<{ modules: ModuleStatus[]; ignored: { file: string; reason: string }[] }>('/modules'),
     get<{ samples: Sample[] }>('/samples'),
@@ -85,8 +85,13 @@ export async function readAll(): Promise<void> {
   if (status.ok) {
     modules.value = sort(status.data.modules);
     ignoredFiles.value = status.data.ignored ?? [];
+  } else if (status.status === 403) {
+    // Those that another session may have read.
+    modules.value = undefined;
   }
   if (history.ok) samples.value = history.data.samples;
+  // What has changed meanwhile may be newer than the answer.
+  if (changes !== before) await readAll();
 }
 
 function on<T>(name: string, listener: (data: T) => void): void {
@@ -105,6 +110,7 @@ async function onError(): Promise<void> {
 }
 
 function applyChanges({ changed, removed }: Changes): void {
+  changes += 1;
   const known = new Map((modules.value ?? []).map((one) => [one.file, one]));
   for (const file of removed) known.delete(file);
   let isIncomplete = false;

@@ -8,6 +8,8 @@ import { connect, disconnect } from './live.js';
 import { loadSession } from './pages/sign-in.js';
 import { followLinks } from './router.js';
 
+const loaded = loadSession();
+// Meanwhile, since the first access to the storage of the browser takes long.
 loadTheme();
 followLinks();
 let connectedAs: string | null = null;
@@ -18,6 +20,6 @@ effect(() => {
   if (id === null) disconnect();
   else connect();
 });
-await loadSession();
+await loaded;
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

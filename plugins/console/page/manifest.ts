@@ -1,6 +1,6 @@
 import type { ConfigType } from './module/config-control.js';
 
-export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'json';
+type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'json';
 
 export interface Field {
   readonly name: string;
@@ -28,7 +28,7 @@ export interface Action {
   readonly input_schema?: { readonly fields: readonly Field[] };
 }
 
-export interface Route {
+interface Route {
   readonly method: string;
   readonly path: string;
   readonly capability?: string;

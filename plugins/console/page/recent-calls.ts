@@ -16,12 +16,12 @@ export interface RecentCalls {
 /** Calls of the last 15 minutes, which follow the samples. @param module `null` for all */
 export function useRecentCalls(module: string | null): RecentCalls {
   const [recent, setRecent] = useState<RecentCalls>({ calls: null, problem: null });
-  const sampledAt = samples.value.at(-1)?.at ?? Date.now();
+  const sampledAt = samples.value.at(-1)?.at ?? null;
   const restarts = epoch.value;
   useEffect(() => {
     if (!holds('modgate.calls.read')) return;
     const abort = new AbortController();
-    const start = new Date(sampledAt - SPAN_MS).toISOString();
+    const start = new Date((sampledAt ?? Date.now()) - SPAN_MS).toISOString();
     const since = recent.calls?.[0]?.at ?? start;
     const parameters = new URLSearchParams({ since, limit: String(MAX_CALLS) });
     if (module !== null) parameters.set('module', module);

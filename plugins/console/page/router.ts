@@ -16,7 +16,7 @@ export const segments = computed(() =>
 export const query = computed(() => url.value.searchParams);
 
 /** Goes to a page of the console. */
-export function navigate(href: string, { replace = false } = {}): void {
+function navigate(href: string, { replace = false } = {}): void {
   const next = new URL(href, location.href);
   if (next.href === url.value.href) return;
   history[replace ? 'replaceState' : 'pushState'](null, '', next);

@@ -10,7 +10,7 @@ export interface Problem {
   readonly request_id: string | null;
   readonly errors?: readonly { readonly field: string; readonly reason: string }[];
   readonly next_actions?: readonly string[];
-  /** What the host was asked, added by the page to a 403 that it can explain. */
+  /** The request, which the page adds to a 403 that it can explain. */
   readonly request?: { readonly method: string; readonly target: string };
 }
 
@@ -26,6 +26,9 @@ export interface Session {
   readonly version: string;
 }
 
+/** Why a session has ended; `unknown` where the host answered 401 without an event before. */
+export type SessionEnd = 'signed_out' | 'expired' | 'revoked' | 'unknown';
+
 export interface SignInMethods {
   readonly available: boolean;
   readonly reason: string | null;
@@ -33,12 +36,12 @@ export interface SignInMethods {
   readonly oidc: readonly { readonly issuer: string; readonly name: string }[];
 }
 
-export interface RouteBreaker {
+interface RouteBreaker {
   readonly route: string;
   readonly state: string;
 }
 
-export interface EndpointStatus {
+interface EndpointStatus {
   readonly endpoint: string;
   readonly state: string;
   readonly in_flight?: number;
@@ -48,7 +51,7 @@ export interface EndpointStatus {
   readonly routes?: readonly RouteBreaker[];
 }
 
-export interface Counts {
+interface Counts {
   readonly calls: number;
   readonly failed: number;
   readonly in_flight: number;

@@ -1,6 +1,7 @@
 import {
   type Actor,
   isSurfaceError,
+  type SurfaceCall,
   type SurfaceContext,
   SurfaceError,
   type SurfaceRecord,
@@ -18,7 +19,7 @@ import {
 } from './session-record.js';
 import { readTokenExpiry } from './token-expiry.js';
 
-export const IDLE_MS = 30 * 60_000;
+const IDLE_MS = 30 * 60_000;
 const MAX_AGE_MS = 8 * 3_600_000;
 /** How long an answer of the authenticators counts. */
 const VERIFY_MS = 30_000;
@@ -41,14 +42,22 @@ export interface Session {
 
 export type EndReason = 'signed_out' | 'expired' | 'revoked';
 
-/** What this process knows beyond the record. */
+/** What this process keeps beside the record. */
 interface Known {
   readonly actor: Actor;
   /** When the authenticators last knew the token. */
   readonly verifiedAt: number;
-  /** When they were last asked. */
+  /** When the authenticators were last called. */
   readonly askedAt: number;
   readonly usedAt: number;
+}
+
+interface Verification {
+  readonly key: string;
+  readonly record: SessionRecord;
+  readonly cookie: string;
+  readonly known: Known | null;
+  readonly call: SurfaceCall;
 }
 
 export type SessionsContext = Pick<SurfaceContext, 'authenticate' | 'records'>;
@@ -72,14 +81,18 @@ export class Sessions {
    * @returns the value of its cookie, always a new one; `null` for a token that is not valid.
    * @throws SurfaceError `unavailable`.
    */
-  async begin(token: string, via: SignInKind): Promise<string | null> {
-    const actor = await this.#context.authenticate({ scheme: 'bearer', token });
+  async begin(token: string, via: SignInKind, call: SurfaceCall): Promise<string | null> {
+    const actor = await this.#context.authenticate({ scheme: 'bearer', token }, call);
     if (actor === null) return null;
     await this.#makeRoom(actor);
     const cookie = createCookieValue();
     const key = recordKey(cookie) ?? '';
     const now = this.#now();
-    const endsAt = Math.min(now + MAX_AGE_MS, readTokenExpiry(token) ?? Number.POSITIVE_INFINITY);
+    const endsAt = Math.min(
+      now + MAX_AGE_MS,
+      readTokenExpiry(token) ?? Number.POSITIVE_INFINITY,
+      expiryOf(actor),
+    );
     const record: SessionRecord = {
       id: createSessionId(),
       actor: { kind: actor.kind, id: actor.id },
@@ -98,9 +111,10 @@ export class Sessions {
   /**
    * The session of a cookie; `null` if there is none, or it has ended.
    * @param isUse whether this prolongs it
+   * @param call the request that the session is used for
    * @throws SurfaceError `unavailable` while the store does not answer, or nothing is known of the actor yet.
    */
-  async find(cookie: string, isUse: boolean): Promise<Session | null> {
+  async find(cookie: string, isUse: boolean, call: SurfaceCall): Promise<Session | null> {
     const key = recordKey(cookie);
     if (key === null) return null;
     const record = parseSessionRecord((await this.#context.records.get(key))?.value ?? null);
@@ -113,10 +127,11 @@ export class Sessions {
     const usedAt = Math.max(record.usedAt, known?.usedAt ?? 0);
     if (now >= Math.min(record.endsAt, usedAt + IDLE_MS)) return this.#end(key, 'expired');
     const isFresh = known !== null && now - known.askedAt < VERIFY_MS;
-    const verified = isFresh ? known : await this.#verify(key, record, cookie, known);
+    const verified = isFresh ? known : await this.#verify({ key, record, cookie, known, call });
     if (verified === null) return null;
     const current: SessionRecord = {
       ...record,
+      endsAt: Math.min(record.endsAt, expiryOf(verified.actor)),
       usedAt: isUse ? now : usedAt,
       verifiedAt: verified.verifiedAt,
     };
@@ -161,17 +176,12 @@ export class Sessions {
   }
 
   /** Asks the authenticators again. @returns `null` when the session has ended. */
-  async #verify(
-    key: string,
-    record: SessionRecord,
-    cookie: string,
-    known: Known | null,
-  ): Promise<Known | null> {
+  async #verify({ key, record, cookie, known, call }: Verification): Promise<Known | null> {
     const token = decryptToken(record, cookie);
     if (token === null) return this.#end(key, 'revoked');
     const now = this.#now();
     try {
-      const actor = await this.#context.authenticate({ scheme: 'bearer', token });
+      const actor = await this.#context.authenticate({ scheme: 'bearer', token }, call);
       const isSame = actor?.kind === record.actor.kind && actor.id === record.actor.id;
       if (actor === null || !isSame) return this.#end(key, 'revoked');
       return { actor, verifiedAt: now, askedAt: now, usedAt: now };
@@ -224,6 +234,11 @@ export function createUnauthenticated(): SurfaceError {
 /** Uses are stored at most every 30 s: without the margin a session could end that much too early. */
 function storedUntil({ usedAt, endsAt }: SessionRecord): number {
   return Math.min(endsAt, usedAt + IDLE_MS + 2 * VERIFY_MS);
+}
+
+/** Whole milliseconds since 1970. */
+function expiryOf({ expiresAt }: Actor): number {
+  return Math.floor(expiresAt ?? Number.POSITIVE_INFINITY);
 }
 
 function readSession({ key, value }: SurfaceRecord) {

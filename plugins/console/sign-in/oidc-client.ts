@@ -1,10 +1,11 @@
 import type { Configuration } from 'openid-client';
 import type { Secret } from '../../../core/contract/index.js';
 import { isLoopbackName, type OidcIssuerConfig } from '../config.js';
+import { fetchFromIssuer } from './issuer-fetch.js';
 
 /** For each request to the issuer. Seconds. */
 const TIMEOUT_SECONDS = 5;
-/** How long what the issuer says about itself counts. Milliseconds. */
+/** How long the metadata of the issuer is cached. Milliseconds. */
 const DISCOVERY_MS = 10 * 60_000;
 
 /** What a person at the issuer has to bring back. */
@@ -95,6 +96,7 @@ export class OidcClient {
     const isPlain = url.protocol === 'http:' && isLoopbackName(url.hostname);
     return client.discovery(url, clientId, undefined, authentication, {
       timeout: TIMEOUT_SECONDS,
+      [client.customFetch]: fetchFromIssuer,
       ...(isPlain && { execute: [client.allowInsecureRequests] }),
     });
   }

@@ -14,6 +14,7 @@ import { OidcCookies, PENDING_SECONDS, type PendingSignIn } from './oidc-cookie.
 import type { SignIn } from './sign-in.js';
 
 const CALLBACK = '/console/api/oidc/callback';
+const WARN_INTERVAL_MS = 1000;
 const HOME = '/console';
 /** A page of the console; nothing else may be the target of the redirect. */
 const PAGE = /^\/console(?:[/?][\w!$&'()*+,\-./:;=?@~%]*)?$/;
@@ -27,6 +28,7 @@ export class OidcSignIn {
   readonly #cookies: OidcCookies;
   readonly #signIn: SignIn;
   readonly #log: Log;
+  readonly #warnedAt = new Map<string, number>();
 
   constructor(
     issuers: readonly OidcIssuerConfig[],
@@ -68,7 +70,7 @@ export class OidcSignIn {
       return createRedirect(url.href, [cookie]);
     } catch (error) {
       if (isSurfaceError(error)) throw error;
-      this.#log.warn({ err: error, issuer: client.issuer }, 'issuer does not answer');
+      this.#warn({ err: error, issuer: client.issuer }, 'issuer does not answer');
       throw new SurfaceError('unavailable', 'the issuer does not answer', {
         nextActions: ['try again later'],
         headers: { 'retry-after': '5' },
@@ -99,10 +101,19 @@ export class OidcSignIn {
     } catch (error) {
       const isRejected = isSurfaceError(error) && error.code === 'unauthorized';
       const hint = isRejected ? 'the issuers file has to accept the access token' : null;
-      this.#log.warn({ err: error, issuer: pending.issuer, hint }, 'sign-in failed');
+      this.#warn({ err: error, issuer: pending.issuer, hint }, 'sign-in failed');
       const isDown = isSurfaceError(error) && error.code === 'unavailable';
       return fail(isDown ? 'unavailable' : 'failed');
     }
+  }
+
+  /** Requests without credentials lead here: at most one line a second for each issuer. */
+  #warn(fields: { readonly issuer: string; readonly [name: string]: unknown }, message: string) {
+    const now = performance.now();
+    const warnedAt = this.#warnedAt.get(fields.issuer) ?? Number.NEGATIVE_INFINITY;
+    if (now - warnedAt < WARN_INTERVAL_MS) return;
+    this.#warnedAt.set(fields.issuer, now);
+    this.#log.warn(fields, message);
   }
 }
 

@@ -6,7 +6,8 @@ import {
   type SurfaceContext,
   SurfaceError,
 } from '../../../core/contract/index.js';
-import { createEmpty, createJson, createNotFound, readJsonObject } from '../api/json.js';
+import { createNotFound } from '../../shared/surface-errors.js';
+import { createEmpty, createJson, readJsonObject } from '../api/json.js';
 import { formatCookie, readCookie, SESSION_COOKIE } from '../sessions/session-cookie.js';
 import { recordKey, type SignInKind } from '../sessions/session-record.js';
 import type { Sessions } from '../sessions/sessions.js';
@@ -39,12 +40,13 @@ export class SignIn {
   }
 
   /** What the page offers to people without a session. */
-  async describe({ origin }: SurfaceCall): Promise<Response> {
+  async describe(call: SurfaceCall): Promise<Response> {
+    const { origin } = call;
     return createJson({
       available: origin !== null,
       reason: origin === null ? UNAVAILABLE : null,
       token: true,
-      developer: (await this.#findDeveloper()) !== null,
+      developer: (await this.#findDeveloper(call)) !== null,
       oidc: this.#issuers,
     });
   }
@@ -60,7 +62,7 @@ export class SignIn {
   }
 
   async asDeveloper(request: Request, call: SurfaceCall): Promise<Response> {
-    if ((await this.#findDeveloper()) === null) throw createNotFound();
+    if ((await this.#findDeveloper(call)) === null) throw createNotFound('/console');
     const { modules } = await this.#context.host.snapshot();
     const token = createDeveloperToken(modules.flatMap(({ manifest }) => manifest ?? []));
     return createEmpty([await this.begin(token, 'developer', request, call)]);
@@ -75,10 +77,11 @@ export class SignIn {
     token: string,
     via: SignInKind,
     request: Request,
-    { origin }: SurfaceCall,
+    call: SurfaceCall,
   ): Promise<string> {
+    const { origin } = call;
     if (origin === null) throw new SurfaceError('forbidden', UNAVAILABLE);
-    const cookie = await this.#sessions.begin(token, via);
+    const cookie = await this.#sessions.begin(token, via, call);
     if (cookie === null) throw createRejectedToken();
     const before = readCookie(SESSION_COOKIE, origin, request.headers.get('cookie'));
     const key = before === null ? null : recordKey(before);
@@ -87,12 +90,10 @@ export class SignIn {
   }
 
   /** `null` where development tokens are off. */
-  async #findDeveloper(): Promise<Actor | null> {
+  async #findDeveloper(call: SurfaceCall): Promise<Actor | null> {
     try {
-      return await this.#context.authenticate({
-        scheme: 'bearer',
-        token: createDeveloperToken([]),
-      });
+      const token = createDeveloperToken([]);
+      return await this.#context.authenticate({ scheme: 'bearer', token }, call);
     } catch (error) {
       // Another authenticator does not answer.
       if (isSurfaceError(error)) return null;

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import { startFakeHost } from '../../support/cli/fake-host.js';
 import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
 import { useHost } from '../../support/http/use-host.js';
 import { compile, toModuleUrl } from '../../support/typescript/compile.js';
@@ -86,6 +87,19 @@ describe('modgate client', () => {
     const { code, stderr } = await run('missing', '--out', 'missing.ts');
     expect(code).to.equal(1);
     expect(stderr).to.match(/^modgate: [^\n]+\n$/);
+  });
+
+  it('reports a response that is not an OpenAPI document in one line', async () => {
+    const deep = `{"openapi":"3.1.0","paths":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_001)}`;
+    for (const body of ['<html>', '{}', '{"openapi":"2.0","paths":{}}', deep]) {
+      const host = await startFakeHost(() => ({ body }));
+      const { code, stderr } = await run('--url', host.url, '--out', 'fake.ts');
+      await host.close();
+      expect([code, stderr]).to.deep.equal([
+        1,
+        `modgate: ${host.url} is not a modgate host: unexpected response\n`,
+      ]);
+    }
   });
 
   it('writes from files what it writes from the host', async () => {

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readClientModel } from '../../../core/cli/typescript/client-model.js';
@@ -54,6 +55,47 @@ export async function pages(): Promise<string[]> {
 }
 `;
 
+const CODE = 'globalThis.injected = 1;';
+/** Texts that end a comment, a string or a line, and then run code. */
+const HOSTILE = [
+  `*/ ${CODE} /*`,
+  `**//${CODE}//`,
+  `\`\${${CODE}}\``,
+  `"; ${CODE} //`,
+  `'; ${CODE} //`,
+  `\\"; ${CODE} //`,
+  ...['\n', '\r', '\u2028', '\u2029'].map((end) => `${end}${CODE}${end}`),
+  `}; ${CODE} {`,
+];
+
+/** A document that has the text wherever it can have one. */
+function describeHostile(text: string) {
+  const schema = {
+    ...{ type: 'object', title: text, description: text, format: text, default: text },
+    properties: { [text]: { const: text, description: text }, value: { enum: [text, [text]] } },
+    required: [text, `required ${text}`],
+  };
+  const json = (value: unknown) => ({ content: { 'application/json': { schema: value } } });
+  const parameters = [
+    { in: 'path', name: text, 'x-modgate-name': text, schema },
+    { in: 'query', name: text, schema },
+  ];
+  const operation = {
+    ...{ operationId: text, tags: [text], summary: text, description: text },
+    security: [{ bearer: [text] }],
+    requestBody: json(schema),
+    responses: {
+      200: json({ $ref: `#/components/schemas/${encodeURIComponent(text).replaceAll('~', '~0')}` }),
+      404: json({ properties: { code: { const: text } } }),
+    },
+  };
+  return {
+    info: { version: text },
+    paths: { [`/modules/${text}/http/{${text}}`]: { parameters, post: operation } },
+    components: { schemas: { [text]: schema } },
+  };
+}
+
 /** Each operation has components of its own; one is recursive, another differs. */
 const REPEATED_DOCUMENT = {
   info: {},
@@ -89,6 +131,25 @@ function describeItem(operationId: string, more: object = {}) {
       properties: { items, tag: { $ref: `#/components/schemas/${tag}` } },
     },
     [tag]: { type: 'object', properties: { text: { type: 'string' }, ...more } },
+  };
+}
+
+/** Names that are equal once a suffix is added: `listPages`, and the type `ShopListError`. */
+function describeClashes() {
+  const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
+  const properties = { next_cursor: { type: 'string' } };
+  const describeGet = (operationId: string, module = 'shop') => ({
+    ...{ operationId: `${module}.${operationId}`, tags: [module] },
+    parameters: [{ in: 'query', name: 'cursor', schema: { type: 'string' } }],
+    responses: { 200: json({ type: 'object', properties }), 404: json({}) },
+  });
+  return {
+    info: {},
+    paths: {
+      '/f': { get: describeGet('list') },
+      '/g': { get: describeGet('listPages') },
+      '/h': { get: describeGet('read', 'shop-list') },
+    },
   };
 }
 
@@ -133,6 +194,14 @@ describe('a generated client', () => {
     );
   });
 
+  it('names what it adds to a route so that it differs from other routes and modules', () => {
+    const text = generateClient(readClientModel(describeClashes()));
+    const names = [...text.matchAll(/^ {2}(list\w*)\(/gm)].map(([, name]) => name);
+    expect(names).to.deep.equal(['list', 'listPages_2', 'listPages', 'listPagesPages']);
+    const folder = createFolder({ 'client.ts': text });
+    expect(compile([join(folder, 'client.ts')], { lib: ['es2022'], types: [] })).to.deep.equal([]);
+  }).timeout(60_000);
+
   it('has one type for each structure of a module, and one for its errors', () => {
     const text = generateClient(readClientModel(REPEATED_DOCUMENT));
     const typeOf = (name: string) => new RegExp(`export type ${name} = (.*);`).exec(text)?.[1];
@@ -145,6 +214,29 @@ describe('a generated client', () => {
     expect(text).to.contain('items?: ShopItem_2[];\n  tag?: ShopTag_2;');
     expect(typeOf('ShopPutItemError')).to.equal('ShopError');
     expect(text).to.contain('export type ShopError =\n  | Problem<"not_found", 404 | 410>');
+  });
+
+  it('has hostile texts of a document only in strings and comments', async () => {
+    const folder = createFolder({});
+    for (const [index, hostile] of HOSTILE.entries()) {
+      const text = generateClient(readClientModel(describeHostile(hostile)));
+      const file = join(folder, `client-${index}.ts`);
+      writeFileSync(file, text);
+      await import(toModuleUrl(text));
+      expect(globalThis, hostile).to.not.have.property('injected');
+    }
+    const files = HOSTILE.map((_, index) => join(folder, `client-${index}.ts`));
+    expect(compile(files, { lib: ['es2022', 'dom'], types: [] })).to.deep.equal([]);
+  }).timeout(60_000);
+
+  it('is made of a document whose references are malformed or form a circle', () => {
+    const schemas = { A: { allOf: [{ $ref: '#/components/schemas/A' }] } };
+    for (const reference of ['#/%', '#/components/schemas/%', '#/components/schemas/A', 'x']) {
+      const json = { content: { 'application/json': { schema: { $ref: reference } } } };
+      const get = { tags: ['shop'], operationId: 'shop.get', responses: { 200: json } };
+      const document = { paths: { '/a': { get } }, components: { schemas } };
+      expect(generateClient(readClientModel(document))).to.include('export type ShopGetData = ');
+    }
   });
 
   it('has the digest in its header only', () => {
@@ -224,6 +316,20 @@ describe('a generated client', () => {
         expect(sent).to.deep.equal([]);
         expect(result).to.have.nested.property('error.code', 'not_found');
       }
+    });
+
+    it('nothing for a lone surrogate, which rejects as in fetch', async () => {
+      const { sent } = await record(async (client) => {
+        const calls = [
+          client['shop']?.['getItem']?.({ id: '\ud800' }),
+          client['shop']?.['listItems']?.({ tag: ['a', '\udfff'] }),
+        ];
+        for (const call of calls) {
+          const error = await Promise.resolve(call).catch((reason: unknown) => reason);
+          expect(error).to.be.instanceOf(TypeError);
+        }
+      });
+      expect(sent).to.deep.equal([]);
     });
 
     it('reports a body that is neither the envelope nor a Problem', async () => {

@@ -5,6 +5,7 @@ import { parseOpenApi } from '../../../core/cli/import/openapi-document.js';
 interface Parts {
   readonly paths: object;
   readonly components?: object;
+  readonly security?: readonly object[];
 }
 
 function convert(parts: Parts, openapi = '3.0.3', module = 'shop') {
@@ -236,6 +237,12 @@ describe('an imported OpenAPI document', () => {
         'example in a schema: tools read its members, such as $id, as keywords',
       ],
       [
+        'the security of an operation',
+        { security: [] },
+        'get',
+        'security: each route needs its capability, and the descriptor has the credentials',
+      ],
+      [
         'a method that routes do not have',
         {},
         'options',
@@ -267,6 +274,39 @@ describe('an imported OpenAPI document', () => {
       ]);
     });
 
+    it('the security of the document, and a path without a slash at its start', () => {
+      const paths = { a: { get: { responses: OK } }, 'x-note': {} };
+      const security = [{ key: [] }];
+      const { manifest, unmapped } = convert({ paths, security });
+      expect(manifest.http_routes).to.deep.equal([]);
+      expect(unmapped).to.deep.equal([
+        {
+          place: 'the document',
+          part: 'security',
+          reason: 'each route needs its capability, and the descriptor has the credentials',
+        },
+        { place: 'a', part: 'the path', reason: 'a path starts with /' },
+      ]);
+    });
+
+    it('HEAD where the import makes no GET route of the path', () => {
+      const head = { responses: OK };
+      const image = { responses: { 200: { content: { 'image/png': {} } } } };
+      const { unmapped } = convert({
+        paths: {
+          '/alone': { head },
+          '/image': { head, get: image },
+          '/both': { head, get: { responses: OK } },
+        },
+      });
+      const heads = unmapped.filter(({ place }) => place.startsWith('HEAD'));
+      const reason = 'the host answers HEAD through a GET route, which this path does not have';
+      expect(heads).to.deep.equal([
+        { place: 'HEAD /alone', part: 'the operation', reason },
+        { place: 'HEAD /image', part: 'the operation', reason },
+      ]);
+    });
+
     it('nothing for headers that reach every provider', () => {
       const names = ['If-Match', 'idempotency-key', 'Prefer', 'Authorization', 'Accept-Language'];
       const parameters = names.map((name) => ({ in: 'header', name }));
@@ -275,6 +315,42 @@ describe('an imported OpenAPI document', () => {
       expect(route?.operation?.idempotency).to.equal('requires_key');
     });
   });
+
+  for (const openapi of ['3.0.3', '3.1.0']) {
+    it(`loses and lists the examples that violate its schemas (${openapi})`, () => {
+      const schema = { type: 'object', required: ['age', 'name'] };
+      const valid = { age: 1, name: 'a' };
+      const examples = { bad: { value: { nope: 1 } }, good: { value: valid } };
+      const content = (more: object) => ({
+        content: { 'application/json': { schema, ...more } },
+      });
+      const operation = (input: object, output: object) => ({
+        requestBody: { required: true, ...content(input) },
+        responses: { 200: { description: 'ok', ...content(output) } },
+      });
+      const { manifest, unmapped } = convert(
+        {
+          paths: {
+            '/a': { put: operation({ example: { nope: 1 } }, {}) },
+            '/b': { put: operation({ examples }, {}) },
+            '/c': { put: operation({}, { examples }) },
+          },
+        },
+        openapi,
+      );
+      expect(manifest.http_routes.map(({ operation: one }) => one?.examples)).to.deep.equal([
+        undefined,
+        [{ name: 'good', input: valid }],
+        [{ name: 'good', output: valid }],
+      ]);
+      const listed = unmapped.map(({ place, part, reason }) => `${place}: ${part}: ${reason}`);
+      expect(listed).to.deep.equal([
+        "PUT /a: example example: 'examples[0].input.age' violates the schema: missing",
+        "PUT /b: example bad: 'examples[0].input.age' violates the schema: missing",
+        "PUT /c: example bad: 'examples[0].output.age' violates the schema: missing",
+      ]);
+    });
+  }
 
   it('is rejected by name in another version', () => {
     const versions = [{ swagger: '2.0' }, { openapi: '3.2.0' }, { openapi: '4.0.0' }];

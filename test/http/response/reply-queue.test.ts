@@ -3,8 +3,9 @@ import http, { type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { ReplyQueue } from '../../../core/http/response/reply-queue.js';
-import { buildRequest, headerValue, RawConnection } from '../../../core/selftest/raw-http.js';
+import { headerValue, RawConnection } from '../../../core/selftest/raw-http.js';
 import { createFakeLog } from '../../../core/testkit/fakes/fake-log.js';
+import { buildRequest } from '../../support/http/send-request.js';
 
 const IDS = { requestId: 'req_1', correlationId: 'corr_1' };
 /** More than two batches. */

@@ -98,6 +98,21 @@ describe('GET /descriptors', () => {
     expect(parseJson(response)).to.deep.equal({ name: 'conf', file: 'conf.json', text });
   });
 
+  it('leaves out the default of a sensitive field, also in a broken file', async () => {
+    const secret = { ...FIELD, key: 'secret', default: 'sekrit', sensitive: true };
+    const hidden = JSON.stringify(configDescriptor('http://127.0.0.1:1', [secret]));
+    for (const changed of [hidden, `${hidden.slice(0, -1)},`]) {
+      setup.host.drop('conf.json', changed);
+      const response = parseJson(await read('?module=conf')) as { text: string };
+      expect(response.text).to.not.contain('sekrit');
+    }
+    setup.host.drop('conf.json', hidden);
+    const { text: shown } = parseJson(await read('?module=conf')) as { text: string };
+    const { default: _secret, ...rest } = secret;
+    const expected = configDescriptor('http://127.0.0.1:1', [rest]);
+    expect(JSON.parse(shown)).to.deep.equal(expected);
+  });
+
   it('rejects other names, and requires a scope', async () => {
     expectProblem(await read('?module=other'), 404);
     expectProblem(await read(''), 400);

@@ -44,7 +44,7 @@ function rejectionOf(surface: MountedSurface): Promise<unknown> {
 }
 
 describe('a surface of a plugin', () => {
-  it('is given up when it does not open in time, and the host answers for it', async () => {
+  it('fails when it does not open in time, and the host responds instead', async () => {
     const log = createFakeLog();
     const surface = mount(never, log);
     await surface.open();
@@ -55,7 +55,7 @@ describe('a surface of a plugin', () => {
       .and.include({ status: 503 });
   });
 
-  it('is given up when it opens as something else', async () => {
+  it('fails when it opens as something else', async () => {
     const surface = mount(() => ({}) as Surface);
     await surface.open();
     expect(surface.status.reason).to.equal("'open' must return an object with a function 'fetch'");

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import {
   type BodyOptions,
+  listSurfaceHeaders,
   type SentBody,
   sendBody,
 } from '../../../core/http/surfaces/send-response.js';
@@ -19,12 +20,17 @@ describe('the body of a response of a surface', () => {
   let url: string;
   let body: ReadableStream<Uint8Array>;
   let options: BodyOptions;
+  let announced: number | null = null;
   let sent: SentBody;
   const ends: number[] = [];
   const errors: unknown[] = [];
 
   before(async () => {
     server = createServer((_request, response) => {
+      if (announced !== null) {
+        response.strictContentLength = true;
+        response.setHeader('content-length', announced);
+      }
       sent = sendBody(response, body, options);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -34,6 +40,7 @@ describe('the body of a response of a surface', () => {
   beforeEach(() => {
     ends.length = 0;
     errors.length = 0;
+    announced = null;
     options = {
       onBuffered: () => {},
       sendTimeoutMs: 10_000,
@@ -89,6 +96,22 @@ describe('the body of a response of a surface', () => {
     expect(isCanceled).to.equal(true);
   });
 
+  for (const length of [1, 10]) {
+    it(`is reported when it has another length than ${length}, as announced`, async () => {
+      announced = length;
+      body = new ReadableStream({
+        start: (controller) => {
+          controller.enqueue(bytes('one'));
+          controller.close();
+        },
+      });
+      const received = await receive().catch(() => null);
+      expect(received?.isComplete ?? false).to.equal(false);
+      expect(errors).to.have.length(1);
+      expect(errors[0]).to.have.property('code', 'ERR_HTTP_CONTENT_LENGTH_MISMATCH');
+    });
+  }
+
   it('is complete when the host ends it', async () => {
     body = new ReadableStream({ start: (controller) => controller.enqueue(bytes('one')) });
     const received = await receive(() => sent.end());
@@ -114,7 +137,7 @@ describe('the body of a response of a surface', () => {
     const response = await new Promise<IncomingMessage>((resolve) => {
       request.once('response', resolve);
     });
-    // Nobody reads: the buffers of both sockets fill, and then nothing more is pulled.
+    // The client does not read: both sockets fill up, and then nothing more is pulled.
     let last = -1;
     await waitUntil('the stream waits', async () => {
       const isSame = last === read;
@@ -126,5 +149,19 @@ describe('the body of a response of a surface', () => {
     response.resume();
     await new Promise((resolve) => response.once('end', resolve));
     expect(read).to.equal(2001);
+  });
+});
+
+describe('the headers of a response of a surface', () => {
+  it('have no length for a 204', () => {
+    const ids = { requestId: 'req_1', correlationId: 'corr_1' };
+    const list = (status: number) =>
+      listSurfaceHeaders(
+        new Response(null, { status, headers: { 'content-length': '5' } }),
+        ids,
+        false,
+      );
+    expect(list(200)).to.include('content-length');
+    expect(list(204)).not.to.include('content-length');
   });
 });

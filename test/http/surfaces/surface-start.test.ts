@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { rejectStart } from '../../support/cli/reject-start.js';
 import { call, parseJson } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import {
@@ -9,7 +10,7 @@ import {
   SUPERSTRUCT_URL,
   writePlugin,
 } from '../../support/isolation/write-plugin.js';
-import { type RunningHost, spawnModgate, startHost } from '../../support/start-host.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
 
 /** A plugin with one surface. */
 function writeSurface(folder: string, name: string, prefix: string, open = ''): void {
@@ -48,9 +49,9 @@ describe('the start of a host with surfaces', () => {
     const state = join(folder, 'state');
     writeFileSync(config, JSON.stringify({ plugins: [plugins], surfaces, state }));
     const args = ['serve', '--config', config, '--port', '0', '--env', 'development'];
-    const spawned = spawnModgate([...args, '--modules', folder]);
-    expect((await spawned.exit).code, spawned.stdout()).to.equal(2);
-    return spawned.stderr();
+    const { code, stderr } = await rejectStart([...args, '--modules', folder]);
+    expect(code).to.equal(2);
+    return stderr;
   }
 
   it('ends with 2 when two surfaces have one prefix, naming both', async () => {

@@ -271,7 +271,7 @@ describe('surfaces', () => {
       }
     });
 
-    it('opens for an actor of the host alone, whatever is done to it', async () => {
+    it('opens only for an actor of the host, also after a change of the actor', async () => {
       const { results, status } = parseJson(await get('/desk/forged'));
       expect(results).to.deep.equal(Array(4).fill('TypeError'));
       expect(status).to.equal(403);

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { callers, encryptedKey, renewed } from '../../support/caller-certificates.js';
 import { authority, server } from '../../support/certificates.js';
-import { runProcess as runCommand, runProcess } from '../../support/cli/run-modgate.js';
+import { rejectStart } from '../../support/cli/reject-start.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
+import { runModgate, runProcess } from '../../support/cli/run-modgate.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { ask, shakeHands, startTlsHost, type TlsHost } from '../../support/tls/tls-host.js';
 
@@ -139,18 +141,17 @@ describe('TLS listener', () => {
   it('is reachable for commands with its authority', async () => {
     const ca = host.write('authority.pem', authority);
     const args = ['status', '--url', host.url, '--token', 'dev-system:root', '--json'];
-    for (const [more, env] of [
-      [['--ca', ca], {}],
-      [[], { MODGATE_CA: ca }],
-      [[], { NODE_EXTRA_CA_CERTS: ca }],
-    ] as const) {
-      const { code, stderr } = await runCommand([...args, ...more], env);
+    for (const { code, stderr } of [
+      await runModgate([...args, '--ca', ca]),
+      await runModgate(args, { MODGATE_CA: ca }),
+      await runProcess(args, { NODE_EXTRA_CA_CERTS: ca }),
+    ]) {
       expect(code, stderr).to.equal(0);
     }
-    const untrusted = await runCommand(args);
+    const untrusted = await runModgate(args);
     expect(untrusted.code).to.equal(1);
     expect(untrusted.stderr).to.match(/unknown authority.*--ca/);
-    const wrong = await runCommand([...args, '--ca', join(host.folder, 'server.key')]);
+    const wrong = await runModgate([...args, '--ca', join(host.folder, 'server.key')]);
     expect(wrong.code).to.equal(2);
     expect(wrong.stderr).to.match(/--ca must be a file with a PEM certificate/);
   });
@@ -228,14 +229,16 @@ describe('TLS settings', () => {
     ],
   ] as [string, Record<string, string>, string[], RegExp][]) {
     it(`reject ${title} with exit code 2`, async () => {
-      const { createWorkplace } = await import('../../support/cli/run-in.js');
       const place = createWorkplace();
       try {
         place.write('modules.d/.keep', '');
         place.write('server.pem', server.cert);
         writeFileSync(join(place.folder, 'server.key'), server.key, { mode: 0o600 });
         for (const [name, text] of Object.entries(files)) place.write(name, text);
-        const { code, stderr } = await place.run([...base, ...args]);
+        const path = (name: string) => join(place.folder, name);
+        const paths = args.map((arg) => (/\.\w+$/.test(arg) ? path(arg) : arg));
+        const folders = ['--modules', path('modules.d'), '--state', path('state')];
+        const { code, stderr } = await rejectStart([...base, ...folders, ...paths]);
         expect(code, stderr).to.equal(2);
         expect(stderr)
           .to.match(message)
@@ -247,7 +250,7 @@ describe('TLS settings', () => {
   }
 
   it('are optional', async () => {
-    const { code, stderr } = await runProcess(['serve', '--modules', '/nowhere']);
+    const { code, stderr } = await rejectStart(['serve', '--modules', '/nowhere']);
     expect(code).to.equal(2);
     expect(stderr).not.to.include('tls');
   });

@@ -6,7 +6,7 @@ import { createRequestMaterial } from './request-seeds.js';
 import { type Fuzzing, quoteBytes, tryFor } from './run-property.js';
 import { DESCRIPTOR_TEXTS, TEXTS } from './text-seeds.js';
 
-export interface RequestCounts {
+interface RequestCounts {
   readonly connections: number;
   /** The number of responses by status. */
   readonly statuses: ReadonlyMap<number, number>;

@@ -14,7 +14,7 @@ export interface FuzzTarget {
   drop(name: string, bytes: Buffer): void;
 }
 
-export interface FuzzHost extends FuzzTarget {
+interface FuzzHost extends FuzzTarget {
   readonly host: HostProcess;
   close(): Promise<void>;
 }

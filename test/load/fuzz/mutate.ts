@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /** One change of a text. Positions are modulo its length, so that every edit fits every text. */
-export type Edit =
+type Edit =
   | { readonly kind: 'flip'; readonly at: number; readonly bit: number }
   | { readonly kind: 'set'; readonly at: number; readonly byte: number }
   | { readonly kind: 'truncate'; readonly at: number }

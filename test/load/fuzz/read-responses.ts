@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
 /** All bytes that were received on a closed connection. */
-export interface Received {
+interface Received {
   /** Latin-1. */
   readonly text: string;
   /** Whether the connection was reset, so that its last bytes may be missing. */

@@ -11,7 +11,7 @@ export interface HostLine {
   readonly attempts: number;
 }
 
-export interface Counted {
+interface Counted {
   /** By request id. */
   readonly callers: ReadonlyMap<string, CallerRecord>;
   /** By request id. More than one is an error. */

@@ -21,7 +21,7 @@ import {
 } from './soak-module.js';
 import { reloadDescriptors, writeDescriptor } from './soak-reloads.js';
 
-export interface SoakOptions {
+interface SoakOptions {
   readonly seconds: number;
   readonly connections?: number;
   /** The pause of a connection between two requests, on average. */
@@ -29,7 +29,7 @@ export interface SoakOptions {
   readonly onProgress?: (line: string) => void;
 }
 
-export interface SoakSummary {
+interface SoakSummary {
   readonly seconds: number;
   readonly requests: number;
   /** The number of calls by outcome, such as `502 timeout`. */

@@ -30,7 +30,7 @@ const CONNECTION_FAULTS: readonly {
 /** The outcomes if a fault starts or ends during a response. */
 const TRANSITION_OUTCOMES = ['502 unavailable', '502 protocol', '502 timeout'];
 
-export interface FaultOptions {
+interface FaultOptions {
   readonly proxy: FaultProxy;
   readonly mortal: ProviderProcess;
   readonly calendar: FaultCalendar;

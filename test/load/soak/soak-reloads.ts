@@ -8,7 +8,7 @@ const PAUSE_MS = 700;
 /** The host applies a change within a second. The rest is for a busy machine. */
 const FOLLOW_MS = 3000;
 
-export interface ReloadOptions {
+interface ReloadOptions {
   readonly folder: string;
   readonly providers: Readonly<Record<ModuleName, ProviderEntry>>;
   readonly calendar: FaultCalendar;

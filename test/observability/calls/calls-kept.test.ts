@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
@@ -6,12 +7,7 @@ import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import {
-  type HostProcess,
-  type ModgateProcess,
-  startHostProcess,
-  startModgate,
-} from '../../support/start-host.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
 
 interface Page {
   readonly calls: readonly Readonly<Record<string, unknown>>[];
@@ -26,52 +22,48 @@ const WAIT_MS = 15_000;
 
 describe('--keep-calls', () => {
   let provider: EchoProvider;
-  let host: HostProcess;
+  let host: RunningHost;
+  let state: string;
 
   before(async () => {
     provider = await startEchoProvider();
   });
 
-  beforeEach(() => provider.reset());
+  beforeEach(() => {
+    provider.reset();
+    state = mkdtempSync(join(tmpdir(), 'modgate-calls-'));
+  });
 
   afterEach(async () => {
     await host.stop();
+    rmSync(state, { recursive: true });
   });
 
   after(() => provider.close());
 
   const start = async (...args: string[]) => {
     const spied = { records: { capture_bytes: 1000 } };
-    host = await startHostProcess({
+    host = await startHost({
       files: {
         'shop.json': describeModule('shop', provider.url, ROUTES),
         'spy.json': describeModule('spy', provider.url, ROUTES, spied),
       },
-      args,
+      args: ['--state', state, ...args],
     });
   };
-  /** Another host over the same folders, after the first has ended. */
-  const startAgain = (...args: string[]) =>
-    startModgate([
-      ...['serve', '--env', 'development', '--port', '0', ...args],
-      ...['--modules', join(host.directory, 'modules.d')],
-      ...['--state', join(host.directory, 'state')],
-    ]);
   const request = (on: { readonly port: number }, id: string) =>
     call(on, { target: '/modules/shop/http/items/1', headers: [['x-request-id', id]] });
   const list = async (on: { readonly port: number }, query = '') =>
     parseJson(await call(on, { target: `/calls${query}` })) as unknown as Page;
   const idsOf = ({ calls }: Page) => calls.map((one) => one['request_id']);
-  const stateFiles = () => readdirSync(join(host.directory, 'state'), { recursive: true });
+  const stateFiles = () => readdirSync(state, { recursive: true });
 
   it('is off by default: no calls are on disk', async () => {
     await start();
     await request(host, 'canary-call');
     expect(idsOf(await list(host))).to.deep.equal(['canary-call']);
     const isStore = (name: unknown) => String(name).startsWith('modgate.db');
-    expect(existsSync(join(host.directory, 'state')) ? stateFiles().filter(isStore) : [])
-      .to.deep //
-      .equal([]);
+    expect(stateFiles().filter(isStore)).to.deep.equal([]);
   });
 
   it('keeps calls over a restart, in one order with new ones', async () => {
@@ -81,28 +73,22 @@ describe('--keep-calls', () => {
     const shown = await list(host);
     expect(idsOf(shown)).to.deep.equal(['d', 'c', 'b', 'a']);
     await request(host, 'last');
-    process.kill(host.pid, 'SIGTERM');
-    await waitUntil('the end', () => host.logs().some(({ msg }) => msg === 'stopped'), WAIT_MS);
-    let again: ModgateProcess | undefined;
-    try {
-      again = await startAgain('--keep-calls', '1000');
-      await request(again, 'new');
-      const all = await list(again);
-      expect(idsOf(all)).to.deep.equal(['new', 'last', 'd', 'c', 'b', 'a']);
-      expect(all.calls.slice(2)).to.deep.equal(shown.calls);
-      expect(idsOf(await list(again, '?status=404'))).to.deep.equal(['d']);
-      const since = encodeURIComponent(String(all.calls[1]?.['at']));
-      expect(idsOf(await list(again, `?module=shop&since=${since}`))).to.include('new');
-      const pages: unknown[] = [];
-      for (let cursor: string | null = ''; cursor !== null; ) {
-        const page: Page = await list(again, `?limit=4${cursor && `&cursor=${cursor}`}`);
-        pages.push(...idsOf(page));
-        cursor = page.next_cursor;
-      }
-      expect(pages).to.deep.equal(idsOf(all));
-    } finally {
-      await again?.stop();
+    await host.stop();
+    await start('--keep-calls', '1000');
+    await request(host, 'new');
+    const all = await list(host);
+    expect(idsOf(all)).to.deep.equal(['new', 'last', 'd', 'c', 'b', 'a']);
+    expect(all.calls.slice(2)).to.deep.equal(shown.calls);
+    expect(idsOf(await list(host, '?status=404'))).to.deep.equal(['d']);
+    const since = encodeURIComponent(String(all.calls[1]?.['at']));
+    expect(idsOf(await list(host, `?module=shop&since=${since}`))).to.include('new');
+    const pages: unknown[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: Page = await list(host, `?limit=4${cursor && `&cursor=${cursor}`}`);
+      pages.push(...idsOf(page));
+      cursor = page.next_cursor;
     }
+    expect(pages).to.deep.equal(idsOf(all));
   });
 
   it('keeps at most the configured number', async () => {
@@ -133,7 +119,7 @@ describe('--keep-calls', () => {
       response_body: '{"text":"canary-response"}',
     });
     const files = stateFiles()
-      .map((name) => join(host.directory, 'state', String(name)))
+      .map((name) => join(state, String(name)))
       .filter((file) => file.includes('modgate.db'));
     expect(files).to.not.have.length(0);
     const read = () => files.map((file) => readFileSync(file, 'latin1')).join('');

@@ -1,30 +1,17 @@
 import { expect } from 'chai';
 import { RecentCallBuffer } from '../../../core/observability/calls/recent-calls.js';
 import type { CompletedRequest } from '../../../core/observability/completed-request.js';
-import { createRequestTrace } from '../../../core/operations/request.js';
+import { createEnded } from '../../support/observability/completed.js';
 
 const ALL = { module: null, status: null, since: null, requestId: null, limit: 1000, cursor: null };
 
 function end(id: number, body: string | null = null): CompletedRequest {
-  const trace = createRequestTrace();
-  trace.isForwarded = true;
+  const ended = createEnded(id);
   if (body !== null) {
-    trace.bodies = {
-      captureBytes: 1000,
-      request: Buffer.from(JSON.stringify(body)),
-      response: null,
-    };
+    const request = Buffer.from(JSON.stringify(body));
+    ended.trace.bodies = { captureBytes: 1000, request, response: null };
   }
-  return {
-    requestId: String(id),
-    correlationId: '',
-    actor: null,
-    trace,
-    method: 'GET',
-    status: 200,
-    bytesOut: 0,
-    durationMs: 1,
-  };
+  return ended;
 }
 
 const idsOf = (ring: RecentCallBuffer, query = {}) =>

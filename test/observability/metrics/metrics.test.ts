@@ -15,7 +15,7 @@ const ROUTES = [
 ];
 const MORE = { retry: { attempts: 0 }, breaker: { failures: 3, open_ms: 60_000 } };
 
-const INVENTED = 10_000;
+const INVENTED = 1000;
 const CONNECTIONS = 8;
 
 /** Sends calls in sequence over each of a few connections. */

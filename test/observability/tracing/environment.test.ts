@@ -12,6 +12,7 @@ import {
   callItem,
   readTraceparent,
   startTracedHost,
+  startTracedProcess,
   UNREACHABLE,
 } from '../../support/observability/traced-host.js';
 
@@ -138,7 +139,7 @@ describe('OTEL_* variables', () => {
   /** The modules that a host has loaded when it exits. */
   const listLoaded = async (env: Readonly<Record<string, string>>) => {
     const folder = mkdtempSync(join(directory, 'loaded-'));
-    const host = await startTracedHost(provider.url, { ...env, NODE_V8_COVERAGE: folder });
+    const host = await startTracedProcess(provider.url, { ...env, NODE_V8_COVERAGE: folder });
     await callItem(host);
     expect((await host.stop()).code).to.equal(0);
     const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));

@@ -11,7 +11,7 @@ import {
   UNREACHABLE,
   waitForTrace,
 } from '../../support/observability/traced-host.js';
-import type { HostProcess, ProcessOptions } from '../../support/start-host.js';
+import type { Environment, RunningModgate } from '../../support/open-host.js';
 
 const TRACE = '8'.repeat(32);
 /** A receiver may delay shutdown by a second. An idle host drains immediately. */
@@ -37,7 +37,7 @@ describe('trace receiver', () => {
     await receiver.close();
   });
 
-  const run = async (env: ProcessOptions['env'], work: (host: HostProcess) => Promise<void>) => {
+  const run = async (env: Environment, work: (host: RunningModgate) => Promise<void>) => {
     const host = await startTracedHost(provider.url, {
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       ...env,
@@ -55,7 +55,7 @@ describe('trace receiver', () => {
       }
     }
   };
-  const warningsOf = (host: HostProcess) =>
+  const warningsOf = (host: RunningModgate) =>
     host.logs().filter(({ msg }) => String(msg).startsWith('traces lost'));
 
   it('receives remaining spans at shutdown', async () => {

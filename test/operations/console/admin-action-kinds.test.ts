@@ -1,16 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import {
-  askBridge,
-  createDescriptor,
-  createManifest,
-  httpProvider,
-} from '../../support/bridge/bridge.js';
+import { askBridge, createManifest } from '../../support/bridge/bridge.js';
 import { SYNC } from '../../support/bridge/crm.js';
-import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { useKinds } from '../../support/bridge/use-kinds.js';
+import { answerJson } from '../../support/provider.js';
 
 describe('console bridge: actions on each kind', () => {
   const LOCAL = `
@@ -23,37 +15,15 @@ export default async ({ kind, action, input }, { actor }) => ({
     capabilities: [SYNC],
     admin: { actions: [{ name: 'act', capability: SYNC, invoke_path: '/act' }] },
   });
-  let folder: string;
-  let overTcp: ScriptedProvider;
-  let overSocket: ScriptedProvider;
-  let host: RunningHost;
-
-  before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-bridge-'));
-    const socketPath = join(folder, 'act.sock');
-    overTcp = await startProvider(answerJson({ done: true }));
-    overSocket = await startProvider(answerJson({ done: true }), { socketPath });
-    const describeKind = (kind: string, provider: object) =>
-      createDescriptor(kind, MANIFEST, [SYNC], { provider });
-    host = await startHost({
-      files: {
-        'http.json': describeKind('http', httpProvider(overTcp.url)),
-        'unix.json': describeKind('unix', { kind: 'unix', config: { socket: socketPath } }),
-        'local.json': describeKind('local', { kind: 'local', config: { file: './local/act.mjs' } }),
-        'local/act.mjs': LOCAL,
-      },
-    });
-  });
-
-  after(async () => {
-    await host.stop();
-    await overTcp.stop();
-    await overSocket.stop();
-    rmSync(folder, { recursive: true, force: true });
+  const setup = useKinds({
+    manifest: MANIFEST,
+    permission: SYNC,
+    answer: answerJson({ done: true }),
+    local: LOCAL,
   });
 
   const ask = (module: string) =>
-    askBridge(host, {
+    askBridge(setup.host, {
       module,
       permission: SYNC,
       token: 'dev-user:ada:console.admin',
@@ -62,8 +32,8 @@ export default async ({ kind, action, input }, { actor }) => ({
 
   it('reaches a provider of kind http and of kind unix', async () => {
     for (const [kind, provider] of [
-      ['http', overTcp],
-      ['unix', overSocket],
+      ['http', setup.overTcp],
+      ['unix', setup.overSocket],
     ] as const) {
       const { text } = await ask(kind);
       expect(text).to.equal('{"data":{"done":true}}');

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue } from '../../../core/selftest/raw-http.js';
 import {
@@ -8,17 +5,15 @@ import {
   bridgeBody,
   createDescriptor,
   createManifest,
-  httpProvider,
   sendBridge,
 } from '../../support/bridge/bridge.js';
 import { readBridgeCorpus } from '../../support/bridge/corpus.js';
 import { crmDescriptor, READ } from '../../support/bridge/crm.js';
 import { answerPages, localPages } from '../../support/bridge/pages.js';
+import { useKinds } from '../../support/bridge/use-kinds.js';
 import type { Answer, ProviderRequest } from '../../support/echo-provider.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { useHost } from '../../support/http/use-host.js';
-import { type ScriptedProvider, startProvider } from '../../support/provider.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
 
 interface LimitVectors {
   readonly passed: readonly {
@@ -218,36 +213,11 @@ describe('console bridge: paging on each kind', () => {
     capabilities: [READ],
     admin: { entities: [{ name: 'rows', read_capability: READ, list_path: '/rows' }] },
   });
-  let folder: string;
-  let overTcp: ScriptedProvider;
-  let overSocket: ScriptedProvider;
-  let host: RunningHost;
-
-  before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-bridge-'));
-    const socketPath = join(folder, 'rows.sock');
-    overTcp = await startProvider(answerPages(COUNT));
-    overSocket = await startProvider(answerPages(COUNT), { socketPath });
-    const describeKind = (kind: string, provider: object) =>
-      createDescriptor(kind, ROWS, [READ], { provider });
-    host = await startHost({
-      files: {
-        'http.json': describeKind('http', httpProvider(overTcp.url)),
-        'unix.json': describeKind('unix', { kind: 'unix', config: { socket: socketPath } }),
-        'local.json': describeKind('local', {
-          kind: 'local',
-          config: { file: './local/rows.mjs' },
-        }),
-        'local/rows.mjs': localPages(COUNT),
-      },
-    });
-  });
-
-  after(async () => {
-    await host.stop();
-    await overTcp.stop();
-    await overSocket.stop();
-    rmSync(folder, { recursive: true, force: true });
+  const setup = useKinds({
+    manifest: ROWS,
+    permission: READ,
+    answer: answerPages(COUNT),
+    local: localPages(COUNT),
   });
 
   async function readAll(module: string, limit: number): Promise<number[]> {
@@ -255,7 +225,11 @@ describe('console bridge: paging on each kind', () => {
     let cursor: string | null = null;
     do {
       const payload = { operation: 'admin_data_list', entity: 'rows', limit, cursor };
-      const { status, text, data } = await askBridge(host, { module, permission: READ, payload });
+      const { status, text, data } = await askBridge(setup.host, {
+        module,
+        permission: READ,
+        payload,
+      });
       expect(status, text).to.equal(200);
       const page = data as Page;
       ids.push(...page.data.map(({ id }) => id));

@@ -2,26 +2,13 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { RawHeader } from '../../../core/selftest/raw-http.js';
+import type { AuditRow } from '../../../core/store/audit-row.js';
 import { askBridge, type BridgeCall } from '../../support/bridge/bridge.js';
 import { CONFIG, crmDescriptor, READ, SYNC, UNGRANTED } from '../../support/bridge/crm.js';
 import { runModgate } from '../../support/cli/run-modgate.js';
+import { call } from '../../support/http/call.js';
 import { useHost } from '../../support/http/use-host.js';
-
-interface AuditRow {
-  readonly id: number;
-  readonly at: string;
-  readonly actor: { readonly kind: string; readonly id: string };
-  readonly module: string;
-  readonly permission: string;
-  readonly operation: string;
-  readonly target: string;
-  readonly outcome: 'ok' | 'failed';
-  readonly request_id: string;
-  readonly correlation_id: string;
-  readonly value_digest: string | null;
-  readonly prev: string;
-  readonly hash: string;
-}
+import { waitUntil } from '../../support/http/wait-until.js';
 
 const MEMBERS = [
   ...['id', 'at', 'actor', 'module', 'permission', 'operation', 'target', 'outcome'],
@@ -50,6 +37,14 @@ describe('console bridge: audit', () => {
     'crm.json': crmDescriptor(url, { breaker: { failures: 1_000 } }),
     'second.json': crmDescriptor(url, { module: 'second' }),
   }));
+
+  // The host opens its store while it already accepts requests.
+  before(() =>
+    waitUntil(
+      'the store',
+      async () => (await call(setup.host, { target: '/audit' })).status === 200,
+    ),
+  );
 
   const ask = (call: BridgeCall, requestId?: string) => {
     const headers: RawHeader[] = [['content-type', 'application/json']];

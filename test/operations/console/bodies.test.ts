@@ -1,36 +1,24 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import {
-  buildRequest,
-  RawConnection,
-  type RawHeader,
-  sendRequest,
-} from '../../../core/selftest/raw-http.js';
+import { RawConnection, type RawHeader } from '../../../core/selftest/raw-http.js';
 import { askBridge, bridgeBody, bridgeTarget, sendBridge } from '../../support/bridge/bridge.js';
 import { readBridgeCorpus } from '../../support/bridge/corpus.js';
 import { crmDescriptor, READ } from '../../support/bridge/crm.js';
 import { cpuMsSince } from '../../support/cpu-time.js';
-import { type CorpusBytes, readCorpus, toBytes } from '../../support/http/corpus.js';
+import {
+  type BodyVector,
+  type HeaderVector,
+  readCorpus,
+  toBytes,
+} from '../../support/http/corpus.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
+import { buildRequest, sendRequest } from '../../support/http/send-request.js';
 import { useHost } from '../../support/http/use-host.js';
 
 interface PayloadVector {
   readonly title: string;
   readonly payload: unknown;
   readonly field: string;
-}
-
-interface BodyVector {
-  readonly title: string;
-  readonly body: CorpusBytes;
-}
-
-interface HeaderVector {
-  readonly title: string;
-  readonly method: string;
-  readonly headers: readonly RawHeader[];
-  readonly body?: CorpusBytes;
-  readonly status: number;
 }
 
 // The most errors that a response lists.

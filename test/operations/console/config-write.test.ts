@@ -22,7 +22,7 @@ import {
 import { runModgate } from '../../support/cli/run-modgate.js';
 import { call } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
-import { useHostProcess } from '../../support/http/use-host.js';
+import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
@@ -82,7 +82,7 @@ const INVALID_VALUES: readonly (readonly [string, unknown, RegExp])[] = [
 ];
 
 describe('config_write', () => {
-  const setup = useHostProcess(
+  const setup = useHost(
     ({ url }) => ({ 'conf.json': configDescriptor(url, FIELDS, { provider: httpProvider(url) }) }),
     { env: { MODGATE_STORE_KEY: KEY } },
   );
@@ -181,7 +181,7 @@ describe('config_write', () => {
 
 describe('config_write without a store', () => {
   const URL = 'postgres://unknown:a%20password@127.0.0.1:1/nothing';
-  const setup = useHostProcess(
+  const setup = useHost(
     ({ url }) => {
       const manifest = configManifest(FIELDS, {
         http_routes: [{ method: 'GET', path: '/items', capability: CONFIG }],
@@ -189,7 +189,7 @@ describe('config_write without a store', () => {
       const members = { provider: httpProvider(url) };
       return { 'conf.json': createDescriptor('conf', manifest, [CONFIG], members) };
     },
-    { env: { MODGATE_STORE: URL } },
+    { args: ['--store', URL] },
   );
 
   it('returns 503, like config_values and an invalid value', async () => {
@@ -219,7 +219,7 @@ describe('config_write without a store', () => {
 });
 
 describe('config_write when the host is killed', () => {
-  const WRITES = 50;
+  const WRITES = 20;
 
   it(`loses none of ${WRITES} acknowledged writes`, async function () {
     this.timeout(180_000);

@@ -6,7 +6,7 @@ import type { ConfigField } from '../../../core/contract/index.js';
 import { configDescriptor, readDeliveries, writeValue } from '../../support/bridge/config.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
 
 const FIELDS: readonly ConfigField[] = [
   { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
@@ -35,7 +35,7 @@ describe('config delivery with a lost store key', () => {
   });
 
   const start = (digit: string) =>
-    startHostProcess({
+    startHost({
       files: { 'conf.json': configDescriptor(provider.url, FIELDS) },
       args: ['--state', state],
       env: { MODGATE_STORE_KEY: digit.repeat(64) },
@@ -67,7 +67,7 @@ describe('config delivery with a lost store key', () => {
   });
 });
 
-function namesOfUnusable(host: HostProcess): string[] {
+function namesOfUnusable(host: RunningHost): string[] {
   const unusable = host.logs().flatMap((line) => line['unusable'] ?? []);
   return unusable.map((one) => (one as { field: string }).field);
 }

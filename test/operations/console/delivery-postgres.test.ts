@@ -9,7 +9,7 @@ import {
 } from '../../support/bridge/config.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
 
 const FIELDS: readonly ConfigField[] = [
   { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
@@ -22,7 +22,7 @@ const ARRIVAL_MS = 3_000;
 describe('config delivery by two hosts with one PostgreSQL store', () => {
   let backend: Backend;
   let providers: readonly EchoProvider[] = [];
-  let hosts: readonly HostProcess[] = [];
+  let hosts: readonly RunningHost[] = [];
 
   before(async function () {
     await requirePostgres(this);
@@ -31,7 +31,7 @@ describe('config delivery by two hosts with one PostgreSQL store', () => {
     hosts = await Promise.all(
       providers.map(({ url }) => {
         const files = { 'conf.json': configDescriptor(url, FIELDS) };
-        return startHostProcess({ files, env: { MODGATE_STORE: backend.url ?? '' } });
+        return startHost({ files, args: ['--store', backend.url ?? ''] });
       }),
     );
     for (const provider of providers) await waitForRevision(provider, 0);
@@ -49,7 +49,7 @@ describe('config delivery by two hosts with one PostgreSQL store', () => {
   });
 
   it(`delivers a write on one host to the module of the other within ${ARRIVAL_MS} ms`, async () => {
-    const [first, second] = hosts as readonly [HostProcess, HostProcess];
+    const [first, second] = hosts as readonly [RunningHost, RunningHost];
     for (const [revision, host, size] of [
       [1, first, 60],
       [2, second, 61],

@@ -12,8 +12,8 @@ import {
 } from '../../support/bridge/bridge.js';
 import { eventually } from '../../support/bridge/eventually.js';
 import { useHost } from '../../support/http/use-host.js';
+import { openHost, type RunningModgate } from '../../support/open-host.js';
 import { answerJson, startProvider } from '../../support/provider.js';
-import { type RunningModgate, startModgate } from '../../support/start-host.js';
 
 const USE = 'console.use';
 const SECRET = 'the default of a secret';
@@ -157,7 +157,7 @@ describe('console bridge: waiting modules', () => {
 
   async function restart(): Promise<RunningModgate> {
     await host?.stop();
-    host = await startModgate([
+    host = await openHost([
       ...['serve', '--env', 'development', '--port', '0'],
       ...['--modules', join(folder, 'modules.d'), '--state', join(folder, 'state')],
     ]);

@@ -1,29 +1,16 @@
 import { expect } from 'chai';
-import {
-  buildRequest,
-  headerValue,
-  RawConnection,
-  type RawHeader,
-} from '../../../core/selftest/raw-http.js';
+import { headerValue, RawConnection, type RawHeader } from '../../../core/selftest/raw-http.js';
 import { call, JSON_TYPE, ROOT } from '../../support/http/call.js';
-import { type CorpusBytes, readCorpus, toBytes } from '../../support/http/corpus.js';
+import {
+  type BodyVector,
+  type HeaderVector,
+  readCorpus,
+  toBytes,
+} from '../../support/http/corpus.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeWideModule } from '../../support/http/modules.js';
+import { buildRequest } from '../../support/http/send-request.js';
 import { useHost } from '../../support/http/use-host.js';
-
-interface BodyVector {
-  readonly title: string;
-  readonly body: CorpusBytes;
-}
-
-interface HeaderVector {
-  readonly title: string;
-  readonly method: string;
-  readonly headers: readonly RawHeader[];
-  readonly body?: CorpusBytes;
-  readonly framing?: 'length' | 'chunked';
-  readonly status: number;
-}
 
 interface ContentTypes {
   readonly accepted: readonly string[];

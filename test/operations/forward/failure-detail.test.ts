@@ -153,7 +153,7 @@ describe('the detail of a failure', () => {
   it('names the host that cannot be resolved', () =>
     expectDetail('dns', 'unavailable', /^(?:ENOTFOUND|EAI_AGAIN) nowhere\.invalid$/));
 
-  it('names whom a certificate is for', () =>
+  it('names the host that a certificate is for', () =>
     expectDetail('tls', 'unavailable', /^certificate for localhost, 127\.0\.0\.1$/));
 
   it('names the reason why a certificate is not trusted', () =>

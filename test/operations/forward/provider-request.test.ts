@@ -3,7 +3,7 @@ import { headerValue, headerValues, type RawHeader } from '../../../core/selftes
 import { call, JSON_TYPE } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule, describeWideModule } from '../../support/http/modules.js';
-import { useHostProcess } from '../../support/http/use-host.js';
+import { useHost } from '../../support/http/use-host.js';
 
 // The forwarded headers, and those that HTTP/1.1 needs between the host and the provider.
 const ALLOWED = [
@@ -110,7 +110,7 @@ const TIMEOUT_MS = 1_500;
 const ROUTE_TIMEOUT_MS = 700;
 
 describe('provider request', () => {
-  const setup = useHostProcess(
+  const setup = useHost(
     (provider) => ({
       'wide.json': describeWideModule('wide', provider.url),
       'tenant.json': describeWideModule('tenant', provider.url, {

@@ -101,11 +101,12 @@ describe('root and optional bodies', () => {
 
   const body = Buffer.from('{"a":1}');
   const empty: RawHeader = ['content-length', '0'];
+  const emptyChunks = { framing: 'chunked', body: Buffer.alloc(0) } as const;
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     it(`accept ${method} with and without an optional body`, async () => {
-      for (const headers of [[], [empty]]) {
+      for (const given of [{}, { headers: [empty] }, emptyChunks]) {
         setup.provider.reset();
-        expect((await send(method, '/optional', { headers })).status).to.equal(200);
+        expect((await send(method, '/optional', given)).status).to.equal(200);
         const received = setup.provider.only();
         expect(received.body).to.have.length(0);
         expect(headerValue(received.headers, 'content-type')).to.equal(undefined);
@@ -125,7 +126,8 @@ describe('root and optional bodies', () => {
         [{ headers: [JSON_TYPE], body: Buffer.from('{') }, 'body'],
         [{ body }, 'content-type'],
         [{ headers: [text], body }, 'content-type'],
-        [{ framing: 'chunked', body: Buffer.alloc(0) }, 'content-type'],
+        [{ framing: 'chunked', body }, 'content-type'],
+        [{ ...emptyChunks, headers: [JSON_TYPE] }, 'body'],
       ] as const) {
         const problem = expectProblem(await send(method, '/optional', given), 400);
         expect(problem.errors.map((error) => error.field)).to.deep.equal([field]);
@@ -142,6 +144,7 @@ describe('root and optional bodies', () => {
       for (const headers of [[], [empty], [JSON_TYPE, empty]]) {
         expect((await send(method, '/none', { headers })).status).to.equal(200);
       }
+      expect((await send(method, '/none', emptyChunks)).status).to.equal(200);
     });
 
     it(`reject ${method} without a required body`, async () => {

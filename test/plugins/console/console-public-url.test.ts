@@ -25,7 +25,7 @@ describe('the console of a host with a public URL', () => {
       headers: [['origin', origin]],
     });
 
-  it('has a cookie for its host alone, over https alone', async () => {
+  it('has a cookie for its host only, over https only', async () => {
     const response = await signIn(ORIGIN);
     expect(response.status).to.equal(204);
     const [cookie = ''] = readSetCookie(response);

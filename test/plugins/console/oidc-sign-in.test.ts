@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { rejectStart } from '../../support/cli/reject-start.js';
 import { Browser } from '../../support/console/browser.js';
 import {
   AUDIENCE,
@@ -9,14 +10,14 @@ import {
   type SignInProvider,
   startSignInProvider,
 } from '../../support/console/sign-in-provider.js';
-import { type HostProcess, spawnModgate, startHostProcess } from '../../support/start-host.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
 
 describe('sign-in to the console at an issuer', () => {
   let folder: string;
   let provider: SignInProvider;
-  let host: HostProcess;
+  let host: RunningHost;
   let browser: Browser;
 
   before(async () => {
@@ -37,7 +38,7 @@ describe('sign-in to the console at an issuer', () => {
     const config = join(folder, 'modgate.yaml');
     const surfaces = { console: { oidc: [{ ...client, ...more }] } };
     writeFileSync(config, JSON.stringify({ issuers, surfaces }));
-    host = await startHostProcess({
+    host = await startHost({
       dev: false,
       args: ['--config', config],
       env: { CONSOLE_SECRET: CONSOLE_CLIENT.secret },
@@ -137,7 +138,7 @@ describe('sign-in to the console at an issuer', () => {
     expect((await readSession()).status).to.equal(401);
   });
 
-  it('says so when the person cancels', async () => {
+  it('reports that the sign-in was canceled', async () => {
     provider.outcome = 'cancel';
     const { visited } = await browser.open(startUrl());
     expect(visited.at(-1)).to.equal(`${host.url}/console?sign_in=denied`);
@@ -149,15 +150,15 @@ describe('sign-in to the console at an issuer', () => {
     const surfaces = { console: { oidc: [other] } };
     writeFileSync(file, JSON.stringify({ issuers: join(folder, 'issuers.json'), surfaces }));
     const args = ['serve', '--config', file, '--modules', folder, '--port', '0'];
-    const spawned = spawnModgate([...args, '--state', join(folder, 'other')]);
-    expect((await spawned.exit).code, spawned.stdout()).to.equal(2);
-    expect(spawned.stderr()).to.contain(
+    const { code, stderr } = await rejectStart([...args, '--state', join(folder, 'other')]);
+    expect(code).to.equal(2);
+    expect(stderr).to.contain(
       "surface 'console': surfaces.console.oidc names the issuer 'https://login.example': " +
         'add it to the issuers file',
     );
   });
 
-  it('returns to pages of the console alone', async () => {
+  it('returns only to pages of the console', async () => {
     for (const page of ['https://evil.example/', '//evil.example', '/modules', '/console/\\evil']) {
       browser = new Browser();
       const { visited } = await browser.open(startUrl(page));
@@ -165,7 +166,7 @@ describe('sign-in to the console at an issuer', () => {
     }
   });
 
-  it('knows the configured issuers alone', async () => {
+  it('accepts only the configured issuers', async () => {
     const query = new URLSearchParams({ issuer: 'https://evil.example' });
     const response = await browser.send(`${host.url}/console/api/oidc/start?${query}`);
     expect(response.status).to.equal(400);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { SurfaceError } from '../../../core/contract/index.js';
 import { type EndReason, Sessions } from '../../../plugins/console/sessions/sessions.js';
 import {
+  CALL,
   createActor,
   createFakeContext,
   type FakeContext,
@@ -21,14 +22,15 @@ describe('sessions of the console', () => {
     sessions = new Sessions(context, () => context.now);
   });
 
-  const begin = async (token = 'token-of-ann') => (await sessions.begin(token, 'token')) ?? '';
-  const isAlive = async (cookie: string) => (await sessions.find(cookie, true)) !== null;
+  const begin = async (token = 'token-of-ann') =>
+    (await sessions.begin(token, 'token', CALL)) ?? '';
+  const isAlive = async (cookie: string) => (await sessions.find(cookie, true, CALL)) !== null;
   /** As after a restart, or in another worker. */
   const createOther = () => new Sessions(context, () => context.now);
 
   it('begin for a valid token only', async () => {
-    expect(await sessions.begin('another', 'token')).to.equal(null);
-    const session = await sessions.find(await begin(), true);
+    expect(await sessions.begin('another', 'token', CALL)).to.equal(null);
+    const session = await sessions.find(await begin(), true, CALL);
     expect(session?.actor.id).to.equal('ann');
   });
 
@@ -85,10 +87,10 @@ describe('sessions of the console', () => {
     const cookie = await begin();
     for (let minute = 0; minute < 29; minute += 1) {
       context.now += MINUTE;
-      expect(await sessions.find(cookie, false)).to.not.equal(null);
+      expect(await sessions.find(cookie, false, CALL)).to.not.equal(null);
     }
     context.now += MINUTE;
-    expect(await sessions.find(cookie, false)).to.equal(null);
+    expect(await sessions.find(cookie, false, CALL)).to.equal(null);
   });
 
   it('end after 8 hours, however much they are used', async () => {
@@ -113,6 +115,24 @@ describe('sessions of the console', () => {
     expect(await isAlive(cookie)).to.equal(false);
   });
 
+  it('end when the credentials of the actor expire, also when that is known later', async () => {
+    const expiresAt = context.now + 60 * SECOND;
+    const cookies = [await begin()];
+    context.actors.set('token-of-ann', { ...createActor('ann'), expiresAt });
+    cookies.push(await begin());
+    context.now += 30 * SECOND;
+    for (const cookie of cookies) {
+      const session = await sessions.find(cookie, true, CALL);
+      expect(session?.expiresAt).to.equal(expiresAt);
+    }
+    context.now = expiresAt - 1;
+    for (const cookie of cookies) expect(await isAlive(cookie)).to.equal(true);
+    context.asked = 0;
+    context.now = expiresAt;
+    for (const cookie of cookies) expect(await isAlive(cookie)).to.equal(false);
+    expect(context.asked).to.equal(0);
+  });
+
   it('ask the authenticators again every 30 s, and have the new scopes', async () => {
     const cookie = await begin();
     context.asked = 0;
@@ -121,7 +141,7 @@ describe('sessions of the console', () => {
     expect(context.asked).to.equal(0);
     context.actors.set('token-of-ann', createActor('ann', 'modgate.calls.read'));
     context.now += SECOND;
-    const session = await sessions.find(cookie, true);
+    const session = await sessions.find(cookie, true, CALL);
     expect([...(session?.actor.scopes ?? [])]).to.deep.equal(['modgate.calls.read']);
     expect(context.asked).to.equal(1);
   });
@@ -155,7 +175,7 @@ describe('sessions of the console', () => {
   it('survive a restart, with the rights of now', async () => {
     const cookie = await begin();
     context.actors.set('token-of-ann', createActor('ann', 'other'));
-    const session = await createOther().find(cookie, true);
+    const session = await createOther().find(cookie, true, CALL);
     expect([...(session?.actor.scopes ?? [])]).to.deep.equal(['other']);
   });
 
@@ -163,7 +183,7 @@ describe('sessions of the console', () => {
     const cookie = await begin();
     context.isAnswering = false;
     const failure = await createOther()
-      .find(cookie, true)
+      .find(cookie, true, CALL)
       .catch((error) => error);
     expect(failure).to.be.instanceOf(SurfaceError).and.to.include({ code: 'unavailable' });
   });
@@ -185,12 +205,12 @@ describe('sessions of the console', () => {
   it('announce their end, also one in another process', async () => {
     const ends: EndReason[] = [];
     const first = await begin();
-    const session = await sessions.find(first, true);
+    const session = await sessions.find(first, true, CALL);
     sessions.onEnd(session?.key ?? '', (reason) => ends.push(reason));
     await sessions.end(session?.key ?? '', 'signed_out');
     expect(ends).to.deep.equal(['signed_out']);
     const second = await begin();
-    const other = await sessions.find(second, true);
+    const other = await sessions.find(second, true, CALL);
     sessions.onEnd(other?.key ?? '', (reason) => ends.push(reason));
     await createOther().end(other?.key ?? '', 'revoked');
     expect(await isAlive(second)).to.equal(false);
@@ -199,7 +219,7 @@ describe('sessions of the console', () => {
 
   it('do not come back when they end during a request', async () => {
     const cookie = await begin();
-    const session = await sessions.find(cookie, true);
+    const session = await sessions.find(cookie, true, CALL);
     context.now += 30 * SECOND;
     const { authenticate } = context;
     const slow = new Sessions(
@@ -212,7 +232,7 @@ describe('sessions of the console', () => {
       },
       () => context.now,
     );
-    expect(await slow.find(cookie, true)).to.equal(null);
+    expect(await slow.find(cookie, true, CALL)).to.equal(null);
     expect(context.stored.size).to.equal(0);
   });
 });

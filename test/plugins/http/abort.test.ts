@@ -1,19 +1,14 @@
 import { expect } from 'chai';
 import { ProviderFailure } from '../../../core/contract/index.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
+import { failureOf } from '../../support/failure-of.js';
 import {
   type RunningProvider,
   startAnsweringProvider,
   startProvider,
   startRawProvider,
 } from '../../support/provider.js';
-import {
-  createInvocation,
-  eventually,
-  failureOf,
-  type OpenedProvider,
-  openAdapter,
-} from '../open-adapter.js';
+import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
 /** Well below the connection timeouts (4 s), which would also close the connection. */
 const PROMPT_MS = 5_000;
@@ -52,8 +47,13 @@ describe('http adapter: aborted calls', () => {
           }),
         );
         const controller = new AbortController();
-        const call = provider.invoke(createInvocation({}, { signal: controller.signal }));
-        await eventually(() => answered);
+        let isHeadRead = false;
+        const countReceived = () => {
+          isHeadRead = true;
+        };
+        const { signal } = controller;
+        const call = provider.invoke(createInvocation({}, { signal, countReceived }));
+        await eventually(() => answered && (head === '' || isHeadRead));
         controller.abort(reason);
         const failure = await failureOf(call);
         expect(failure.failure).to.equal(expected);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { ProviderFailure } from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
+import { failureOf } from '../../support/failure-of.js';
 import {
   answerJson,
   type RunningProvider,
@@ -10,7 +11,7 @@ import {
   startProvider,
   startRawProvider,
 } from '../../support/provider.js';
-import { createInvocation, failureOf, type OpenedProvider, openAdapter } from '../open-adapter.js';
+import { createInvocation, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
 const NEVER = new AbortController().signal;
 

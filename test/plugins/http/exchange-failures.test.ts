@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { joinBody } from '../../../core/contract/index.js';
+import { failureOf } from '../../support/failure-of.js';
 import { useExchange } from '../../support/provider/use-exchange.js';
 import { startAnsweringProvider, startProvider, startRawProvider } from '../../support/provider.js';
-import { createInvocation, failureOf } from '../open-adapter.js';
+import { createInvocation } from '../open-adapter.js';
 
 describe('http adapter: one call that fails', () => {
   const { keep, openOn, callRaw } = useExchange();

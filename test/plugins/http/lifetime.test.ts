@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
 import { unixAdapter } from '../../../plugins/http/unix-adapter.js';
+import { failureOf } from '../../support/failure-of.js';
 import { startProvider, startRawProvider } from '../../support/provider.js';
-import { createInvocation, eventually, failureOf, openAdapter } from '../open-adapter.js';
+import { createInvocation, eventually, openAdapter } from '../open-adapter.js';
 
 describe('http adapter: lifetime and endpoints', () => {
   for (const scheme of ['http', 'https']) {

@@ -10,8 +10,9 @@ import {
   serverPin,
   stranger,
 } from '../../support/certificates.js';
+import { failureOf } from '../../support/failure-of.js';
 import { startProvider } from '../../support/provider.js';
-import { createInvocation, failureOf, openAdapter } from '../open-adapter.js';
+import { createInvocation, openAdapter } from '../open-adapter.js';
 
 const FILES = {
   'ca.pem': authority,

@@ -6,7 +6,8 @@ import { expect } from 'chai';
 import { joinBody, ProviderFailure, type ProviderOperation } from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { localAdapter } from '../../../plugins/local/local-adapter.js';
-import { createInvocation, failureOf, type OpenedProvider, openAdapter } from '../open-adapter.js';
+import { failureOf } from '../../support/failure-of.js';
+import { createInvocation, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
 const FILE = './notes.mjs';
 const NEVER = new AbortController().signal;

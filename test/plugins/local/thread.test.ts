@@ -6,13 +6,8 @@ import { expect } from 'chai';
 import { joinBody } from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { localAdapter } from '../../../plugins/local/local-adapter.js';
-import {
-  createInvocation,
-  eventually,
-  failureOf,
-  type OpenedProvider,
-  openAdapter,
-} from '../open-adapter.js';
+import { failureOf } from '../../support/failure-of.js';
+import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
 const FILE = './crm.mjs';
 const PATIENCE_MS = 15_000;
@@ -245,7 +240,7 @@ describe('thread of a local module', () => {
     expect(await Promise.all(calls)).to.deep.equal(calls.map((_, n) => `"${n}"`));
   });
 
-  it('imports all of its code anew for each open', async () => {
+  it('imports all of its code again for each open', async () => {
     const source = `import { word } from './word.mjs'; export default () => ({ status: 200, body: word });`;
     for (const word of ['one', 'two']) {
       await writeFile(join(folder, 'word.mjs'), `export const word = '${word}';`);

@@ -4,13 +4,8 @@ import { expect } from 'chai';
 import type { ProviderOperation } from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { natsAdapter } from '../../../plugins/nats/nats-adapter.js';
-import {
-  createInvocation,
-  eventually,
-  failureOf,
-  type OpenedProvider,
-  openAdapter,
-} from '../open-adapter.js';
+import { failureOf } from '../../support/failure-of.js';
+import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 import { NATS_URL, needNats } from './nats-server.js';
 import { type NatsAnswer, type NatsService, respond, startService } from './nats-service.js';
 

@@ -14,10 +14,10 @@ import {
   expired,
   server as trusted,
 } from '../../support/certificates.js';
+import { failureOf } from '../../support/failure-of.js';
 import {
   createInvocation,
   eventually,
-  failureOf,
   type OpenedProvider,
   type OpenOptions,
   openAdapter,

@@ -2,7 +2,7 @@ import { nkeys } from '@nats-io/transport-node';
 
 type KeyPair = ReturnType<typeof nkeys.createUser>;
 
-export interface JwtSetup {
+interface JwtSetup {
   /** Lines of the server's configuration. */
   readonly config: string;
   /** A credentials file of a user of its account. */

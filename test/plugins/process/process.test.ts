@@ -7,13 +7,8 @@ import type { ProviderOperation } from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { processAdapter } from '../../../plugins/process/process-adapter.js';
 import { createSocketFolder } from '../../../plugins/process/socket-folder.js';
-import {
-  createInvocation,
-  eventually,
-  failureOf,
-  type OpenedProvider,
-  openAdapter,
-} from '../open-adapter.js';
+import { failureOf } from '../../support/failure-of.js';
+import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 import { command, ECHO, isAlive, STUBBORN } from './child-programs.js';
 
 const PATIENCE_MS = 15_000;

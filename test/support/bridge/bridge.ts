@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Manifest } from '../../../core/contract/index.js';
-import { type RawHeader, type RawResponse, sendRequest } from '../../../core/selftest/raw-http.js';
+import type { RawHeader, RawResponse } from '../../../core/selftest/raw-http.js';
 import type { Problem } from '../http/expect-problem.js';
+import { sendRequest } from '../http/send-request.js';
 
 export function digestOf(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;

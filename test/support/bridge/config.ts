@@ -75,7 +75,7 @@ export async function writeValue(host: Listening, key: string, value: unknown): 
   if (answer.status !== 200) throw new Error(answer.text);
 }
 
-export interface Delivery {
+interface Delivery {
   readonly revision: number;
   readonly values: Readonly<Record<string, unknown>>;
 }

@@ -10,7 +10,7 @@ export const UNGRANTED = 'crm.deals.read';
 /** Granted, but not a capability of the module. */
 export const UNDECLARED = 'crm.nothing';
 
-export const CRM: Manifest = createManifest('crm', {
+const CRM: Manifest = createManifest('crm', {
   capabilities: [READ, SYNC, CONFIG, UNGRANTED],
   admin: {
     entities: [

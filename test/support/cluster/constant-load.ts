@@ -2,13 +2,13 @@ import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HostProcess } from '../start-host.js';
 
-export interface LoadResult {
+interface LoadResult {
   readonly answered: number;
   /** Each is the status of a response or the code of an error. */
   readonly failures: readonly string[];
 }
 
-export interface Load {
+interface Load {
   readonly answered: number;
   /** Waits for the calls in flight. */
   stop(): Promise<LoadResult>;
@@ -16,7 +16,7 @@ export interface Load {
 
 const CALLERS = 4;
 /** Between two calls of a client, so that starting workers get CPU time on a busy machine. */
-const PAUSE_MS = 2;
+const PAUSE_MS = 10;
 const RESPONSE_TIMEOUT_MS = 15_000;
 
 /** Starts clients that call continuously, each on its own kept-alive connection. */

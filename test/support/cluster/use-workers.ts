@@ -1,18 +1,24 @@
 import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
 import { describeModule } from '../http/modules.js';
-import { type HostProcess, type ProcessOptions, startHostProcess } from '../start-host.js';
+import { type HostOptions, type HostProcess, startHostProcess } from '../start-host.js';
+import { started } from '../started.js';
 
 const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
 
 /** A route of `shop.json`. */
 export const ITEM = '/modules/shop/http/items/1';
 
-export interface Workers {
+/** The module of {@link ITEM}. */
+export function describeShop(url: string): object {
+  return describeModule('shop', url, ROUTES);
+}
+
+interface Workers {
   readonly provider: EchoProvider;
   /** The last one started. @throws before the first start. */
   readonly host: HostProcess;
   /** Starts a host with two workers. Serves `shop.json` unless the options have files. */
-  start(options?: ProcessOptions): Promise<HostProcess>;
+  start(options?: HostOptions): Promise<HostProcess>;
 }
 
 /** One provider for all tests of a `describe`, and one host per test. */
@@ -35,12 +41,11 @@ export function useWorkers(): Workers {
       return provider;
     },
     get host() {
-      if (host === undefined) throw new Error('used before it was started');
-      return host;
+      return started(host);
     },
     start: async (options = {}) => {
       host = await startHostProcess({
-        files: { 'shop.json': describeModule('shop', provider.url, ROUTES) },
+        files: { 'shop.json': describeShop(provider.url) },
         ...options,
         args: ['--workers', '2', ...(options.args ?? [])],
       });

@@ -6,13 +6,13 @@ export const TIMEOUT_MS = 40_000;
 
 /** The pids of the serving workers, oldest first. */
 export function listWorkers(host: Pick<ModgateProcess, 'logs'>): number[] {
-  const pids: number[] = [];
+  const pids = new Set<number>();
   for (const line of host.logs()) {
     const pid = Number(line['pid']);
-    if (line['msg'] === 'worker ready') pids.push(pid);
-    if (line['msg'] === 'worker exited unexpectedly') pids.splice(pids.indexOf(pid), 1);
+    if (line['msg'] === 'worker ready') pids.add(pid);
+    if (line['msg'] === 'worker exited unexpectedly') pids.delete(pid);
   }
-  return pids;
+  return [...pids];
 }
 
 export function countLines(host: Pick<ModgateProcess, 'logs'>, message: string): number {

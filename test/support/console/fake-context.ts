@@ -1,6 +1,7 @@
 import {
   type Actor,
   type SetRecordOptions,
+  type SurfaceCall,
   SurfaceError,
   type SurfaceRecord,
   type SurfaceRecords,
@@ -15,10 +16,13 @@ export interface FakeContext extends SessionsContext {
   readonly actors: Map<string, Actor>;
   /** Whether the authenticators answer. */
   isAnswering: boolean;
-  /** How often they were asked. */
+  /** Number of calls. */
   asked: number;
   readonly stored: Map<string, SurfaceRecord>;
 }
+
+/** A request with a session: its parts do not matter to it. */
+export const CALL = {} as SurfaceCall;
 
 const NOON = Date.parse('2026-01-31T12:00:00.000Z');
 

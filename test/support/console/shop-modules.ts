@@ -98,7 +98,7 @@ const BILLING_MANIFEST = {
   },
   console_contributions: ['acme/crm.contacts.row.actions', 'acme/crm.actions'].map((target) => ({
     target,
-    label: target.endsWith('row.actions') ? 'Invoice this contact' : 'Invoice somebody',
+    label: target.endsWith('row.actions') ? 'Invoice this contact' : 'Invoice a contact',
     required_capabilities: ['billing.write'],
     action: {
       ...{ kind: 'admin_action', module: 'acme/billing', name: 'invoice' },

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { useBrowser, type WatchedPage } from '../browser/browser.js';
+import { openHost, type RunningModgate } from '../open-host.js';
 import { type ScriptedProvider, startProvider } from '../provider.js';
-import { type RunningModgate, startModgate } from '../start-host.js';
+import { started } from '../started.js';
 import { OPS, signIn } from './console-client.js';
 import { answerShop, describeBilling, describeCrm } from './shop-modules.js';
 import {
@@ -57,7 +58,7 @@ export function useConsole(): ConsoleSetup {
     else writeFileSync(file, JSON.stringify(descriptor));
   };
   const start = (port: number) =>
-    startModgate(
+    openHost(
       [
         ...['serve', '--env', 'development', '--port', String(port)],
         ...['--config', join(directory, 'modgate.json')],
@@ -158,9 +159,4 @@ function writeSettings(directory: string, issuer: string): void {
   writeFileSync(issuers, JSON.stringify({ issuers: [trusted] }));
   const settings = { issuers, surfaces: { console: { oidc: [client] } } };
   writeFileSync(join(directory, 'modgate.json'), JSON.stringify(settings));
-}
-
-function started<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('used before it was started');
-  return value;
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 /** A link of a page. */
-export interface Link {
+interface Link {
   /** Relative to the root of the repository; the page itself for `#anchor` alone. */
   readonly path: string;
   /** Without `#`; empty if there is none. */

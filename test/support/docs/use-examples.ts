@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { copyExamples } from '../copy-examples.js';
-import { type ModgateProcess, startModgate } from '../start-host.js';
+import { openHost, type RunningModgate } from '../open-host.js';
+import { started } from '../started.js';
 import { installModgate } from './install-modgate.js';
 
-export interface Examples {
+interface Examples {
   /** @throws before the hooks have run. */
-  readonly host: ModgateProcess;
+  readonly host: RunningModgate;
   /** The state folder of the host. */
   readonly stateDir: string;
 }
@@ -18,7 +19,7 @@ export interface Examples {
  * `isInstalled`: `modgate` is in PATH meanwhile.
  */
 export function useExamples({ isInstalled = false } = {}): Examples {
-  let host: ModgateProcess | undefined;
+  let host: RunningModgate | undefined;
   let stateDir = '';
   let directory: string;
   let uninstall = () => {};
@@ -26,7 +27,7 @@ export function useExamples({ isInstalled = false } = {}): Examples {
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
     stateDir = join(directory, 'state');
-    host = await startModgate([
+    host = await openHost([
       ...['serve', '--env', 'development', '--port', '0'],
       ...['--modules', copyExamples(directory), '--state', stateDir],
     ]);
@@ -35,15 +36,14 @@ export function useExamples({ isInstalled = false } = {}): Examples {
 
   after(async () => {
     uninstall();
-    const exit = await host?.stop('SIGTERM');
+    const exit = await host?.stop();
     rmSync(directory, { recursive: true, force: true });
     if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 
   return {
     get host() {
-      if (host === undefined) throw new Error('used before it was started');
-      return host;
+      return started(host);
     },
     get stateDir() {
       return stateDir;

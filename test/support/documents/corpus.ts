@@ -31,6 +31,6 @@ export function readCorpus<T>(path: string): T {
 }
 
 /** A JSON file of the repository. */
-export function readJson(path: string): unknown {
+function readJson(path: string): unknown {
   return JSON.parse(readFileSync(new URL(path, ROOT), 'utf8'));
 }

@@ -1,10 +1,6 @@
-import {
-  headerValues,
-  type RawHeader,
-  type RawResponse,
-  sendRequest,
-} from '../../../core/selftest/raw-http.js';
+import { headerValues, type RawHeader, type RawResponse } from '../../../core/selftest/raw-http.js';
 import { describedHosts, expectDescribed } from '../openapi/conformance.js';
+import { sendRequest } from './send-request.js';
 
 export interface Call {
   readonly method?: string;

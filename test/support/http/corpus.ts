@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { RawHeader } from '../../../core/selftest/raw-http.js';
 
 // From dist/test/http: vectors are data and are not compiled.
 const FOLDER = new URL('../../../../test/corpus/requests/', import.meta.url);
@@ -6,6 +7,22 @@ const FOLDER = new URL('../../../../test/corpus/requests/', import.meta.url);
 /** The vectors of `test/corpus/requests/<name>.json`. */
 export function readCorpus<T>(name: string): T {
   return JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as T;
+}
+
+/** A body of a request. */
+export interface BodyVector {
+  readonly title: string;
+  readonly body: CorpusBytes;
+}
+
+/** A request with other headers. */
+export interface HeaderVector {
+  readonly title: string;
+  readonly method: string;
+  readonly headers: readonly RawHeader[];
+  readonly body?: CorpusBytes;
+  readonly framing?: 'length' | 'chunked';
+  readonly status: number;
 }
 
 /**

@@ -29,7 +29,7 @@ export const TITLES: Readonly<Record<string, string>> = {
 };
 
 /** The code of each status that has only one. */
-export const CODES: Readonly<Record<number, string>> = {
+const CODES: Readonly<Record<number, string>> = {
   400: 'validation_failed',
   401: 'unauthorized',
   403: 'forbidden',

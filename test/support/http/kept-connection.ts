@@ -1,10 +1,6 @@
-import {
-  buildRequest,
-  RawConnection,
-  type RawRequest,
-  type RawResponse,
-} from '../../../core/selftest/raw-http.js';
+import { RawConnection, type RawResponse } from '../../../core/selftest/raw-http.js';
 import { ROOT } from './call.js';
+import { buildRequest, type RawRequest } from './send-request.js';
 
 /** Sends requests in turn on one connection, and opens another when the host has closed it. */
 export class KeptConnection {

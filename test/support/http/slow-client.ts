@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { buildRequest, type RawHeader, type RawRequest } from '../../../core/selftest/raw-http.js';
+import type { RawHeader } from '../../../core/selftest/raw-http.js';
+import { buildRequest, type RawRequest } from './send-request.js';
 
-/** A client that sends a request, or a part of it, and reads nothing until it is asked to. */
+/** A client that sends a request, or a part of it, and reads only on demand. */
 export class SlowClient {
   readonly #socket: Socket;
 

@@ -32,7 +32,7 @@ const token = (id: string, text: string) => ({
   sha256: sha256(text),
 });
 
-/** Four authenticators; `acme-key` reports what it was asked with. */
+/** Four authenticators; `acme-key` reports the credentials that it was called with. */
 const ENTRY = `import { createHmac, timingSafeEqual } from 'node:crypto';
 import { defineAuthenticator } from ${JSON.stringify(CONTRACT_URL)};
 import { any } from ${JSON.stringify(SUPERSTRUCT_URL)};

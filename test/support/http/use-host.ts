@@ -4,11 +4,11 @@ import { describedHosts } from '../openapi/conformance.js';
 import {
   type HostOptions,
   type HostProcess,
-  type ProcessOptions,
   type RunningHost,
   startHost,
   startHostProcess,
 } from '../start-host.js';
+import { started } from '../started.js';
 
 export interface Setup<Host = RunningHost> {
   /** @throws before the hooks have run. */
@@ -44,7 +44,7 @@ export function useHost(
 /** Like `useHost`, with a host in a process of its own. */
 export function useHostProcess(
   files: Files,
-  options: Omit<ProcessOptions, 'files'> = {},
+  options: Omit<HostOptions, 'files'> = {},
 ): Setup<HostProcess> {
   return use((provider) => startHostProcess({ ...options, files: files(provider) }));
 }
@@ -74,9 +74,4 @@ function use<Host extends RunningHost>(start: (provider: EchoProvider) => Promis
       return started(provider);
     },
   };
-}
-
-function started<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('used before it was started');
-  return value;
 }

@@ -1,12 +1,16 @@
 /**
  * Preloaded into a host with `--import`: makes functions of Node.js fail while the file of the variable
- * `INJECTED_FAULT` names them. Each failure adds a line to `<file>.fired`. The intervals of the console are
- * short.
+ * `INJECTED_FAULT` names them. Each failure adds a line to `<file>.fired`. The intervals of the store
+ * and the console are short.
  */
 import fs from 'node:fs';
 import { ServerResponse } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import Libsql from 'libsql';
+import pg from 'pg';
+import { Registry } from 'prom-client';
 
 const CONTROL = process.env['INJECTED_FAULT'] ?? '';
 const { readFileSync, appendFileSync } = fs;
@@ -20,6 +24,10 @@ const throws: Fault = () => () => {
   throw INJECTED();
 };
 const rejects: Fault = () => () => Promise.reject(INJECTED());
+/** Throws out of an event of its own. */
+const throwsLater: Fault = () => () => {
+  setImmediate(throws(INJECTED));
+};
 /** Calls back with the error. */
 const fails: Fault =
   () =>
@@ -39,6 +47,8 @@ const emits: Fault =
 /** `from`: only calls that have this on their stack fail. */
 type Point = readonly [target: object, name: string, fault: Fault, from?: string];
 
+const Statement = new Libsql(':memory:').prepare('select 1').constructor;
+
 const POINTS: Readonly<Record<string, Point>> = {
   'readdir rejects': [fs.promises, 'readdir', rejects],
   'readdir throws': [fs.promises, 'readdir', throws],
@@ -55,11 +65,27 @@ const POINTS: Readonly<Record<string, Point>> = {
   'connect throws': [Socket.prototype, 'connect', throws],
   'writeHead throws': [ServerResponse.prototype, 'writeHead', throws],
   'end throws': [ServerResponse.prototype, 'end', throws],
+  'export of spans throws': [OTLPTraceExporter.prototype, 'export', throws],
+  'export of spans rejects': [OTLPTraceExporter.prototype, 'export', rejects],
+  'export of spans throws later': [OTLPTraceExporter.prototype, 'export', throwsLater],
+  'a read of metrics rejects': [
+    Registry.prototype,
+    'getMetricsAsJSON',
+    rejects,
+    '/metrics/metrics.',
+  ],
+  'a query of SQLite throws': [Statement.prototype, 'all', throws],
+  'a write to SQLite throws': [Statement.prototype, 'run', throws],
+  'a transaction of SQLite throws': [Libsql.prototype, 'exec', throws],
+  'a query of PostgreSQL throws': [pg.Client.prototype, 'query', throws],
+  'a query of PostgreSQL rejects': [pg.Client.prototype, 'query', rejects],
   'a stream of the console throws': [TextEncoder.prototype, 'encode', throws, '/plugins/console/'],
   'a timer of the console rejects': [Date, 'now', throws, '/plugins/console/live/host-feed'],
   'an event of the adapter http throws': [Array, 'isArray', throws, '/plugins/http/upstream-'],
 };
-const CONSOLE_INTERVAL_MS = 50;
+/** The store and the console poll. */
+const SHORT_INTERVAL_MS = 50;
+const POLLING = ['/plugins/console/', '/core/store/'];
 
 function readActive(): string {
   try {
@@ -84,6 +110,6 @@ for (const [point, [target, name, fault, from = '']] of Object.entries(POINTS)) 
 }
 const { setInterval } = globalThis;
 Reflect.set(globalThis, 'setInterval', (work: () => void, delayMs: number) =>
-  setInterval(work, isCalledFrom('/plugins/console/') ? CONSOLE_INTERVAL_MS : delayMs),
+  setInterval(work, POLLING.some(isCalledFrom) ? SHORT_INTERVAL_MS : delayMs),
 );
 syncBuiltinESMExports();

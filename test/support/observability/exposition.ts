@@ -1,3 +1,5 @@
+import { call } from '../http/call.js';
+
 /** One line of the exposition format. */
 interface ExposedSample {
   readonly name: string;
@@ -68,9 +70,12 @@ export async function scrape(
   host: { readonly url: string },
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Exposition> {
-  const response = await fetch(`${host.url}/metrics`, { headers });
-  if (response.status !== 200) throw new Error(`/metrics returned ${response.status}`);
-  return parseExposition(await response.text());
+  // Closes its connection: a worker that is replaced would wait for the next request on it.
+  const port = Number(new URL(host.url).port);
+  const request = { target: '/metrics', as: null, headers: Object.entries(headers) };
+  const { status, body } = await call({ port }, request);
+  if (status !== 200) throw new Error(`/metrics returned ${status}`);
+  return parseExposition(body.toString());
 }
 
 /** A key for a name and its labels, independent of their order. */

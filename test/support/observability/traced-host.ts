@@ -2,7 +2,14 @@ import { headerValue, type RawHeader, type RawResponse } from '../../../core/sel
 import { call } from '../http/call.js';
 import { buildManifest, describeModule } from '../http/modules.js';
 import { waitUntil } from '../http/wait-until.js';
-import { type HostProcess, type ProcessOptions, startHostProcess } from '../start-host.js';
+import type { Environment } from '../open-host.js';
+import {
+  type HostOptions,
+  type HostProcess,
+  type RunningHost,
+  startHost,
+  startHostProcess,
+} from '../start-host.js';
 import type { OtlpReceiver, ReceivedSpan } from './otlp-receiver.js';
 
 /** Nothing listens there. */
@@ -17,21 +24,27 @@ const SERVER = 2;
 const CLIENT = 3;
 const DEADLINE_MS = 15_000;
 
-export interface Trace {
+interface Trace {
   readonly server: ReceivedSpan;
   /** In the order in which they began. */
   readonly clients: readonly ReceivedSpan[];
 }
 
 /** Serves the modules `shop`, `down` (nothing listens) and `half` (one of two endpoints is down). Batches are short. */
-export function startTracedHost(
-  provider: string,
-  env: ProcessOptions['env'],
-): Promise<HostProcess> {
+export function startTracedHost(provider: string, env: Environment): Promise<RunningHost> {
+  return startHost(describeTraced(provider, env));
+}
+
+/** Like `startTracedHost`, in a process of its own. */
+export function startTracedProcess(provider: string, env: Environment): Promise<HostProcess> {
+  return startHostProcess(describeTraced(provider, env));
+}
+
+function describeTraced(provider: string, env: Environment): HostOptions {
   const admin = {
     entities: [{ name: 'items', read_capability: 'shop.read', list_path: '/admin/items' }],
   };
-  return startHostProcess({
+  return {
     files: {
       'shop.json': describeModule('shop', provider, ROUTES, {
         manifest: { inline: { ...buildManifest('shop', ROUTES), admin } },
@@ -43,7 +56,7 @@ export function startTracedHost(
       }),
     },
     env: { OTEL_BSP_SCHEDULE_DELAY: '50', ...env },
-  });
+  };
 }
 
 export function traceparent(traceId: string, flags = '01'): RawHeader {

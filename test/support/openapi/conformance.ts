@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { headerValue, type RawResponse, sendRequest } from '../../../core/selftest/raw-http.js';
+import { headerValue, type RawResponse } from '../../../core/selftest/raw-http.js';
+import { sendRequest } from '../http/send-request.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of unknown shape
 type Document = any;

@@ -1,8 +1,6 @@
-import { expect } from 'chai';
 import {
   type Balancing,
   type Invocation,
-  isProviderFailure,
   type Log,
   type Endpoint as NamedEndpoint,
   type Outcome,
@@ -180,17 +178,6 @@ export function hang({ signal }: Pick<Invocation, 'signal'>): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason));
   });
-}
-
-/** The failure of a call that must not succeed. */
-export async function failureOf(call: Promise<unknown>): Promise<ProviderFailure> {
-  try {
-    await call;
-  } catch (error) {
-    if (isProviderFailure(error)) return error;
-    throw error;
-  }
-  return expect.fail('expected a failure, got an answer');
 }
 
 function readText(outcome: CheckedOutcome): string {

@@ -4,7 +4,7 @@ import { call, JSON_TYPE, parseJson } from '../http/call.js';
 const capability = 'items.use';
 
 /** Routes with every combination of method and idempotency that the tests need. */
-export const ROUTES = [
+const ROUTES = [
   { method: 'GET', path: '/items', capability },
   { method: 'POST', path: '/items', capability },
   { method: 'PUT', path: '/items', capability, operation: { idempotency: 'idempotent' } },
@@ -49,7 +49,7 @@ export function callItems(
   return call(host, { ...rest, method, target, headers: [JSON_TYPE, ...headers], body });
 }
 
-export interface ModuleEntry {
+interface ModuleEntry {
   readonly name: string;
   readonly counts: Readonly<Record<'calls' | 'failed' | 'in_flight' | 'queued', number>>;
   readonly endpoints: readonly {

@@ -1,15 +1,32 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EchoProvider } from '../echo-provider.js';
 import { describeModule, toRoutes } from '../http/modules.js';
-import { type ReloadHost, startReloadHost } from './reload-host.js';
+import {
+  type ReloadHost,
+  type ReloadProcess,
+  startReloadHost,
+  startReloadProcess,
+} from './reload-host.js';
 
 export const ROUTES = toRoutes(['GET /items'], 'use');
 export const MORE_ROUTES = toRoutes(['GET /items', 'GET /more'], 'use');
 
 /** A host with the modules crm and other. */
 export function startCrmHost(): Promise<ReloadHost> {
-  return startReloadHost((provider) => ({
+  return startReloadHost(describeModules);
+}
+
+/** Like `startCrmHost`, in a process of its own. */
+export function startCrmProcess(): Promise<ReloadProcess> {
+  return startReloadProcess(describeModules);
+}
+
+function describeModules(provider: EchoProvider): Record<string, object> {
+  return {
     'crm.json': describeModule('crm', provider.url, ROUTES),
     'other.json': describeModule('other', provider.url, ROUTES),
-  }));
+  };
 }
 
 export function describeCrmOf(host: ReloadHost, routes: typeof ROUTES, more: object): object {
@@ -18,4 +35,14 @@ export function describeCrmOf(host: ReloadHost, routes: typeof ROUTES, more: obj
 
 export function hasLogged(host: ReloadHost, message: string): boolean {
   return host.running.logs().some((line) => line['msg'] === message);
+}
+
+export function onProbation(minCalls: number, seconds = 30): object {
+  return { probation: { seconds, max_error_rate: 0.2, min_calls: minCalls } };
+}
+
+/** The last good version of a descriptor in the state folder; empty if there is none. */
+export function keptText(host: ReloadHost, file: string): string {
+  const path = join(host.state, 'last-good', `${file}.json`);
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }

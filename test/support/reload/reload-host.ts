@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
 import { waitUntil } from '../http/wait-until.js';
-import { type ModgateProcess, startModgate } from '../start-host.js';
+import { type Environment, openHost } from '../open-host.js';
+import { type ModgateProcess, type RunningModgate, startModgate } from '../start-host.js';
 
-export interface ModuleEntry {
+interface ModuleEntry {
   readonly name: string | null;
   readonly file: string;
   readonly state: string;
@@ -23,7 +24,7 @@ export interface ReloadHost {
   readonly provider: EchoProvider;
   readonly modules: string;
   readonly state: string;
-  readonly running: ModgateProcess;
+  readonly running: RunningModgate;
   write(name: string, content: string | object): void;
   /** Writes a temporary file and renames it, as editors do. */
   replace(name: string, content: string | object): void;
@@ -36,18 +37,39 @@ export interface ReloadHost {
   waitFor(file: string, state: string, deadlineMs?: number): Promise<ModuleEntry>;
   /** The status of a GET as a system. */
   get(module: string, path: string): Promise<number>;
-  restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  restart(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface ReloadProcess extends ReloadHost {
+  readonly running: ModgateProcess;
+  /** Ends it with the signal, default SIGTERM. */
+  restart(signal?: NodeJS.Signals): Promise<void>;
 }
 
 /** The host needs one to three seconds. The rest is for a busy machine. */
 export const FOLLOW_MS = 15_000;
 
-export async function startReloadHost(
-  files: (provider: EchoProvider) => Readonly<Record<string, string | object>>,
+type Files = (provider: EchoProvider) => Readonly<Record<string, string | object>>;
+
+/** In the process of the test. */
+export function startReloadHost(files: Files): Promise<ReloadHost> {
+  return startIn(files, openHost);
+}
+
+/** In a process of its own. */
+export function startReloadProcess(
+  files: Files,
   args: readonly string[] = [],
-  env: Readonly<Record<string, string>> = {},
-): Promise<ReloadHost> {
+  env: Environment = {},
+): Promise<ReloadProcess> {
+  return startIn(files, (base) => startModgate([...base, ...args], env));
+}
+
+async function startIn<Running extends Omit<ModgateProcess, 'pid'>>(
+  files: Files,
+  startWith: (args: readonly string[]) => Promise<Running>,
+) {
   const provider = await startEchoProvider();
   const directory = mkdtempSync(join(tmpdir(), 'modgate-reload-'));
   const modules = join(directory, 'modules.d');
@@ -56,13 +78,10 @@ export async function startReloadHost(
   const write = (name: string, content: string | object) => writeAt(join(modules, name), content);
   for (const [name, content] of Object.entries(files(provider))) write(name, content);
   const start = () =>
-    startModgate(
-      [
-        ...['serve', '--env', 'development', '--modules', modules, '--state', state],
-        ...['--port', '0', '--host', '127.0.0.1', ...args],
-      ],
-      env,
-    );
+    startWith([
+      ...['serve', '--env', 'development', '--modules', modules, '--state', state],
+      ...['--port', '0', '--host', '127.0.0.1'],
+    ]);
   let running = await start();
 
   const list = async () => {
@@ -81,20 +100,20 @@ export async function startReloadHost(
       return running;
     },
     write,
-    replace: (name, content) => {
+    replace: (name: string, content: string | object) => {
       writeAt(join(modules, `${name}.tmp`), content);
       renameSync(join(modules, `${name}.tmp`), join(modules, name));
     },
-    rename: (from, to) => renameSync(join(modules, from), join(modules, to)),
-    remove: (name) => rmSync(join(modules, name), { recursive: true }),
-    link: (target, name) => {
+    rename: (from: string, to: string) => renameSync(join(modules, from), join(modules, to)),
+    remove: (name: string) => rmSync(join(modules, name), { recursive: true }),
+    link: (target: string, name: string) => {
       rmSync(join(modules, `${name}.new`), { force: true });
       symlinkSync(target, join(modules, `${name}.new`));
       renameSync(join(modules, `${name}.new`), join(modules, name));
     },
     list,
     entry,
-    waitFor: async (file, wanted, deadlineMs = FOLLOW_MS) => {
+    waitFor: async (file: string, wanted: string, deadlineMs = FOLLOW_MS) => {
       let last: ModuleEntry | undefined;
       await waitUntil(
         `${file} is ${wanted}`,
@@ -106,7 +125,7 @@ export async function startReloadHost(
       );
       return last as ModuleEntry;
     },
-    get: async (module, path) => {
+    get: async (module: string, path: string) => {
       const response = await fetch(
         `${running.url}/modules/${encodeURIComponent(module)}/http${path}`,
         { headers: { authorization: 'Bearer dev-system:caller' } },
@@ -114,7 +133,7 @@ export async function startReloadHost(
       await response.arrayBuffer();
       return response.status;
     },
-    restart: async (signal) => {
+    restart: async (signal?: NodeJS.Signals) => {
       await running.stop(signal);
       running = await start();
     },

@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
-interface CarelessConsole {
-  readonly port: number;
-  close(): Promise<void>;
-}
+import { listen, type WeakHost } from './weak-host.js';
 
 interface CarelessSession {
   readonly id: string;
@@ -17,20 +12,12 @@ interface CarelessSession {
  * the browser, holds the token, is readable by scripts, counts everywhere, for every origin and after the
  * sign-out, as do its digest, its id and bearer tokens; pages may be framed and have no policy.
  */
-export async function startCarelessConsole(): Promise<CarelessConsole> {
+export function startCarelessConsole(): Promise<WeakHost> {
   const sessions = new Map<string, CarelessSession>();
   const server = createServer((request, response) => {
     void readText(request).then((text) => answer(sessions, request, text, response));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return listen((socket) => server.emit('connection', socket));
 }
 
 function answer(

@@ -14,7 +14,7 @@ interface Weakness {
 }
 
 /** Ports on loopback. */
-export interface Surroundings {
+interface Surroundings {
   readonly host: number;
   readonly provider: number;
   readonly introspection: number;

@@ -1,7 +1,19 @@
 import { adapterSuite } from '../../../core/testkit/index.js';
 import { SHIPPED } from './shipped-subjects.js';
 
+/** A subject of these kinds takes many seconds for them. */
+export const SLOW_KINDS: readonly string[] = ['local', 'process'];
+export const SLOW_CLAUSES: readonly string[] = ['lifetime.handles', 'lifetime.memory'];
+
+const EXCEPTIONS = Object.fromEntries(
+  SLOW_CLAUSES.map((id) => [id, 'takes long: test/load/lifetimes.test.ts runs it']),
+);
+
 /** Runs the subjects of a kind. Each kind has a test file, so that they run in parallel. */
 export function shippedSuite(kind: string): void {
-  for (const subject of SHIPPED) if (subject.adapter.kind === kind) adapterSuite(subject);
+  const except = SLOW_KINDS.includes(kind) ? EXCEPTIONS : {};
+  for (const subject of SHIPPED) {
+    if (subject.adapter.kind !== kind) continue;
+    adapterSuite({ ...subject, except: { ...except, ...subject.except } });
+  }
 }

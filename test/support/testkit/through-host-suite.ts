@@ -7,7 +7,7 @@ import {
   createReferenceModule,
   REFERENCE_SECRET,
 } from '../../../core/testkit/index.js';
-import { type HostProcess, startHostProcess } from '../start-host.js';
+import { type RunningHost, startHost } from '../start-host.js';
 import { rawModeSuite } from './raw-mode-suite.js';
 import { SHIPPED } from './shipped-subjects.js';
 import { callThroughHost } from './through-host.js';
@@ -16,11 +16,11 @@ import { callThroughHost } from './through-host.js';
 export function throughHostSuite(...kinds: readonly string[]): void {
   const subjects = SHIPPED.filter(({ adapter }) => kinds.includes(adapter.kind));
   describe(`through a running host: ${kinds.join(', ')}`, () => {
-    let host: HostProcess;
+    let host: RunningHost;
 
     before(async () => {
       const name = REFERENCE_SECRET.reference.slice('env:'.length);
-      host = await startHostProcess({ env: { [name]: REFERENCE_SECRET.value } });
+      host = await startHost({ env: { [name]: REFERENCE_SECRET.value } });
     });
 
     after(async () => {

@@ -9,6 +9,7 @@ import {
   ProviderFailure,
 } from '../../../core/contract/index.js';
 import { type AdapterSubject, REFERENCE_MANIFEST } from '../../../core/testkit/index.js';
+import { waitUntil } from '../http/wait-until.js';
 import type { RunningHost } from '../start-host.js';
 
 /** The timeout of the module: a client of the host cannot set the deadline of a call. */
@@ -16,7 +17,6 @@ const TIMEOUT_MS = 1_500;
 /** The limit used by the clauses about response sizes. */
 const SMALL_RESPONSE_BYTES = 1_000;
 const POLL_MS = 20;
-const DEADLINE_MS = 10_000;
 /** The time limit for a manifest. A provider that is down never returns one. */
 const MANIFEST_MS = 4_000;
 
@@ -39,13 +39,13 @@ const EXCEPTIONS = {
   'signal.already-aborted': 'a client that has disconnected sends no request',
   'signal.no-listeners': 'the signal does not reach the host',
   'calls.late-answer': 'the deadline is set by the module',
-  'calls.no-unhandled-rejection': 'the host is another process',
+  'calls.no-unhandled-rejection': 'the deadline is set by the module',
   'endpoints.shape': 'a client does not see endpoints',
   'endpoints.each': 'a client does not see endpoints',
-  'close.handles': 'the host is another process',
+  'close.handles': 'the host has handles of its own',
   'close.during-invoke': 'the host waits for the calls in flight',
-  'lifetime.handles': 'the host is another process',
-  'lifetime.memory': 'the host is another process',
+  'lifetime.handles': 'the host has handles of its own',
+  'lifetime.memory': 'the host has memory of its own',
 };
 
 /**
@@ -72,12 +72,16 @@ async function openThroughHost(
   const name = `reference-${modules}`;
   const pool = new Pool(host.url);
   const mount = async (module: string, others: object) => {
-    host.drop(`${module}.json`, describeModule(module, { kind, config }, others));
+    const file = `${module}.json`;
+    // The log costs less than requests.
+    const states = () =>
+      host.logs().flatMap((line) => (line['file'] === file ? line['state'] : []));
+    host.drop(file, describeModule(module, { kind, config }, others));
     scope.defer(async () => {
-      host.remove(`${module}.json`);
-      await poll(async () => (await findModule(pool, module)) === undefined);
+      host.remove(file);
+      await waitUntil(`the removal of ${file}`, () => states().includes('removed'));
     });
-    await poll(async () => (await findModule(pool, module)) !== undefined);
+    await waitUntil(file, () => states().length > 0);
   };
   scope.defer(() => pool.destroy());
   await mount(name, { manifest: { inline: REFERENCE_MANIFEST } });
@@ -251,12 +255,4 @@ async function readManifest(pool: Pool, name: string): Promise<unknown> {
   const { text } = await send(pool, { method: 'GET', path: '/manifests', headers: {}, body: null });
   const { manifests } = JSON.parse(text) as { manifests: { name: string; manifest: unknown }[] };
   return manifests.find((entry) => entry.name === name)?.manifest;
-}
-
-async function poll(condition: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + DEADLINE_MS;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error('the host did not apply the change in time');
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
 }

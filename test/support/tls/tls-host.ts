@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { authority, server } from '../certificates.js';
-import { type RunningModgate, startModgate } from '../start-host.js';
+import { openHost, type RunningModgate } from '../open-host.js';
+import { startModgate } from '../start-host.js';
 
 /** A host that listens with TLS, and the files that it watches. Stop it in `after`. */
 export interface TlsHost extends RunningModgate {
@@ -18,9 +19,23 @@ interface TlsAnswer {
   readonly body: string;
 }
 
-export async function startTlsHost(
-  files: Readonly<Record<string, string | object>>,
-  args: (path: (name: string) => string) => readonly string[],
+type Files = Readonly<Record<string, string | object>>;
+type Arguments = (path: (name: string) => string) => readonly string[];
+
+/** In the process of the test. */
+export function startTlsHost(files: Files, args: Arguments): Promise<TlsHost> {
+  return startIn(files, args, openHost);
+}
+
+/** In a process of its own. */
+export function startTlsProcess(files: Files, args: Arguments): Promise<TlsHost> {
+  return startIn(files, args, startModgate);
+}
+
+async function startIn(
+  files: Files,
+  args: Arguments,
+  start: (args: readonly string[]) => Promise<RunningModgate>,
 ): Promise<TlsHost> {
   const folder = mkdtempSync(join(tmpdir(), 'modgate-tls-'));
   const write = (name: string, text: string | object) => {
@@ -33,7 +48,7 @@ export async function startTlsHost(
   const key = write('server.key', server.key);
   for (const [name, text] of Object.entries(files)) write(name, text);
   try {
-    const host = await startModgate([
+    const host = await start([
       ...['serve', '--env', 'development', '--port', '0', '--modules', join(folder, 'modules.d')],
       ...['--state', join(folder, 'state'), '--tls-cert', cert, '--tls-key', key],
       ...args((name) => join(folder, name)),

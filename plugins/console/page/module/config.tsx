@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Answer } from '../api.js';
 import { callBridge, explainDenied } from '../bridge.js';
 import type { ConfigField } from '../manifest.js';
 import type { ModuleStatus, Problem } from '../types.js';
@@ -16,20 +17,25 @@ interface ConfigValue {
   readonly value_type: ConfigType;
 }
 
+interface ConfigValues {
+  readonly data: readonly ConfigValue[];
+}
+
 export function ConfigTab({ module, manifest }: TabProps) {
   const fields = manifest.config?.fields ?? [];
   const permission = manifest.capabilities.find((one) => explainDenied(module, one) === null);
   const [values, setValues] = useState<readonly ConfigValue[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const read = async () => {
-    if (permission === undefined) return;
-    const answer = await callBridge<{ data: ConfigValue[] }>(module, permission, {
-      operation: 'config_values',
-    });
+  const read = async (by: string): Promise<Answer<ConfigValues>> => {
+    const payload = { operation: 'config_values' };
+    const answer = await callBridge<ConfigValues>(module, by, payload);
     setProblem(answer.ok ? null : answer.problem);
     if (answer.ok) setValues(answer.data.data);
+    return answer;
   };
-  useEffect(() => void read(), [module.digest, permission]);
+  useEffect(() => {
+    if (permission !== undefined) void read(permission);
+  }, [module.digest, permission]);
   if (fields.length === 0)
     return <Empty title="No configuration">The manifest of this module declares no fields.</Empty>;
   if (permission === undefined) {
@@ -41,7 +47,7 @@ export function ConfigTab({ module, manifest }: TabProps) {
   }
   return (
     <>
-      {problem && <ProblemBox problem={problem} onRetry={() => void read()} />}
+      {problem && <ProblemBox problem={problem} onRetry={() => void read(permission)} />}
       {values === null && !problem && <Loading />}
       <div class="grid">
         {values?.map((value) => (
@@ -53,7 +59,7 @@ export function ConfigTab({ module, manifest }: TabProps) {
             field={fields.find(
               ({ service, key }) => service === value.service && key === value.key,
             )}
-            onWritten={read}
+            onRead={() => read(permission)}
           />
         ))}
       </div>
@@ -66,18 +72,20 @@ function ConfigCard({
   permission,
   value,
   field,
-  onWritten,
+  onRead,
 }: {
   module: ModuleStatus;
   permission: string;
   value: ConfigValue;
   field: ConfigField | undefined;
-  onWritten: () => Promise<void>;
+  /** Reads all values again. */
+  onRead: () => Promise<Answer<ConfigValues>>;
 }) {
   const { service, key, value_type: type, redacted, editable, pending_restart: isPending } = value;
   const before = toText(value.desired_value, type);
   const [text, setText] = useState<string | null>(null);
   const [isConfirming, setConfirming] = useState(false);
+  const [isOutdated, setOutdated] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const now = text ?? before;
   const isChanged = text !== null && (redacted || text !== before);
@@ -96,13 +104,20 @@ function ConfigCard({
       setConfirming(false);
       return;
     }
+    const latest = await onRead();
+    if (!latest.ok) return setProblem(latest.problem);
+    const found = latest.data.data.find((one) => one.service === service && one.key === key);
+    // Only what was shown may be overwritten.
+    const hasChanged = found !== undefined && toText(found.desired_value, type) !== before;
+    setOutdated(hasChanged);
+    if (hasChanged) return;
     const answer = await callBridge(module, permission, {
       operation: 'config_write',
       service,
       key,
       value: next,
     });
-    if (answer.ok) await onWritten();
+    if (answer.ok) await onRead();
     setConfirming(false);
     setProblem(answer.ok ? null : answer.problem);
     if (answer.ok) setText(null);
@@ -125,7 +140,10 @@ function ConfigCard({
           onSubmit={(event) => {
             event.preventDefault();
             if (isConfirming) void write();
-            else setConfirming(true);
+            else {
+              setOutdated(false);
+              setConfirming(true);
+            }
           }}
         >
           <div class="field">
@@ -136,6 +154,11 @@ function ConfigCard({
             </p>
           </div>
           <ConfigControl id={id} type={type} isSecret={redacted} text={now} onText={setText} />
+          {isConfirming && isOutdated && (
+            <p class="problem" role="alert">
+              The value has changed meanwhile, and nothing was written. Check the difference again.
+            </p>
+          )}
           {isConfirming && (
             <dl class="pairs note">
               <div>

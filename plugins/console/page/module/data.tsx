@@ -201,7 +201,7 @@ function listFields(rows: readonly Row[]): Field[] {
 }
 
 /** Always text. */
-export function formatValue(value: unknown, field?: Field): string {
+function formatValue(value: unknown, field?: Field): string {
   if (value === null || value === undefined) return '–';
   if (field?.type === 'timestamp' && (typeof value === 'string' || typeof value === 'number')) {
     const time = new Date(value);

@@ -1,5 +1,5 @@
 import { formatJson } from '../exact-json.js';
-import { Card, Loading, ProblemBox, useResource } from '../ui/parts.js';
+import { Arrival, Card, useResource } from '../ui/parts.js';
 import type { TabProps } from './tab-props.js';
 
 export function ManifestTab({ module, manifest }: TabProps) {
@@ -15,11 +15,11 @@ export function ManifestTab({ module, manifest }: TabProps) {
 
 export function DescriptorTab({ module }: Pick<TabProps, 'module'>) {
   const path = `/descriptors?module=${encodeURIComponent(module.name ?? '')}`;
-  const { data, problem, isLoading, reload } = useResource<{ file: string; text: string }>(path);
+  const resource = useResource<{ file: string; text: string }>(path);
+  const { data } = resource;
   return (
     <Card title={data ? data.file : 'Descriptor'}>
-      {problem && <ProblemBox problem={problem} onRetry={reload} />}
-      {isLoading && !data && <Loading />}
+      <Arrival of={resource} />
       {data && <pre tabIndex={0}>{data.text}</pre>}
     </Card>
   );

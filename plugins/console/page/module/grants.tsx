@@ -5,7 +5,7 @@ import { Card, State } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import type { TabProps } from './tab-props.js';
 
-/** What the manifest asks for against what the descriptor grants, and the lines that would grant all. */
+/** The permissions of the manifest, which of them are granted, and the lines that grant the rest. */
 export function GrantsTab({ module, manifest }: TabProps) {
   const granted = module.console?.grants ?? [];
   const rows = [...new Set([...manifest.capabilities, ...granted])].map((permission) => ({

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Loading, PageHead, ProblemBox, useResource } from '../ui/parts.js';
+import { Arrival, PageHead, ReloadButton, useResource } from '../ui/parts.js';
 
 /** The routes of all modules, drawn by the renderer of the docs page, which is loaded here only. */
 export function ApiPage() {
-  const { data, problem, isLoading, reload } = useResource<unknown>('/openapi.json');
+  const resource = useResource<unknown>('/openapi.json');
+  const { data } = resource;
   const [failure, setFailure] = useState<string | null>(null);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -16,13 +17,10 @@ export function ApiPage() {
   return (
     <>
       <PageHead title="API">
-        <button type="button" onClick={reload}>
-          Read again
-        </button>
+        <ReloadButton of={resource} />
       </PageHead>
-      {problem && <ProblemBox problem={problem} onRetry={reload} />}
+      <Arrival of={resource} />
       {failure && <p class="problem">The page could not be loaded: {failure}</p>}
-      {isLoading && data === undefined && <Loading />}
       <div class="api" ref={place} />
     </>
   );

@@ -1,11 +1,19 @@
 import { useState } from 'preact/hooks';
 import { get } from '../api.js';
-import type { AuditRow } from '../audit-chain.js';
-import { type ChainVerdict, verifyChain } from '../audit-chain.js';
-import { modules } from '../live.js';
+import { type AuditRow, type ChainVerdict, verifyChain } from '../audit-chain.js';
 import { query, setQuery } from '../router.js';
 import type { Problem } from '../types.js';
-import { Card, Empty, Loading, PageHead, ProblemBox, State, useResource } from '../ui/parts.js';
+import { ModuleSelect } from '../ui/modules.js';
+import {
+  Arrival,
+  Card,
+  Empty,
+  PageHead,
+  ProblemBox,
+  ReloadButton,
+  State,
+  useResource,
+} from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 
 const PAGE_SIZE = 100;
@@ -24,29 +32,16 @@ export function AuditPage() {
     ...(module && { module }),
     ...(after && { after }),
   });
-  const { data, problem, isLoading, reload } = useResource<AuditPage>(`/audit?${parameters}`);
+  const resource = useResource<AuditPage>(`/audit?${parameters}`);
+  const { data } = resource;
   return (
     <>
       <PageHead title="Audit">
-        <label class="inline">
-          Module{' '}
-          <select
-            value={module}
-            onChange={(event) => setQuery({ module: event.currentTarget.value, after: null })}
-          >
-            <option value="">all</option>
-            {(modules.value ?? []).flatMap(({ name }) =>
-              name === null ? [] : [<option key={name}>{name}</option>],
-            )}
-          </select>
-        </label>
-        <button type="button" onClick={reload}>
-          Read again
-        </button>
+        <ModuleSelect value={module} onSelect={(name) => setQuery({ module: name, after: null })} />
+        <ReloadButton of={resource} />
       </PageHead>
       <ChainCard />
-      {problem && <ProblemBox problem={problem} onRetry={reload} />}
-      {isLoading && !data && <Loading />}
+      <Arrival of={resource} />
       {data?.rows.length === 0 && (
         <Empty title="No rows yet">
           Run an action of a module, or write a value of its configuration: each leaves a row here.
@@ -96,7 +91,7 @@ export function AuditPage() {
   );
 }
 
-/** The browser computes every hash itself: the host is not asked whether its chain is whole. */
+/** The browser computes every hash itself and does not trust the host to do so. */
 function ChainCard() {
   const [progress, setProgress] = useState<number | null>(null);
   const [verdict, setVerdict] = useState<ChainVerdict | null>(null);

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { get } from '../api.js';
 import { formatJson } from '../exact-json.js';
-import { epoch, listenToCalls, modules } from '../live.js';
+import { epoch, listenToCalls } from '../live.js';
 import { pathTo, query, setQuery } from '../router.js';
 import type { CallRecord, Problem } from '../types.js';
+import { ModuleSelect } from '../ui/modules.js';
 import { Panel } from '../ui/panel.js';
 import { Empty, Loading, PageHead, ProblemBox, Status } from '../ui/parts.js';
 import { type Column, Table } from '../ui/table.js';
@@ -56,18 +57,7 @@ export function CallsPage() {
   return (
     <>
       <PageHead title="Calls">
-        <label class="inline">
-          Module{' '}
-          <select
-            value={module}
-            onChange={(event) => setQuery({ module: event.currentTarget.value })}
-          >
-            <option value="">all</option>
-            {(modules.value ?? []).flatMap(({ name }) =>
-              name === null ? [] : [<option key={name}>{name}</option>],
-            )}
-          </select>
-        </label>
+        <ModuleSelect value={module} onSelect={(name) => setQuery({ module: name })} />
         <label class="inline">
           Status{' '}
           <input

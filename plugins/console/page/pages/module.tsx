@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { modules, modulesProblem, readAll } from '../live.js';
+import { modules } from '../live.js';
 import type { Manifest, NamedManifest } from '../manifest.js';
 import { ActionsTab } from '../module/actions.js';
 import { ConfigTab } from '../module/config.js';
@@ -13,6 +13,7 @@ import { RoutesTab } from '../module/routes.js';
 import type { TabProps } from '../module/tab-props.js';
 import { pathTo, query } from '../router.js';
 import type { ModuleStatus } from '../types.js';
+import { ModulesArrival } from '../ui/modules.js';
 import { Empty, Loading, Moment, PageHead, ProblemBox, State, useResource } from '../ui/parts.js';
 
 const TABS: Readonly<Record<string, (props: TabProps) => JSX.Element>> = {
@@ -36,10 +37,7 @@ export function ModulePage({ name }: { name: string }) {
   return (
     <>
       <PageHead title={name}>{module && <State value={module.state} />}</PageHead>
-      {modulesProblem.value && (
-        <ProblemBox problem={modulesProblem.value} onRetry={() => void readAll()} />
-      )}
-      {modules.value === undefined && !modulesProblem.value && <Loading />}
+      <ModulesArrival />
       {modules.value && !module && (
         <Empty title="There is no module of this name">
           It may have been removed from modules.d.
@@ -73,7 +71,7 @@ function Summary({ module, manifest }: { module: ModuleStatus; manifest: Manifes
   );
 }
 
-/** Its file can be shown, whatever is wrong with it. */
+/** Its file can be shown even if it is not valid. */
 function Unserved({ module }: { module: ModuleStatus }) {
   return (
     <>

@@ -1,7 +1,8 @@
-import { ignoredFiles, modules, modulesProblem, readAll } from '../live.js';
+import { ignoredFiles, modules } from '../live.js';
 import { pathTo, query, segments, setQuery } from '../router.js';
 import type { ModuleStatus } from '../types.js';
-import { Empty, Loading, Moment, PageHead, ProblemBox, State } from '../ui/parts.js';
+import { ModulesArrival } from '../ui/modules.js';
+import { Empty, Moment, PageHead, State } from '../ui/parts.js';
 import { type Column, Table } from '../ui/table.js';
 import { ModulePage } from './module.js';
 
@@ -101,10 +102,7 @@ function ModuleList() {
           </select>
         </label>
       </PageHead>
-      {modulesProblem.value && (
-        <ProblemBox problem={modulesProblem.value} onRetry={() => void readAll()} />
-      )}
-      {rows === undefined && !modulesProblem.value && <Loading />}
+      <ModulesArrival />
       {all?.length === 0 && (
         <Empty title="No modules yet">
           <code>modgate new module hello</code> writes one into modules.d. It appears here at once.

@@ -1,18 +1,10 @@
-import { modules, modulesProblem, readAll, samples } from '../live.js';
+import { modules, samples } from '../live.js';
 import { pathTo } from '../router.js';
 import type { ModuleStatus } from '../types.js';
 import { RateCharts } from '../ui/chart.js';
 import { Latency } from '../ui/latency.js';
-import {
-  Card,
-  Empty,
-  Loading,
-  Moment,
-  PageHead,
-  ProblemBox,
-  State,
-  useResource,
-} from '../ui/parts.js';
+import { ModulesArrival } from '../ui/modules.js';
+import { Card, Empty, Moment, PageHead, State, useResource } from '../ui/parts.js';
 
 const MAX_LISTED = 20;
 
@@ -28,10 +20,7 @@ export function Overview() {
   return (
     <>
       <PageHead title="Overview" />
-      {modulesProblem.value && (
-        <ProblemBox problem={modulesProblem.value} onRetry={() => void readAll()} />
-      )}
-      {modules.value === undefined && !modulesProblem.value && <Loading />}
+      <ModulesArrival />
       {modules.value && <Facts all={modules.value} host={host} />}
       <Card title="Calls, last 15 minutes">
         <RateCharts samples={samples.value} />

@@ -1,4 +1,4 @@
-import { Empty, Loading, PageHead, ProblemBox, State, useResource } from '../ui/parts.js';
+import { Arrival, Empty, PageHead, ReloadButton, State, useResource } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 
 interface Plugin {
@@ -23,19 +23,17 @@ interface SurfaceState {
 }
 
 export function PluginsPage() {
-  const { data, problem, isLoading, reload } = useResource<{
+  const resource = useResource<{
     plugins: Plugin[];
     surfaces: SurfaceState[];
   }>('/plugins');
+  const { data } = resource;
   return (
     <>
       <PageHead title="Plugins">
-        <button type="button" onClick={reload}>
-          Read again
-        </button>
+        <ReloadButton of={resource} />
       </PageHead>
-      {problem && <ProblemBox problem={problem} onRetry={reload} />}
-      {isLoading && !data && <Loading />}
+      <Arrival of={resource} />
       {data && data.plugins.length === 0 && (
         <Empty title="No plugins">
           Those that ship with the host are missing too: check the installation.

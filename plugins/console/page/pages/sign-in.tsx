@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { call, get, session } from '../api.js';
+import { call, get, session, sessionEnd } from '../api.js';
 import { Mark } from '../layout.js';
 import { query } from '../router.js';
-import type { Problem, Session, SignInMethods } from '../types.js';
+import type { Problem, Session, SessionEnd, SignInMethods } from '../types.js';
 import { Loading, PageHead, ProblemBox, useResource } from '../ui/parts.js';
 
 /** Why a sign-in by OpenID Connect came back without a session. */
@@ -12,6 +12,14 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   expired: 'The sign-in took too long. Start again.',
   failed: 'The sign-in failed. Start again, or ask the people who run this host.',
   unavailable: 'The provider of identities does not answer. Try again later.',
+};
+
+const ENDS: Readonly<Record<SessionEnd, string>> = {
+  signed_out: 'You signed out in another window.',
+  expired: 'Your session has expired. Sign in again.',
+  revoked:
+    'Your session was revoked: an operator ended it, or its token is no longer valid. Sign in again.',
+  unknown: 'Your session has ended. Sign in again.',
 };
 
 export function SignIn() {
@@ -26,6 +34,11 @@ export function SignIn() {
       {outcome && (
         <p class="problem" role="alert">
           {OUTCOMES[outcome] ?? OUTCOMES['failed']}
+        </p>
+      )}
+      {sessionEnd.value && (
+        <p class="problem" role="alert">
+          {ENDS[sessionEnd.value]}
         </p>
       )}
       {problem && <ProblemBox problem={problem} onRetry={reload} />}
@@ -105,6 +118,7 @@ function Methods({ methods: { developer, oidc } }: { methods: SignInMethods }) {
 export async function loadSession(): Promise<void> {
   const answer = await get<Session>('/session');
   session.value = answer.ok ? answer.data : null;
+  if (answer.ok) sessionEnd.value = null;
 }
 
 function returnPath(): string {

@@ -5,7 +5,7 @@ import { epoch } from '../live.js';
 import { pathToDecision } from '../router.js';
 import type { Problem } from '../types.js';
 
-/** The heading of a page; it gets the focus when the page opens, so that a screen reader says where one is. */
+/** The heading of a page. It gets the focus when the page opens, so that a screen reader reads it out. */
 export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
   useEffect(() => {
     document.title = `${title} · modgate`;
@@ -40,7 +40,7 @@ export function Card({
   );
 }
 
-/** Why something failed, with all that helps to look into it. */
+/** Why something failed, with all that helps to find the cause. */
 export function ProblemBox({ problem, onRetry }: { problem: Problem; onRetry?: () => void }) {
   const {
     title,
@@ -151,7 +151,7 @@ function formatAge(ms: number): string {
   return `${Math.floor(seconds / 86_400)} d ago`;
 }
 
-export interface Resource<T> {
+interface Resource<T> {
   readonly data: T | undefined;
   readonly problem: Problem | null;
   readonly isLoading: boolean;
@@ -159,7 +159,7 @@ export interface Resource<T> {
 }
 
 /**
- * Reads a path of the host; `null` reads nothing. The data before stay meanwhile.
+ * Reads a path of the host; `null` reads nothing. The previous data stay until then.
  * @param version what is read is another one when this changes
  */
 export function useResource<T>(path: string | null, version?: string | null): Resource<T> {
@@ -186,6 +186,24 @@ export function useResource<T>(path: string | null, version?: string | null): Re
     isLoading: path !== null && !isCurrent,
     reload: () => setCount(count + 1),
   };
+}
+
+/** What a page shows of a resource that has not arrived: that it is read, or why it was not. */
+export function Arrival({ of: { data, problem, isLoading, reload } }: { of: Resource<unknown> }) {
+  return (
+    <>
+      {problem && <ProblemBox problem={problem} onRetry={reload} />}
+      {isLoading && data === undefined && <Loading />}
+    </>
+  );
+}
+
+export function ReloadButton({ of: { reload } }: { of: Resource<unknown> }) {
+  return (
+    <button type="button" onClick={reload}>
+      Read again
+    </button>
+  );
 }
 
 export function useTitleFocus(key: string): void {

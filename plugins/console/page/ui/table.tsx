@@ -12,7 +12,7 @@ export interface Column<Row> {
   readonly isText?: boolean;
 }
 
-export interface TableProps<Row> {
+interface TableProps<Row> {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

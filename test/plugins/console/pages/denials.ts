@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { CRM_MANIFEST, describeCrm } from '../../../support/console/shop-modules.js';
-import { type ConsoleSetup, OPERATOR } from '../../../support/console/use-console.js';
+import { type ConsoleSetup, OPERATOR, untilLoaded } from '../../../support/console/use-console.js';
 
 export function describeDenials(setup: ConsoleSetup): void {
   const steps = (page: Page) => page.getByRole('list').filter({ hasText: 'actor' });
@@ -80,6 +80,15 @@ export function describeDenials(setup: ConsoleSetup): void {
     for (const one of await buttons.all()) expect(await one.isDisabled()).to.equal(true);
   });
 
+  it('shows the missing scope on every page of modules, for a caller without scopes', async () => {
+    for (const path of ['', '/modules', '/modules/crm?tab=Data']) {
+      const page = await setup.open(`/console${path}`, { token: 'dev-user:bob' });
+      const denied = page.getByRole('alert').filter({ hasText: 'modgate.modules.read' }).first();
+      await denied.getByText('403').waitFor();
+      await untilLoaded(page);
+    }
+  });
+
   it('shows a 403 of a page with its scope', async () => {
     const page = await setup.open('/console/audit', { token: 'dev-user:bob:modgate.explain' });
     const denied = page.getByRole('alert').filter({ hasText: 'modgate.audit.read' });
@@ -99,7 +108,7 @@ async function untilShown(page: Page, button: string, shown: ReturnType<Page['ge
   }
 }
 
-/** The page is told nothing of changes. */
+/** The page gets no events. */
 async function withoutEvents(page: Page): Promise<void> {
   await page.route('**/console/api/events*', (route) =>
     route.fulfill({

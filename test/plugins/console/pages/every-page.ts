@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { findAccessibilityViolations } from '../../../support/browser/find-violations.js';
+import { FIND_WIDE } from '../../../support/console/hostile-texts.js';
 import { type ConsoleSetup, untilLoaded } from '../../../support/console/use-console.js';
 
 /** Each page, and each part of a module, with its heading of level 1. */
@@ -24,9 +25,13 @@ const PAGES: Readonly<Record<string, string>> = {
   '/console/api': 'API',
   '/console/plugins': 'Plugins',
   '/console/nowhere': 'Page not found',
+  '/console/modules/acme/danger': 'Page not found',
 };
 const NARROW = { width: 360, height: 800 };
 const KILOBYTE = 1024;
+const EMPTY = { samples: [] };
+/** Requests one after the other: what reads in a loop reads about as often. */
+const TURNS = 40;
 /** The themes differ in nothing else. */
 const RULES_OF_COLORS = ['color-contrast', 'link-in-text-block'];
 
@@ -63,6 +68,26 @@ export function describeEveryPage(setup: ConsoleSetup): void {
     await check(signIn, 'sign-in');
   });
 
+  it('fits 360 px with a route of many parameters and long names', async () => {
+    const parameters = Array.from({ length: 11 }, (_, at) => ({
+      ...{ name: `q.get_q.query.i_${at}[]`, in: 'query', required: true },
+      schema: { type: 'array', items: { type: 'string', format: `q.get_q.query.i_${at}[]` } },
+      description: 'x'.repeat(60),
+    }));
+    const document = { openapi: '3.1.0', info: {}, paths: { '/q': { get: { parameters } } } };
+    const page = await setup.open('/console/api', {
+      viewport: NARROW,
+      prepare: async (one) => {
+        await one.route('**/console/api/openapi.json', (route) =>
+          route.fulfill({ json: document }),
+        );
+      },
+    });
+    await page.locator('.operation summary').first().click();
+    await page.getByRole('region', { name: 'Parameters' }).waitFor();
+    expect(await page.evaluate(FIND_WIDE)).to.deep.equal([]);
+  });
+
   it('can be shared as a URL', async () => {
     for (const [path, name] of [
       ['/console/modules/crm?tab=Data', 'crm'],
@@ -90,6 +115,26 @@ export function describeEveryPage(setup: ConsoleSetup): void {
     console.log(`      ${Math.ceil(bytes / KILOBYTE)} KiB`);
     expect(bytes).to.be.above(10 * KILOBYTE);
     expect(bytes).to.be.at.most(150 * KILOBYTE);
+  });
+
+  it('reads nothing again while nothing changes, also before the first sample', async () => {
+    for (const path of ['/console', '/console/modules/crm', '/console/calls', '/console/audit']) {
+      const targets: string[] = [];
+      const page = await setup.open(path, {
+        prepare: async (one) => {
+          await one.route('**/console/api/samples', (route) => route.fulfill({ json: EMPTY }));
+          one.on('request', (request) => targets.push(new URL(request.url()).pathname));
+        },
+      });
+      await page.getByText('Live', { exact: true }).waitFor();
+      await untilLoaded(page);
+      targets.length = 0;
+      const read = "fetch('/console/api/host').then((response) => response.text())";
+      for (let turn = 0; turn < TURNS; turn += 1) await page.evaluate(read);
+      const others = targets.filter((target) => target !== '/console/api/host');
+      // A sample, or the state of the modules, may have come meanwhile.
+      expect(others.length, `${path}: ${others}`).to.be.below(TURNS / 4);
+    }
   });
 
   it('is reached by keyboard alone', async () => {

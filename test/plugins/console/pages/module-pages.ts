@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { CONTACTS, describeCrm, FIRST_CONTACT } from '../../../support/console/shop-modules.js';
 import type { ConsoleSetup } from '../../../support/console/use-console.js';
+import { describeModule } from '../../../support/http/modules.js';
 
 export function describeModulePages(setup: ConsoleSetup): void {
   const openTab = (tab: string, more = '') => setup.open(`/console/modules/crm?tab=${tab}${more}`);
@@ -92,7 +93,7 @@ export function describeModulePages(setup: ConsoleSetup): void {
 
     it('of another module is offered on the page of the module', async () => {
       const page = await openTab('Routes');
-      await press(page, 'Invoice somebody');
+      await press(page, 'Invoice a contact');
       await page.getByLabel('Customer').fill('ann');
       await press(page, 'Send an invoice');
       await page.getByText('"done": "invoice"').waitFor();
@@ -131,6 +132,25 @@ export function describeModulePages(setup: ConsoleSetup): void {
       }
     });
 
+    it('is not written when its value has changed since its difference was shown', async () => {
+      const [first, second] = [await openTab('Configuration'), await openTab('Configuration')];
+      const card = cardOf(first, 'ratio');
+      await card.getByLabel('Value').fill('0.7');
+      await card.getByRole('button', { name: 'Review the change' }).click();
+      await cardOf(second, 'ratio').getByLabel('Value').fill('0.9');
+      await write(second, 'ratio');
+      await card.getByRole('button', { name: 'Write' }).click();
+      await card.getByRole('alert').getByText('The value has changed meanwhile').waitFor();
+      const difference = await card.locator('dl').innerText();
+      expect(difference.split(/\s+/)).to.deep.equal(['Now', '0.9', 'Then', '0.7']);
+      await second.reload();
+      expect(await cardOf(second, 'ratio').getByLabel('Value').inputValue()).to.equal('0.9');
+      await card.getByRole('button', { name: 'Write' }).click();
+      await card.locator('dl').waitFor({ state: 'detached' });
+      await second.reload();
+      expect(await cardOf(second, 'ratio').getByLabel('Value').inputValue()).to.equal('0.7');
+    });
+
     it('never shows a sensitive value', async () => {
       const page = await openTab('Configuration');
       const card = cardOf(page, 'api_key');
@@ -140,6 +160,9 @@ export function describeModulePages(setup: ConsoleSetup): void {
       expect(difference.join(' ')).to.equal('Now not shown Then the new value');
       expect(await page.content()).to.not.contain('a new secret');
       expect(await page.content()).to.not.contain('the default of a secret');
+      const descriptor = await openTab('Descriptor');
+      await descriptor.getByText('"api_key"').waitFor();
+      expect(await descriptor.content()).to.not.contain('the default of a secret');
     });
 
     it('shows what waits for a restart, what is fixed, and what is not valid', async () => {
@@ -177,7 +200,26 @@ export function describeModulePages(setup: ConsoleSetup): void {
     });
   });
 
-  it('shows a module as soon as its file lands, and when it goes', async () => {
+  it('does not show a module again that goes while the list is read', async () => {
+    const describe = (name: string) => describeModule(name, setup.provider.url, []);
+    setup.drop('brief.json', describe('brief'));
+    const page = await setup.open('/console/modules');
+    const brief = page.getByRole('link', { name: 'brief', exact: true });
+    await brief.waitFor();
+    const hold = async (route: Route) => {
+      const response = await route.fetch();
+      setup.drop('brief.json', null);
+      await brief.waitFor({ state: 'detached' });
+      await route.fulfill({ response });
+    };
+    await page.route('**/console/api/modules', hold, { times: 1 });
+    setup.drop('later.json', describe('later'));
+    await page.getByRole('link', { name: 'later', exact: true }).waitFor();
+    await brief.waitFor({ state: 'detached' });
+    setup.drop('later.json', null);
+  });
+
+  it('shows a module when its file is added, and removes it with the file', async () => {
     const page = await setup.open('/console/modules');
     await page.getByRole('link', { name: 'crm', exact: true }).waitFor();
     const second = describeCrm(setup.provider.url, { module: 'second' });

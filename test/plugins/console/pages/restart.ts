@@ -24,7 +24,7 @@ export function describeRestart(setup: ConsoleSetup): void {
     await row.filter({ has: cell }).waitFor();
   });
 
-  it('says that the connection is lost while the host restarts, and goes on without a reload', async () => {
+  it('shows a lost connection while the host restarts, and recovers without a reload', async () => {
     const page = await setup.open('/console/calls');
     await page.getByText('Live', { exact: true }).waitFor();
     await page.evaluate('window.marker = 1');

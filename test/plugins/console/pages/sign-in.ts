@@ -57,7 +57,7 @@ export function describeSignIn(setup: ConsoleSetup): void {
       await page.getByText('user developer').waitFor();
     });
 
-    it('is shown when the session ends under an open page, which then goes on', async () => {
+    it('is shown with the reason when the session of an open page ends, and returns to that page', async () => {
       const page = await setup.open('/console/plugins');
       await page.getByText('Live', { exact: true }).waitFor();
       const [cookie] = await page.context().cookies();
@@ -66,9 +66,14 @@ export function describeSignIn(setup: ConsoleSetup): void {
       const headers = [SAME_ORIGIN, ['authorization', `Bearer ${OPS}`] as const];
       await callConsole(setup.host, { method: 'DELETE', path: `/sessions/${id}`, headers });
       await heading(page, 'Sign in').waitFor();
+      const reason = page.getByRole('alert').getByText('Your session was revoked');
+      await reason.waitFor();
       await page.getByLabel('Token').fill(OPERATOR);
       await button(page, 'Sign in').click();
       await heading(page, 'Plugins').waitFor();
+      await button(page, 'Sign out').click();
+      await heading(page, 'Sign in').waitFor();
+      expect(await reason.count()).to.equal(0);
     });
   });
 

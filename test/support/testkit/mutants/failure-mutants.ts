@@ -159,7 +159,7 @@ export const FAILURE_MUTANTS: readonly Mutant[] = [
   {
     clause: 'calls.late-answer',
     what: 'gives a late response to the next call',
-    reason: /slow|a late response must fail/,
+    reason: /held|a late response must fail/,
     adapter: answerLate(),
   },
   {

@@ -1,55 +1,67 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { SurfaceError } from '../../../core/contract/index.js';
-import { type Bundle, readBundle } from '../../../plugins/console/pages/bundle.js';
-import { servePages } from '../../../plugins/console/pages/serve-pages.js';
+import { type Bundle, readBundle } from '../../../plugins/shared/bundle.js';
+import { servePages } from '../../../plugins/shared/serve-pages.js';
 
 const INDEX = '<!doctype html><title>console</title>';
 const SCRIPT = 'console.log(1);';
+const SCRIPT_PATH = '/console/assets/app.1234.js';
 
-describe('the pages of the console', () => {
+describe('the pages of a surface', () => {
   let folder: string;
+  let plugin: string;
   let bundle: Bundle | null;
 
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'modgate-pages-'));
-    mkdirSync(join(folder, 'assets'));
-    writeFileSync(join(folder, 'index.html'), INDEX);
-    writeFileSync(join(folder, 'assets/app.1234.js'), SCRIPT);
-    writeFileSync(join(folder, 'assets/app.1234.js.br'), brotliCompressSync(SCRIPT));
-    writeFileSync(join(folder, 'assets/app.1234.js.gz'), gzipSync(SCRIPT));
-    bundle = readBundle(folder);
+    plugin = pathToFileURL(join(folder, 'index.js')).href;
+    mkdirSync(join(folder, 'web/assets'), { recursive: true });
+    write('index.html', INDEX);
+    write('assets/app.1234.js', SCRIPT);
+    write('assets/app.1234.js.br', brotliCompressSync(SCRIPT));
+    write('assets/app.1234.js.gz', gzipSync(SCRIPT));
+    bundle = readBundle(plugin);
   });
 
   after(() => rmSync(folder, { recursive: true }));
 
-  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-    servePages(bundle, new Request(`http://localhost${path}`, { headers, method }), path);
+  const write = (name: string, content: string | Uint8Array) =>
+    writeFileSync(join(folder, 'web', name), content);
 
-  it('are one document for every path, which is never kept without asking', async () => {
+  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    servePages(
+      { prefix: '/console', bundle },
+      new Request(`http://localhost${path}`, { headers, method }),
+    );
+
+  it('are one document for every path, which a cache has to validate', async () => {
     for (const path of ['/console', '/console/modules', '/console/modules/acme%2Fcrm']) {
       const response = get(path);
       expect(await response.text()).to.equal(INDEX);
       expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+      expect(response.headers.get('content-length')).to.equal(String(INDEX.length));
       expect(response.headers.get('cache-control')).to.equal('no-cache');
     }
   });
 
-  it('have files that are kept for ever', () => {
-    const { headers } = get('/console/assets/app.1234.js');
+  it('have files that a cache keeps', () => {
+    const { headers } = get(SCRIPT_PATH);
     expect(headers.get('cache-control')).to.equal('max-age=31536000, immutable');
     expect(headers.get('content-type')).to.equal('text/javascript; charset=utf-8');
+    expect(headers.get('content-length')).to.equal(String(SCRIPT.length));
   });
 
   it('are compressed as the browser accepts it', async () => {
-    const path = '/console/assets/app.1234.js';
-    const ask = (accepted: string) => get(path, { 'accept-encoding': accepted });
+    const ask = (accepted: string) => get(SCRIPT_PATH, { 'accept-encoding': accepted });
     const brotli = ask('gzip, deflate, br');
     expect(brotli.headers.get('content-encoding')).to.equal('br');
     const bytes = Buffer.from(await brotli.arrayBuffer());
+    expect(brotli.headers.get('content-length')).to.equal(String(bytes.length));
     expect(brotliDecompressSync(bytes).toString()).to.equal(SCRIPT);
     expect(ask('gzip').headers.get('content-encoding')).to.equal('gzip');
     expect(ask('br;q=0, gzip').headers.get('content-encoding')).to.equal('gzip');
@@ -58,7 +70,7 @@ describe('the pages of the console', () => {
   });
 
   it('have the policy against foreign content and frames', () => {
-    for (const path of ['/console', '/console/assets/app.1234.js']) {
+    for (const path of ['/console', SCRIPT_PATH]) {
       const { headers } = get(path);
       expect(headers.get('content-security-policy')).to.equal(
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
@@ -72,24 +84,32 @@ describe('the pages of the console', () => {
   });
 
   it('are no other files', () => {
-    for (const name of ['app.1234.js.br', '../index.html', 'constructor', '', 'app.js']) {
+    for (const name of ['app.1234.js.br', '%2e%2e%2findex.html', 'constructor', '', 'app.js']) {
       expect(() => get(`/console/assets/${name}`), name).to.throw(SurfaceError, 'no such path');
     }
     expect(() => get('/console', {}, 'POST')).to.throw(SurfaceError, 'does not support');
   });
 
   it('have a digest that changes with each file', () => {
-    const before = readBundle(folder)?.digest;
+    const before = bundle?.digest;
     expect(before).to.match(/^sha256:[0-9a-f]{64}$/);
-    writeFileSync(join(folder, 'assets/app.1234.js.br'), 'other');
-    expect(readBundle(folder)?.digest).to.equal(before);
-    writeFileSync(join(folder, 'assets/app.1234.js'), 'other');
-    expect(readBundle(folder)?.digest).to.not.equal(before);
+    write('assets/app.1234.js.br', 'other');
+    expect(readBundle(plugin)?.digest).to.equal(before);
+    write('assets/app.1234.js', 'other');
+    expect(readBundle(plugin)?.digest).to.not.equal(before);
   });
 
-  it('are absent where they are not built', () => {
-    expect(readBundle(join(folder, 'nowhere'))).to.equal(null);
+  it('have at most 600 files', () => {
+    for (let number = 0; number <= 600; number += 1) write(`assets/${number}.js`, '');
+    expect(() => readBundle(plugin)).to.throw('more than 600 files');
+  });
+
+  it('are unavailable where they are not built', () => {
+    const absent = readBundle(pathToFileURL(join(folder, 'other/index.js')).href);
+    expect(absent).to.equal(null);
     const request = new Request('http://localhost/console');
-    expect(() => servePages(null, request, '/console')).to.throw(SurfaceError, 'not built');
+    expect(() => servePages({ prefix: '/console', bundle: absent }, request))
+      .to.throw(SurfaceError, 'not built')
+      .with.property('code', 'unavailable');
   });
 });

@@ -1,6 +1,6 @@
 import { optional, Struct } from 'superstruct';
 
-// superstruct's own signatures use `any` for the schema of a struct.
+/** A struct of any type; superstruct's own signatures use `any` for its schema. */
 // biome-ignore lint/suspicious/noExplicitAny: structs of any type and schema are treated alike
 export type AnyStruct = Struct<any, any>;
 
@@ -18,7 +18,7 @@ interface Description {
   readonly definition: Definition | null;
 }
 
-/** Plugins set it too, without importing this file. */
+/** Registered, because a plugin may bring its own copy of this file. */
 const DESCRIPTION = Symbol.for('modgate.description');
 
 /** The description, default and other keywords that JSON Schema gets for a struct. */
@@ -47,6 +47,7 @@ export function when(condition: Keywords, then: unknown, otherwise?: unknown): K
   return { if: condition, then, ...(otherwise !== undefined && { else: otherwise }) };
 }
 
+/** @returns no keywords for a struct without a description. */
 export function readDescription(struct: object): Description {
   const { [DESCRIPTION]: description } = struct as { [DESCRIPTION]?: Description };
   return description ?? { keywords: {}, definition: null };

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { BodyPieces as RequestPieces } from '../../core/lib/body-pieces.js';
-import { BodyPieces } from '../../plugins/shared/body-pieces.js';
+import { BodyPieces } from '../../core/contract/body-pieces.js';
 
 describe('pieces of a body', () => {
   it('are joined when they are small', () => {
@@ -12,7 +11,7 @@ describe('pieces of a body', () => {
   });
 
   it('keep their order and length', () => {
-    const pieces = new RequestPieces();
+    const pieces = new BodyPieces();
     const sent = Buffer.from(Array.from({ length: 3000 }, (_, index) => index % 251));
     for (const byte of sent) pieces.add(Buffer.of(byte));
     expect(pieces.length).to.equal(3000);
@@ -20,7 +19,7 @@ describe('pieces of a body', () => {
   });
 
   it('are not copied if there is one', () => {
-    const pieces = new RequestPieces();
+    const pieces = new BodyPieces();
     const only = Buffer.from('abc');
     pieces.add(only);
     expect(pieces.join()).to.equal(only);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** A file of the pages. */
 export interface BundledFile {
@@ -10,7 +11,7 @@ export interface BundledFile {
   readonly encoded: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 }
 
-/** The built pages: read once, because a shipped plugin does not change while the host runs. */
+/** The built pages of a surface. */
 export interface Bundle {
   readonly index: BundledFile;
   /** By name. */
@@ -20,21 +21,13 @@ export interface Bundle {
 }
 
 const INDEX = 'index.html';
-const ASSETS = 'assets';
 const NAME = /^[A-Za-z0-9._-]{1,128}$/;
 const MAX_FILES = 600;
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
-  '.ico': 'image/x-icon',
   '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.map': 'application/json',
-  '.png': 'image/png',
-  '.svg': 'image/svg+xml',
-  '.txt': 'text/plain; charset=utf-8',
-  '.woff2': 'font/woff2',
 };
 
 /** By suffix, the best first. */
@@ -43,12 +36,19 @@ const CODINGS: readonly (readonly [suffix: string, coding: string])[] = [
   ['.gz', 'gzip'],
 ];
 
-/** @returns `null` where the pages are not built. */
-export function readBundle(folder: string): Bundle | null {
+/**
+ * Reads `web/`, where the build puts the pages, once: a shipped plugin does not change while the
+ * host runs.
+ *
+ * @param plugin URL of a file in the folder of the plugin: `import.meta.url`
+ * @returns `null` where the pages are not built.
+ */
+export function readBundle(plugin: string): Bundle | null {
+  const folder = fileURLToPath(new URL('web', plugin));
   if (!existsSync(join(folder, INDEX))) return null;
   const index = readFile(join(folder, INDEX));
-  const assetsFolder = join(folder, ASSETS);
-  const names = existsSync(assetsFolder) ? readdirSync(assetsFolder) : [];
+  const assetsFolder = join(folder, 'assets');
+  const names = readdirSync(assetsFolder);
   if (names.length > MAX_FILES) throw new Error(`the pages have more than ${MAX_FILES} files`);
   const assets = new Map<string, BundledFile>();
   for (const name of names.filter(isAsset).toSorted()) {

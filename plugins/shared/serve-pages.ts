@@ -1,23 +1,31 @@
-import { SurfaceError } from '../../../core/contract/index.js';
-import { PAGE_HEADERS } from '../../shared/page-headers.js';
-import { createMethodError, createNotFound } from '../api/json.js';
+import { SurfaceError } from '../../core/contract/index.js';
 import type { Bundle, BundledFile } from './bundle.js';
+import { PAGE_HEADERS } from './page-headers.js';
+import { createMethodError, createNotFound } from './surface-errors.js';
 
-const ASSETS = '/console/assets/';
+interface Pages {
+  /** Of the surface: `/docs`. */
+  readonly prefix: string;
+  /** `null` where the pages are not built. */
+  readonly bundle: Bundle | null;
+}
+
 const IMMUTABLE = 'max-age=31536000, immutable';
 
-/** The page for every path of the console, and the files that it loads. They need no session. */
-export function servePages(bundle: Bundle | null, request: Request, path: string): Response {
+/** A file below PREFIX/assets, otherwise the page, which is the same for every path. */
+export function servePages({ prefix, bundle }: Pages, request: Request): Response {
   const { method } = request;
   if (method !== 'GET' && method !== 'HEAD') throw createMethodError('GET', 'HEAD');
   if (bundle === null) {
-    throw new SurfaceError('unavailable', 'the pages of the console are not built', {
+    throw new SurfaceError('unavailable', `the pages of ${prefix} are not built`, {
       nextActions: ['run npm run build'],
     });
   }
-  if (!path.startsWith(ASSETS)) return createFile(bundle.index, 'no-cache', request);
-  const asset = bundle.assets.get(path.slice(ASSETS.length));
-  if (asset === undefined) throw createNotFound();
+  const { pathname } = new URL(request.url);
+  const assets = `${prefix}/assets/`;
+  if (!pathname.startsWith(assets)) return createFile(bundle.index, 'no-cache', request);
+  const asset = bundle.assets.get(pathname.slice(assets.length));
+  if (asset === undefined) throw createNotFound(prefix);
   return createFile(asset, IMMUTABLE, request);
 }
 

@@ -1,0 +1,30 @@
+import { modules, modulesProblem, readAll } from '../live.js';
+import { Arrival } from './parts.js';
+
+/** Like `Arrival`, for the list of modules. */
+export function ModulesArrival() {
+  const problem = modulesProblem.value;
+  const reload = () => void readAll();
+  return <Arrival of={{ data: modules.value, problem, isLoading: problem === null, reload }} />;
+}
+
+/** Chooses one module, or all of them: an empty name. */
+export function ModuleSelect({
+  value,
+  onSelect,
+}: {
+  value: string;
+  onSelect: (name: string) => void;
+}) {
+  return (
+    <label class="inline">
+      Module{' '}
+      <select value={value} onChange={(event) => onSelect(event.currentTarget.value)}>
+        <option value="">all</option>
+        {(modules.value ?? []).flatMap(({ name }) =>
+          name === null ? [] : [<option key={name}>{name}</option>],
+        )}
+      </select>
+    </label>
+  );
+}

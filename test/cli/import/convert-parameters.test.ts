@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import { convertParameters } from '../../../core/cli/import/convert-parameters.js';
+import { parseOpenApi } from '../../../core/cli/import/openapi-document.js';
+import { UnmappedParts } from '../../../core/cli/import/unmapped.js';
+import { QuerySchema } from '../../../core/schema/query-schema.js';
+
+const TAGS = { type: 'array', items: { type: 'string' } };
+const NULL = { type: 'null' };
+const CIRCLE = { anyOf: [{ $ref: '#/components/schemas/Circle' }, { type: 'string' }] };
+
+const DOCUMENT = parseOpenApi({
+  openapi: '3.1.0',
+  components: { schemas: { Tags: TAGS, Circle: CIRCLE } },
+});
+
+/** The property of the query parameter `tags`, what is listed, and which queries violate it. */
+function convertTags(schema: object, more: object = {}) {
+  const unmapped = new UnmappedParts();
+  const { querySchema } = convertParameters(
+    { parameters: [{ in: 'query', name: 'tags', schema, ...more }] },
+    {},
+    { document: DOCUMENT, place: 'GET /a', unmapped },
+  );
+  const { properties } = querySchema as { properties: { tags: object } };
+  const compiled = new QuerySchema({ type: 'object', properties });
+  return {
+    property: properties.tags,
+    listed: unmapped.list().map(({ part, reason }) => `${part}: ${reason}`),
+    rejects: (query: string) => compiled.findViolations(query).length > 0,
+  };
+}
+
+describe('an imported query parameter', () => {
+  const OPTIONAL_LISTS: readonly [what: string, schema: object][] = [
+    ['beside null in anyOf', { title: 'Tags', anyOf: [TAGS, NULL] }],
+    ['beside null in oneOf', { title: 'Tags', oneOf: [NULL, TAGS] }],
+    ['behind a reference', { title: 'Tags', anyOf: [{ $ref: '#/components/schemas/Tags' }, NULL] }],
+    ['with null as a second type', { title: 'Tags', ...TAGS, type: ['array', 'null'] }],
+  ];
+  for (const [what, schema] of OPTIONAL_LISTS) {
+    it(`is a list for a list ${what}`, () => {
+      const { property, listed, rejects } = convertTags(schema);
+      expect(property).to.deep.equal({ title: 'Tags', ...TAGS });
+      expect(listed).to.deep.equal([]);
+      expect(rejects('tags=a&tags=b')).to.equal(false);
+    });
+  }
+
+  it('is a list of any values for a list beside other schemas', () => {
+    for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
+      const nested = { anyOf: [{ $ref: '#/components/schemas/Tags' }, NULL] };
+      const { property, listed, rejects } = convertTags({ [keyword]: [{ minLength: 9 }, nested] });
+      expect(property).to.deep.equal({ type: 'array', items: {} });
+      expect(listed).to.deep.equal([
+        'schema of the query parameter tags: the host takes any list of values',
+      ]);
+      expect([rejects('tags=a&tags=b'), rejects('tags=a')]).to.deep.equal([false, false]);
+    }
+  });
+
+  it('is text for a list in one value', () => {
+    const { property } = convertTags({ anyOf: [TAGS, NULL] }, { explode: false });
+    expect(property).to.deep.equal({ type: 'string' });
+  });
+
+  it('has the rules of a single value beside null', () => {
+    const { property, rejects } = convertTags({ anyOf: [{ type: 'integer', minimum: 2 }, NULL] });
+    expect(property).to.deep.equal({ type: 'integer', minimum: 2 });
+    expect([rejects('tags=2'), rejects('tags=1')]).to.deep.equal([false, true]);
+  });
+
+  it('keeps rules of items only where the host reads their type', () => {
+    const items = { anyOf: [{ type: 'integer' }, { type: 'boolean' }] };
+    const { property, listed, rejects } = convertTags({ type: 'array', maxItems: 2, items });
+    expect(property).to.deep.equal({ type: 'array', maxItems: 2, items: {} });
+    expect(listed).to.deep.equal([
+      'items of the query parameter tags: the host does not check them',
+    ]);
+    expect([rejects('tags=1&tags=true'), rejects('tags=1&tags=2&tags=3')]).to.deep.equal([
+      false,
+      true,
+    ]);
+    const optional = convertTags({ type: 'array', items: { anyOf: [{ type: 'integer' }, NULL] } });
+    expect([optional.rejects('tags=1'), optional.rejects('tags=x')]).to.deep.equal([false, true]);
+  });
+
+  it('accepts every value where references form a circle', () => {
+    const { property } = convertTags({ $ref: '#/components/schemas/Circle' });
+    expect(property).to.deep.equal({});
+  });
+});

@@ -1,0 +1,30 @@
+import { expect } from 'chai';
+import type { HostFeed } from '../../../plugins/console/live/host-feed.js';
+import { LiveEvents } from '../../../plugins/console/live/live-events.js';
+import { Sessions } from '../../../plugins/console/sessions/sessions.js';
+import { createRecordedLog } from '../../support/auth/recorded-log.js';
+import { CALL, createActor, createFakeContext } from '../../support/console/fake-context.js';
+
+describe('a stream of the console', () => {
+  it('ends with the credentials of its session, and says so', async () => {
+    const context = createFakeContext();
+    context.now = Date.now();
+    const expiresAt = context.now + 200;
+    context.actors.set('token', { ...createActor('ann'), expiresAt });
+    const sessions = new Sessions(context);
+    const cookie = (await sessions.begin('token', 'token', CALL)) ?? '';
+    const session = await sessions.find(cookie, true, CALL);
+    if (session === null) throw new Error('no session');
+    const live = new LiveEvents({
+      sessions,
+      feed: { follow: () => () => {} } as unknown as HostFeed,
+      host: { request: async () => new Response() },
+      log: createRecordedLog().log,
+      version: '0.0.0',
+    });
+    const call = { ...CALL, signal: new AbortController().signal };
+    const text = await live.open(session, cookie, false, call).text();
+    expect(text).to.contain('event: session\ndata: {"ended":"expired"}');
+    expect(Date.now()).to.be.at.least(expiresAt);
+  });
+});

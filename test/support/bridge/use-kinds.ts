@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ScriptedProvider, startProvider } from '../provider.js';
+import { type RunningHost, startHost } from '../start-host.js';
+import { started } from '../started.js';
+import { createDescriptor, httpProvider } from './bridge.js';
+
+interface KindsOptions {
+  readonly manifest: Parameters<typeof createDescriptor>[1];
+  /** The only permission that is granted. */
+  readonly permission: string;
+  readonly answer: Parameters<typeof startProvider>[0];
+  /** The code of the module of kind `local`. */
+  readonly local: string;
+}
+
+interface Kinds {
+  readonly host: RunningHost;
+  /** The providers of the modules `http` and `unix`. */
+  readonly overTcp: ScriptedProvider;
+  readonly overSocket: ScriptedProvider;
+}
+
+/** Starts a host with one module of each kind, named after it, for all tests of a `describe`. */
+export function useKinds({ manifest, permission, answer, local }: KindsOptions): Kinds {
+  let folder = '';
+  let overTcp: ScriptedProvider | undefined;
+  let overSocket: ScriptedProvider | undefined;
+  let host: RunningHost | undefined;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-bridge-'));
+    const socketPath = join(folder, 'provider.sock');
+    overTcp = await startProvider(answer);
+    overSocket = await startProvider(answer, { socketPath });
+    const describeKind = (kind: string, provider: object) =>
+      createDescriptor(kind, manifest, [permission], { provider });
+    host = await startHost({
+      files: {
+        'http.json': describeKind('http', httpProvider(overTcp.url)),
+        'unix.json': describeKind('unix', { kind: 'unix', config: { socket: socketPath } }),
+        'local.json': describeKind('local', { kind: 'local', config: { file: './local/own.mjs' } }),
+        'local/own.mjs': local,
+      },
+    });
+  });
+
+  after(async () => {
+    await host?.stop();
+    await overTcp?.stop();
+    await overSocket?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  return {
+    get host() {
+      return started(host);
+    },
+    get overTcp() {
+      return started(overTcp);
+    },
+    get overSocket() {
+      return started(overSocket);
+    },
+  };
+}

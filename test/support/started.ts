@@ -1,0 +1,5 @@
+/** What a hook has started. @throws before the hook has run. */
+export function started<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('used before it was started');
+  return value;
+}
