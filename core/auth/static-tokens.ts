@@ -59,7 +59,7 @@ function readToken(credentials: Credentials, header: string | null): string | nu
 function findActor(table: TokenTable, token: string): Actor | null {
   if (token.length > MAX_TOKEN_LENGTH) return null;
   // Node decodes headers as latin1: this is the digest of the bytes on the wire.
-  const entry = table.get(hash('sha256', Buffer.from(token, 'latin1')));
-  if (entry === undefined) return null;
-  return entry.expiresAt === null || Date.now() < entry.expiresAt ? entry.actor : null;
+  const actor = table.get(hash('sha256', Buffer.from(token, 'latin1')));
+  if (actor === undefined) return null;
+  return actor.expiresAt === undefined || Date.now() < actor.expiresAt ? actor : null;
 }

@@ -5,14 +5,8 @@ import { parseByStruct } from '../document/parse-file.js';
 import { findRepeated } from '../document/structs.js';
 import { actorId, scope, sha256 } from './actor-syntax.js';
 
-interface TokenEntry {
-  readonly actor: Actor;
-  /** Milliseconds since 1970; `null` for a token that does not expire. */
-  readonly expiresAt: number | null;
-}
-
 /** By the SHA-256 of the token, in lower-case hex. */
-export type TokenTable = ReadonlyMap<string, TokenEntry>;
+export type TokenTable = ReadonlyMap<string, Actor>;
 
 const ISO_8601_WITH_ZONE =
   /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -46,7 +40,7 @@ export function parseTokenFile(file: string, content: string): TokenTable {
   const { tokens } = value;
   const repeated = findRepeated(tokens.map((token) => token.sha256));
   if (repeated !== null) throw createInvalidFile([describeRepeated(repeated)], source);
-  return new Map(tokens.map((token) => [token.sha256, createEntry(token)]));
+  return new Map(tokens.map((token) => [token.sha256, createActor(token)]));
 }
 
 function describeRepeated(index: number): Violation {
@@ -59,15 +53,11 @@ function describeRepeated(index: number): Violation {
   };
 }
 
-function createEntry(token: Infer<typeof TOKEN_FILE>['tokens'][number]): TokenEntry {
-  const expiresAt = token.expires_at === undefined ? null : Date.parse(token.expires_at);
+function createActor(token: Infer<typeof TOKEN_FILE>['tokens'][number]): Actor {
   return {
-    actor: {
-      kind: token.kind,
-      id: token.id,
-      scopes: new Set(token.scopes),
-      ...(expiresAt !== null && { expiresAt }),
-    },
-    expiresAt,
+    kind: token.kind,
+    id: token.id,
+    scopes: new Set(token.scopes),
+    ...(token.expires_at !== undefined && { expiresAt: Date.parse(token.expires_at) }),
   };
 }
