@@ -183,7 +183,8 @@ export class DirectoryScanner {
     const startedAt = this.#clock.now();
     // Before the content, so that any later change shows as a different fingerprint.
     const fingerprint = await takeFingerprint(tracked.paths);
-    tracked.identity = readIdentity(fingerprint);
+    // A file that has just left this name may be found under another.
+    tracked.identity = readIdentity(fingerprint) ?? tracked.identity;
     if (isSame(fingerprint, tracked.fingerprint)) {
       tracked.settling = null;
       return null;

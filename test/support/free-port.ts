@@ -1,11 +1,20 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 
-/** For a process that cannot choose its own port. */
+/** Systems do not give these ports to connections, or to servers that ask for any. */
+const LOWEST = 12_000;
+const HIGHEST = 32_000;
+
+/** For a process that cannot choose its own port. Another one is unlikely to take it meanwhile. */
 export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = randomInt(LOWEST, HIGHEST);
+  const server = createServer();
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch {
+    return findFreePort();
+  }
   server.close();
   await once(server, 'close');
   return port;

@@ -124,6 +124,26 @@ describe('directory scanner', () => {
     });
   });
 
+  it('reports a file that is renamed while the folder is scanned', async () => {
+    write('a.yaml', 'one');
+    let afterListing = () => {};
+    const now = () => {
+      afterListing();
+      return nowMs;
+    };
+    const racing = new DirectoryScanner(folder, { now });
+    await racing.scan(false);
+    afterListing = () => {
+      afterListing = () => {};
+      renameSync(join(folder, 'a.yaml'), join(folder, 'b.yaml'));
+    };
+    expect(await racing.scan(true)).to.deep.include({ renamed: [], removed: [] });
+    expect(await racing.scan(true)).to.deep.include({
+      renamed: [{ from: 'a.yaml', to: 'b.yaml' }],
+      removed: [],
+    });
+  });
+
   it('reports a renamed file that was replaced before and has not settled', async () => {
     write('a.yaml', 'one');
     await scanner.scan(false);

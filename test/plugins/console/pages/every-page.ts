@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { findAccessibilityViolations } from '../../../support/browser/find-violations.js';
 import { FIND_WIDE } from '../../../support/console/hostile-texts.js';
 import { type ConsoleSetup, untilLoaded } from '../../../support/console/use-console.js';
+import { waitUntil } from '../../../support/http/wait-until.js';
 
 /** Each page, and each part of a module, with its heading of level 1. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -43,7 +44,8 @@ export function describeEveryPage(setup: ConsoleSetup): void {
     const name = PAGES[path] ?? '';
     await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
     await untilLoaded(page);
-    expect(await page.title()).to.equal(`${name} · modgate`);
+    const title = `${name} · modgate`;
+    await waitUntil(`the title ${title}`, async () => (await page.title()) === title);
   };
 
   /** In both themes; scripts of the page do not notice the change. */
