@@ -28,6 +28,7 @@ import type { Store } from '../../store/store.js';
 import { readVersion } from '../../version.js';
 import { HostActors } from './host-actors.js';
 import { type InProcessServer, requestInProcess } from './in-process-request.js';
+import { readSurfaceError } from './read-surface-error.js';
 import { createSurfaceRecords } from './surface-records.js';
 
 /** What the host gives to its surfaces. */
@@ -242,14 +243,17 @@ export class MountedSurface {
 
   #translate(error: unknown, { requestId }: SurfaceCall): HostError {
     if (error instanceof HostError) return error;
-    if (isSurfaceError(error)) {
-      const { code, message, errors, nextActions, headers, cause } = error;
-      return new HostError(code, message, { errors, nextActions, headers, cause });
+    let failure = error;
+    try {
+      const known = readSurfaceError(error);
+      if (known !== null) return known;
+    } catch (malformed) {
+      failure = malformed;
     }
-    this.log.error({ err: error, request_id: requestId }, 'surface request failed');
+    this.log.error({ err: failure, request_id: requestId }, 'surface request failed');
     return new HostError('internal_error', 'the surface failed to handle the request', {
       nextActions: ['report the request_id to the operators of the host'],
-      cause: new Error(nameError(error)),
+      cause: new Error(nameError(failure)),
     });
   }
 }

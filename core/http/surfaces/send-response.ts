@@ -1,32 +1,40 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestIds } from '../request/ids.js';
+import { isOwnHeader } from './own-headers.js';
 
-/** They belong to the connection, or to the host. */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  'connection',
-  'date',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'x-correlation-id',
-  'x-request-id',
-]);
 /** A surface that sends nothing for this long has stopped. Milliseconds. */
 const IDLE_TIMEOUT_MS = 30_000;
+
+/** Node sends any text as length. */
+const LENGTH = /^[0-9]{1,15}$/;
+
+/**
+ * Whether the response can be sent with the length that it announces. Without the bytes, a client would read
+ * the next response of the connection as the body.
+ */
+export function canAnnounceLength({ headers, status, body }: Response, method: string): boolean {
+  const length = headers.get('content-length');
+  // A 204 has no length (RFC 9110, 8.6).
+  if (length === null || !LENGTH.test(length) || status === 204) return false;
+  return body !== null || method === 'HEAD' || status === 304 || Number(length) === 0;
+}
+
+interface HeadOptions {
+  readonly ids: RequestIds;
+  /** Whether the response keeps its `content-length`. */
+  readonly hasLength: boolean;
+  /** Whether the connection is closed after the response. */
+  readonly isLast: boolean;
+}
 
 /** The headers of a response: names and values in turn. */
 export function listSurfaceHeaders(
   response: Response,
-  { requestId, correlationId }: RequestIds,
-  isLast: boolean,
+  { ids: { requestId, correlationId }, hasLength, isLast }: HeadOptions,
 ): string[] {
   const head = ['x-request-id', requestId, 'x-correlation-id', correlationId];
   for (const [name, value] of response.headers) {
-    if (OWN_HEADERS.has(name) || name.startsWith('proxy-')) continue;
-    // A 204 has no length (RFC 9110, 8.6).
-    if (name === 'content-length' && response.status === 204) continue;
+    if (isOwnHeader(name) || (name === 'content-length' && !hasLength)) continue;
     head.push(name, value);
   }
   if (!response.headers.has('x-content-type-options')) {

@@ -5,7 +5,7 @@ import { findOwnOrigin, isSameOrigin } from '../request/own-origin.js';
 import type { RequestContext } from '../request-context.js';
 import type { ReplyQueueOptions } from '../response/reply-queue.js';
 import type { MountedSurface } from './mounted-surface.js';
-import { listSurfaceHeaders, sendBody } from './send-response.js';
+import { canAnnounceLength, listSurfaceHeaders, sendBody } from './send-response.js';
 import { parseSurfaceUrl } from './surface-path.js';
 import { assertSurfaceMethod, createWebRequest } from './web-request.js';
 
@@ -84,9 +84,14 @@ export function sendSurfaceResponse(
 ): void {
   const { res, method } = request;
   const hasBody = method !== 'HEAD' && response.body !== null;
+  const hasLength = canAnnounceLength(response, method);
+  if (!hasLength && response.status !== 204 && response.headers.has('content-length')) {
+    surface.log.warn({ request_id: request.requestId }, 'surface response without its length');
+  }
   // A length that is not that of the body would corrupt the connection.
-  res.strictContentLength = hasBody && response.headers.has('content-length');
-  res.writeHead(response.status, listSurfaceHeaders(response, request, lifecycle.isClosing));
+  res.strictContentLength = hasBody && hasLength;
+  const options = { ids: request, hasLength, isLast: lifecycle.isClosing };
+  res.writeHead(response.status, listSurfaceHeaders(response, options));
   if (!hasBody || response.body === null) {
     void surface.run(() => response.body?.cancel())?.catch(() => {});
     res.end();

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import {
   type BodyOptions,
-  listSurfaceHeaders,
+  canAnnounceLength,
   type SentBody,
   sendBody,
 } from '../../../core/http/surfaces/send-response.js';
@@ -152,16 +152,26 @@ describe('the body of a response of a surface', () => {
   });
 });
 
-describe('the headers of a response of a surface', () => {
-  it('have no length for a 204', () => {
-    const ids = { requestId: 'req_1', correlationId: 'corr_1' };
-    const list = (status: number) =>
-      listSurfaceHeaders(
-        new Response(null, { status, headers: { 'content-length': '5' } }),
-        ids,
-        false,
-      );
-    expect(list(200)).to.include('content-length');
-    expect(list(204)).not.to.include('content-length');
+describe('the length of a response of a surface', () => {
+  const canAnnounce = (status: number, method: string, body: string | null = null, length = '5') =>
+    canAnnounceLength(
+      new Response(body, { status, headers: { 'content-length': length } }),
+      method,
+    );
+
+  it('is announced with a body, for HEAD and for a 304', () => {
+    expect(canAnnounce(200, 'GET', 'hello')).to.equal(true);
+    expect(canAnnounce(200, 'HEAD')).to.equal(true);
+    expect(canAnnounce(304, 'GET')).to.equal(true);
+    expect(canAnnounce(200, 'GET', null, '0')).to.equal(true);
+  });
+
+  it('is not announced without a body, for a 204, or if it is not a number', () => {
+    expect(canAnnounce(200, 'GET')).to.equal(false);
+    expect(canAnnounce(204, 'GET')).to.equal(false);
+    expect(canAnnounce(204, 'HEAD')).to.equal(false);
+    for (const length of ['', 'abc', '-1', '+5', '0x5', '5e0', '5, 5']) {
+      expect(canAnnounce(200, 'GET', 'hello', length), length).to.equal(false);
+    }
   });
 });

@@ -1,0 +1,47 @@
+import { array, assert, enums, nullable, number, record, string, type, union } from 'superstruct';
+import { isSurfaceError } from '../../contract/index.js';
+import { SURFACE_ERROR_CODES } from '../../contract/surface-error.js';
+import { HostError } from '../../errors.js';
+import { isOwnHeader } from './own-headers.js';
+
+/** Every Problem has them. */
+const PROBLEM_HEADERS: ReadonlySet<string> = new Set([
+  'cache-control',
+  'content-length',
+  'content-type',
+  'x-content-type-options',
+]);
+
+const PARTS = type({
+  code: enums(SURFACE_ERROR_CODES),
+  message: string(),
+  errors: array(type({ field: nullable(string()), reason: string() })),
+  nextActions: array(string()),
+  headers: record(string(), union([string(), number()])),
+});
+
+/**
+ * The Problem of a `SurfaceError`; `null` for any other error.
+ * @throws what is wrong with it: a plugin in JavaScript may have given it anything.
+ */
+export function readSurfaceError(error: unknown): HostError | null {
+  if (!isSurfaceError(error)) return null;
+  const { code, message, errors, nextActions, headers, cause } = error;
+  const parts: unknown = { code, message, errors, nextActions, headers };
+  assert(parts, PARTS, 'the SurfaceError is malformed');
+  return new HostError(parts.code, parts.message, {
+    errors: parts.errors.map(({ field, reason }) => ({ field, reason })),
+    nextActions: parts.nextActions,
+    headers: readHeaders(parts.headers),
+    cause,
+  });
+}
+
+/** @throws TypeError for a header that cannot be sent. */
+function readHeaders(given: Readonly<Record<string, string | number>>): Record<string, string> {
+  const texts = Object.entries(given).map(([name, value]): [string, string] => [name, `${value}`]);
+  const valid = [...new Headers(texts)];
+  return Object.fromEntries(
+    valid.filter(([name]) => !isOwnHeader(name) && !PROBLEM_HEADERS.has(name)),
+  );
+}
