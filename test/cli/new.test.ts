@@ -228,7 +228,7 @@ describe('modgate new plugin', () => {
 
   const read = (path: string) => readFileSync(join(place.folder, path), 'utf8');
 
-  // test/docs/adapter.test.ts builds and tests the files.
+  // test/load/documented-adapter.test.ts builds and tests the files.
   it('writes a package into a folder of its name, and prints the paths', async () => {
     const { code, stdout, stderr } = await place.run(['new', 'plugin', '@acme/modgate-mqtt']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { WHO, WHO_MODULE } from '../support/cluster/who-module.js';
+import { WHO, WHO_MODULE } from '../../support/cluster/who-module.js';
 import {
   countLines,
   isAlive,
@@ -7,11 +7,11 @@ import {
   signal,
   TIMEOUT_MS,
   waitForLine,
-} from '../support/cluster/worker-log.js';
-import { call, parseJson } from '../support/http/call.js';
-import { expectProblem } from '../support/http/expect-problem.js';
-import { waitUntil } from '../support/http/wait-until.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+} from '../../support/cluster/worker-log.js';
+import { call, parseJson } from '../../support/http/call.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
 const IN_FLIGHT = 6;
 

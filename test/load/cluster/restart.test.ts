@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { RawConnection } from '../../core/selftest/raw-http.js';
-import { startLoad } from '../support/cluster/constant-load.js';
-import { describeShop, ITEM } from '../support/cluster/use-workers.js';
+import { RawConnection } from '../../../core/selftest/raw-http.js';
+import { startLoad } from '../../support/cluster/constant-load.js';
+import { describeShop, ITEM } from '../../support/cluster/use-workers.js';
 import {
   countLines,
   isAlive,
@@ -11,10 +11,10 @@ import {
   signal,
   TIMEOUT_MS,
   waitForLine,
-} from '../support/cluster/worker-log.js';
-import { useHostProcess } from '../support/http/use-host.js';
-import { waitUntil } from '../support/http/wait-until.js';
-import { scrape } from '../support/observability/exposition.js';
+} from '../../support/cluster/worker-log.js';
+import { useHostProcess } from '../../support/http/use-host.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { scrape } from '../../support/observability/exposition.js';
 
 const OK = { module: 'shop', status: '200' };
 

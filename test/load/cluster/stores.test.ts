@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import type { ConfigField } from '../../core/contract/index.js';
-import { type Backend, createPostgresBackend, requirePostgres } from '../store/backend.js';
+import type { ConfigField } from '../../../core/contract/index.js';
+import { type Backend, createPostgresBackend, requirePostgres } from '../../store/backend.js';
 import {
   configDescriptor,
   readDeliveries,
   readValues,
   writeValue,
-} from '../support/bridge/config.js';
-import { ITEM, useWorkers } from '../support/cluster/use-workers.js';
-import { listWorkers, TIMEOUT_MS, waitForLine } from '../support/cluster/worker-log.js';
-import { call, parseJson } from '../support/http/call.js';
-import { waitUntil } from '../support/http/wait-until.js';
+} from '../../support/bridge/config.js';
+import { ITEM, useWorkers } from '../../support/cluster/use-workers.js';
+import { listWorkers, TIMEOUT_MS, waitForLine } from '../../support/cluster/worker-log.js';
+import { call, parseJson } from '../../support/http/call.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 
 const FIELDS: readonly ConfigField[] = [
   { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },

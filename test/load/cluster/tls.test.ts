@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { callers, renewed } from '../support/caller-certificates.js';
-import { authority } from '../support/certificates.js';
-import { listWorkers, TIMEOUT_MS, waitForLine } from '../support/cluster/worker-log.js';
-import { waitUntil } from '../support/http/wait-until.js';
-import { ask, shakeHands, startTlsProcess, type TlsHost } from '../support/tls/tls-host.js';
+import { callers, renewed } from '../../support/caller-certificates.js';
+import { authority } from '../../support/certificates.js';
+import { listWorkers, TIMEOUT_MS, waitForLine } from '../../support/cluster/worker-log.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { ask, shakeHands, startTlsProcess, type TlsHost } from '../../support/tls/tls-host.js';
 
 const MANY = 8;
 const BOTH_AUTHORITIES = [authority, callers];

@@ -1,15 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runModgate } from '../support/cli/run-modgate.js';
-import { WHO, WHO_MODULE } from '../support/cluster/who-module.js';
-import { countLines, listWorkers, signal, TIMEOUT_MS } from '../support/cluster/worker-log.js';
-import { call, parseJson } from '../support/http/call.js';
-import { expectProblem } from '../support/http/expect-problem.js';
-import { describeModule } from '../support/http/modules.js';
-import { useHostProcess } from '../support/http/use-host.js';
-import { waitUntil } from '../support/http/wait-until.js';
-import { scrape } from '../support/observability/exposition.js';
+import { runModgate } from '../../support/cli/run-modgate.js';
+import { WHO, WHO_MODULE } from '../../support/cluster/who-module.js';
+import { countLines, listWorkers, signal, TIMEOUT_MS } from '../../support/cluster/worker-log.js';
+import { call, parseJson } from '../../support/http/call.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { describeModule } from '../../support/http/modules.js';
+import { useHostProcess } from '../../support/http/use-host.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { scrape } from '../../support/observability/exposition.js';
 
 const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
 const BREAKER = { retry: { attempts: 0 }, breaker: { failures: 1, open_ms: 60_000 } };

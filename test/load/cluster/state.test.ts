@@ -1,20 +1,25 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ConfigField } from '../../core/contract/index.js';
+import type { ConfigField } from '../../../core/contract/index.js';
 import {
   askValues,
   configDescriptor,
   readDeliveries,
   readValues,
   writeValue,
-} from '../support/bridge/config.js';
-import { runModgate } from '../support/cli/run-modgate.js';
-import { countLines, listWorkers, TIMEOUT_MS, waitForLine } from '../support/cluster/worker-log.js';
-import { call, parseJson } from '../support/http/call.js';
-import { describeModule, type RouteOptions } from '../support/http/modules.js';
-import { useHostProcess } from '../support/http/use-host.js';
-import { waitUntil } from '../support/http/wait-until.js';
+} from '../../support/bridge/config.js';
+import { runModgate } from '../../support/cli/run-modgate.js';
+import {
+  countLines,
+  listWorkers,
+  TIMEOUT_MS,
+  waitForLine,
+} from '../../support/cluster/worker-log.js';
+import { call, parseJson } from '../../support/http/call.js';
+import { describeModule, type RouteOptions } from '../../support/http/modules.js';
+import { useHostProcess } from '../../support/http/use-host.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 
 const FIELDS: readonly ConfigField[] = [
   { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },

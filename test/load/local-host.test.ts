@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
-import { buildManifest, toRoutes } from '../../support/http/modules.js';
-import { waitUntil } from '../../support/http/wait-until.js';
-import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { buildManifest, toRoutes } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const PATIENCE_MS = 15_000;
 

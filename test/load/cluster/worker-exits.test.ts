@@ -3,23 +3,23 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { rejectStart } from '../support/cli/reject-start.js';
-import { runModgate } from '../support/cli/run-modgate.js';
-import { startLoad } from '../support/cluster/constant-load.js';
-import { describeShop, ITEM } from '../support/cluster/use-workers.js';
-import { WHO, WHO_MODULE } from '../support/cluster/who-module.js';
+import { rejectStart } from '../../support/cli/reject-start.js';
+import { runModgate } from '../../support/cli/run-modgate.js';
+import { startLoad } from '../../support/cluster/constant-load.js';
+import { describeShop, ITEM } from '../../support/cluster/use-workers.js';
+import { WHO, WHO_MODULE } from '../../support/cluster/who-module.js';
 import {
   countLines,
   isAlive,
   listWorkers,
   TIMEOUT_MS,
   waitForLine,
-} from '../support/cluster/worker-log.js';
-import { call } from '../support/http/call.js';
-import { useHostProcess } from '../support/http/use-host.js';
-import { waitUntil } from '../support/http/wait-until.js';
-import { scrape } from '../support/observability/exposition.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+} from '../../support/cluster/worker-log.js';
+import { call } from '../../support/http/call.js';
+import { useHostProcess } from '../../support/http/use-host.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { scrape } from '../../support/observability/exposition.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
 const CALLERS = 4;
 
