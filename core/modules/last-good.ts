@@ -117,7 +117,7 @@ export class LastGoodStore implements LastGoodKeeper {
 }
 
 function fileName(file: string): string {
-  return `${encodeURIComponent(file)}.json`;
+  return `${file}.json`;
 }
 
 function hash(text: string): string {

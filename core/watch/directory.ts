@@ -69,6 +69,10 @@ const REASONS: Readonly<Record<string, string>> = {
 const MAX_DESCRIPTORS = 20_000;
 /** Ignored files that are listed. */
 const MAX_IGNORED = 1000;
+/** File systems allow 255. The rest is for the endings of files that the host writes for a descriptor. */
+const MAX_NAME_BYTES = 240;
+/** Stands for bytes of a name that are not valid UTF-8: the file cannot be opened by this name. */
+const REPLACEMENT_CHARACTER = '\ufffd';
 
 /** Where the host writes the state of each descriptor, in the folder of descriptors. */
 export const STATUS_FOLDER = '.status';
@@ -185,7 +189,12 @@ function classifyEntry(file: string, kind: Kind): string | null {
   if (kind === 'folder') return 'is a sub-folder';
   if (MANIFEST_NAME.test(file)) return 'is a manifest';
   if (!DESCRIPTOR_NAME.test(file)) return 'does not end in .yaml, .yml or .json';
-  return kind === 'other' ? 'is not a regular file' : null;
+  if (kind === 'other') return 'is not a regular file';
+  if (file.includes(REPLACEMENT_CHARACTER)) return 'has a name that is not valid UTF-8';
+  if (Buffer.byteLength(file) > MAX_NAME_BYTES) {
+    return `has a name longer than ${MAX_NAME_BYTES} bytes`;
+  }
+  return null;
 }
 
 /** The type of an entry, links followed; `unknown` for a broken link. */

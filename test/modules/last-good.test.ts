@@ -68,6 +68,17 @@ describe('reload', () => {
       expect(await host.get('crm', '/more')).to.equal(404);
     });
 
+    it('exists for a file with a long name in any language', async () => {
+      const file = `${'я'.repeat(117)}.json`;
+      host.write(file, describeModule('long', host.provider.url, ROUTES));
+      await host.waitFor(file, 'live');
+      host.write(file, 'module: [');
+      await host.waitFor(file, 'stale');
+      await host.restart();
+      expect((await host.entry(file))?.state).to.equal('stale');
+      expect(await host.get('long', '/items')).to.equal(200);
+    });
+
     it('is removed with its file', async () => {
       host.remove('crm.json');
       await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, FOLLOW_MS);

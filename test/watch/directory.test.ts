@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, symlinkSync } from 'node:fs';
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import {
@@ -9,6 +9,7 @@ import {
 } from '../../core/watch/directory.js';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 
+const YAML = Buffer.from('.yaml');
 const FOUR_MIB = 4 * 1024 * 1024;
 
 async function rejectionOf(work: Promise<unknown>): Promise<unknown> {
@@ -86,6 +87,20 @@ describe('readDirectory', () => {
       'crm.mjs': 'does not end in .yaml, .yml or .json',
       'sub.yaml': 'is a sub-folder',
     });
+  });
+
+  it('ignores names that the host cannot open, or that leave no room for an ending', async () => {
+    const folder = createFolder({
+      [`${'a'.repeat(235)}.yaml`]: '',
+      [`${'ä'.repeat(118)}.yaml`]: '',
+    });
+    writeFileSync(Buffer.concat([Buffer.from(join(folder, 'b')), Buffer.from([0xff]), YAML]), '');
+    const { files, ignored } = await readDirectory(folder);
+    expect(files.map(({ file }) => file)).to.deep.equal([`${'a'.repeat(235)}.yaml`]);
+    expect(ignored).to.deep.equal([
+      { file: 'b\ufffd.yaml', reason: 'has a name that is not valid UTF-8' },
+      { file: `${'ä'.repeat(118)}.yaml`, reason: 'has a name longer than 240 bytes' },
+    ]);
   });
 
   it('follows links like those of a ConfigMap', async () => {
