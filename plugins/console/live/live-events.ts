@@ -75,8 +75,9 @@ export class LiveEvents {
     };
     const tick = () => {
       void this.#tick(stream, cookie, calls, call).then((found) => {
-        if (found === null || !isOpen) return;
-        current = found;
+        if (!isOpen) return;
+        if (found === null && sessions.hasLapsed(current)) return end('expired');
+        current = found ?? current;
         endInTime();
       });
     };
@@ -95,32 +96,28 @@ export class LiveEvents {
     return stream.response;
   }
 
-  /** Checks the session and sends new calls. Never rejects. @returns the session; `null` if unchanged. */
+  /** Checks the session and sends new calls. Never rejects. @returns the session; `null` if unknown. */
   async #tick(
     stream: EventStream,
     cookie: string,
     calls: CallFeed | null,
     call: SurfaceCall,
   ): Promise<Session | null> {
-    const { sessions, log } = this.#options;
-    const { signal } = call;
+    let session: Session | null = null;
     try {
       // Not a use: a page that is left open must not keep the session.
-      const session = await sessions.find(cookie, false, call);
-      if (session === null) {
-        stream.close();
-        return null;
+      session = await this.#options.sessions.find(cookie, false, call);
+      if (session === null) stream.close();
+      else if (calls !== null && hasScope(session.actor, CALLS_SCOPE)) {
+        const found = await calls.read(session.actor, call.signal);
+        if (found.length > 0) stream.send('calls', { calls: found });
       }
-      if (calls === null || !hasScope(session.actor, CALLS_SCOPE)) return session;
-      const found = await calls.read(session.actor, signal);
-      if (found.length > 0) stream.send('calls', { calls: found });
-      return session;
     } catch (error) {
-      // While the store or an authenticator does not answer, the stream stays open.
-      if (!isSurfaceError(error) && !signal.aborted)
-        log.warn({ err: error }, 'console stream failed');
-      return null;
+      // While the store or an authenticator does not answer, the stream stays open until the session lapses.
+      if (!isSurfaceError(error) && !call.signal.aborted)
+        this.#options.log.warn({ err: error }, 'console stream failed');
     }
+    return session;
   }
 
   #release(key: string): void {

@@ -84,7 +84,7 @@ export class Sessions {
   async begin(token: string, via: SignInKind, call: SurfaceCall): Promise<string | null> {
     const actor = await this.#context.authenticate({ scheme: 'bearer', token }, call);
     if (actor === null) return null;
-    await this.#makeRoom(actor);
+    await this.#endOldest(actor, MAX_PER_ACTOR - 1);
     const cookie = createCookieValue();
     const key = recordKey(cookie) ?? '';
     const now = this.#now();
@@ -105,6 +105,8 @@ export class Sessions {
     };
     await this.#context.records.set(key, record, { expiresAt: storedUntil(record) });
     this.#remember(key, { actor, verifiedAt: now, askedAt: now, usedAt: now });
+    // Others may have begun at the same time.
+    await this.#endOldest(actor, MAX_PER_ACTOR, key);
     return cookie;
   }
 
@@ -117,13 +119,14 @@ export class Sessions {
   async find(cookie: string, isUse: boolean, call: SurfaceCall): Promise<Session | null> {
     const key = recordKey(cookie);
     if (key === null) return null;
-    const record = parseSessionRecord((await this.#context.records.get(key))?.value ?? null);
-    if (record === null) {
+    const stored = parseSessionRecord((await this.#context.records.get(key))?.value ?? null);
+    if (stored === null) {
       this.#announceEnd(key, 'revoked');
       return null;
     }
     const now = this.#now();
-    const known = this.#known.get(key) ?? null;
+    const record = limitTimes(stored, now);
+    const known = this.#findKnown(key, now);
     const usedAt = Math.max(record.usedAt, known?.usedAt ?? 0);
     if (now >= Math.min(record.endsAt, usedAt + IDLE_MS)) return this.#end(key, 'expired');
     const isFresh = known !== null && now - known.askedAt < VERIFY_MS;
@@ -139,6 +142,12 @@ export class Sessions {
     if (!isFresh && !(await this.#store(key, current))) return null;
     const expiresAt = Math.min(current.endsAt, current.usedAt + IDLE_MS);
     return { key, record: current, actor: verified.actor, expiresAt };
+  }
+
+  /** Whether a session is over by what was last known of it, while the store does not answer. */
+  hasLapsed({ record, expiresAt }: Session): boolean {
+    const now = this.#now();
+    return now >= expiresAt || now - record.verifiedAt >= UNVERIFIED_MS;
   }
 
   /** Ends a session, if it still exists. @returns whether it did. */
@@ -167,12 +176,18 @@ export class Sessions {
       .sort((a, b) => a.record.createdAt - b.record.createdAt);
   }
 
-  /** The oldest of an actor end, so that there is room for one more. */
-  async #makeRoom({ kind, id }: Actor): Promise<void> {
+  /**
+   * The oldest sessions of an actor end.
+   * @param most how many stay
+   * @param newest the key of one that stays, also if the clock was set back
+   */
+  async #endOldest({ kind, id }: Actor, most: number, newest?: string): Promise<void> {
     const all = await this.list();
     const own = all.filter(({ record }) => record.actor.kind === kind && record.actor.id === id);
-    const tooMany = own.slice(0, Math.max(0, own.length - MAX_PER_ACTOR + 1));
-    for (const { key } of tooMany) await this.end(key, 'revoked');
+    const others = own.filter(({ key }) => key !== newest);
+    for (const { key } of others.slice(0, Math.max(0, own.length - most))) {
+      await this.end(key, 'revoked');
+    }
   }
 
   /** Asks the authenticators again. @returns `null` when the session has ended. */
@@ -213,6 +228,13 @@ export class Sessions {
     for (const listener of [...(this.#onEnd.get(key) ?? [])]) listener(reason);
   }
 
+  /** What was known before the clock was set back is not fresh. */
+  #findKnown(key: string, now: number): Known | null {
+    const known = this.#known.get(key);
+    if (known === undefined || known.askedAt <= now) return known ?? null;
+    return { ...known, ...limitUse(known, now), askedAt: Number.NEGATIVE_INFINITY };
+  }
+
   #remember(key: string, known: Known): void {
     this.#known.delete(key);
     this.#known.set(key, known);
@@ -234,6 +256,19 @@ export function createUnauthenticated(): SurfaceError {
 /** Uses are stored at most every 30 s: without the margin a session could end that much too early. */
 function storedUntil({ usedAt, endsAt }: SessionRecord): number {
   return Math.min(endsAt, usedAt + IDLE_MS + 2 * VERIFY_MS);
+}
+
+/** A clock that was set back extends nothing. */
+function limitTimes(record: SessionRecord, now: number): SessionRecord {
+  const endsAt = Math.min(record.endsAt, now + MAX_AGE_MS);
+  return { ...record, ...limitUse(record, now), endsAt };
+}
+
+function limitUse(
+  { usedAt, verifiedAt }: Pick<SessionRecord, 'usedAt' | 'verifiedAt'>,
+  now: number,
+) {
+  return { usedAt: Math.min(usedAt, now), verifiedAt: Math.min(verifiedAt, now) };
 }
 
 /** Whole milliseconds since 1970. */

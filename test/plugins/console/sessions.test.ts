@@ -172,6 +172,41 @@ describe('sessions of the console', () => {
     expect(await isAlive(cookie)).to.equal(false);
   });
 
+  describe('when the clock is set back', () => {
+    let cookie: string;
+
+    beforeEach(async () => {
+      cookie = await begin();
+      context.now -= 2 * HOUR;
+    });
+
+    it('ask the authenticators again at once', async () => {
+      context.actors.delete('token-of-ann');
+      expect(await isAlive(cookie)).to.equal(false);
+    });
+
+    it('end after 30 minutes without use', async () => {
+      await sessions.find(cookie, false, CALL);
+      context.now += 30 * MINUTE;
+      expect(await isAlive(cookie)).to.equal(false);
+    });
+
+    it('go on for 10 minutes while no authenticator answers', async () => {
+      context.isAnswering = false;
+      expect(await isAlive(cookie)).to.equal(true);
+      context.now += 10 * MINUTE;
+      expect(await isAlive(cookie)).to.equal(false);
+    });
+
+    it('end after 8 hours', async () => {
+      for (let minutes = 0; minutes < 8 * 60; minutes += 20) {
+        expect(await isAlive(cookie)).to.equal(true);
+        context.now += 20 * MINUTE;
+      }
+      expect(await isAlive(cookie)).to.equal(false);
+    });
+  });
+
   it('survive a restart, with the rights of now', async () => {
     const cookie = await begin();
     context.actors.set('token-of-ann', createActor('ann', 'other'));
@@ -200,6 +235,23 @@ describe('sessions of the console', () => {
     expect(alive).to.deep.equal([false, ...Array(20).fill(true)]);
     expect(await isAlive(bob)).to.equal(true);
     expect(await sessions.list()).to.have.length(21);
+  });
+
+  it('are at most 20 also when many begin at once, in several processes', async () => {
+    for (let count = 0; count < 15; count += 1) await begin();
+    const other = createOther();
+    const burst = Array.from({ length: 20 }, (_, index) =>
+      (index % 2 === 0 ? sessions : other).begin('token-of-ann', 'token', CALL),
+    );
+    await Promise.all(burst);
+    expect((await sessions.list()).length).to.be.within(19, 20);
+  });
+
+  it('begin also among 20 from before the clock was set back', async () => {
+    for (let count = 0; count < 20; count += 1) await begin();
+    context.now -= HOUR;
+    expect(await isAlive(await begin())).to.equal(true);
+    expect(await sessions.list()).to.have.length(20);
   });
 
   it('announce their end, also one in another process', async () => {
