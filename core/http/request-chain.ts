@@ -260,8 +260,9 @@ async function serveSurface(
   request.held.keepOnly(0);
   const { status } = answer.response;
   options.observers.onDecided(request.complete(signal.aborted ? null : { status, length: 0 }));
-  if (signal.aborted) answer.abort(signal.reason);
-  else sendSurfaceResponse(surface, request, answer, options);
+  if (!signal.aborted) return sendSurfaceResponse(surface, request, answer, options);
+  answer.abort(signal.reason);
+  surface.discard(answer.response);
 }
 
 async function callHostRoute(ctx: HostContext, next: Next): Promise<Reply> {

@@ -149,6 +149,11 @@ export class MountedSurface {
     return runAs(this.#owner, work);
   }
 
+  /** Ends a response that nobody reads. */
+  discard(response: unknown): void {
+    this.run(() => cancelBody(response));
+  }
+
   /** For the caller that the host has authenticated. */
   addActor(actor: Actor | null): Actor | null {
     return actor && this.#actors.add(actor);
@@ -174,7 +179,7 @@ export class MountedSurface {
       return assertResponse(response);
     } catch (error) {
       // A response that comes too late must not keep what its body holds.
-      answer?.then((late) => this.run(() => cancelBody(late))).catch(() => {});
+      answer?.then((late) => this.discard(late)).catch(() => {});
       throw this.#translate(error, call);
     } finally {
       this.#calls -= 1;

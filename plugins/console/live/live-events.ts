@@ -57,7 +57,8 @@ export class LiveEvents {
     const stream = new EventStream(HEADERS, () => {
       for (const one of undo.splice(0)) one();
     });
-    call.signal.addEventListener('abort', () => stream.close(), { once: true });
+    const { signal } = call;
+    signal.addEventListener('abort', () => stream.close(), { once: true });
     const { sessions, feed, version } = this.#options;
     const end = (reason: EndReason) => {
       stream.send('session', { ended: reason });
@@ -93,6 +94,8 @@ export class LiveEvents {
     stream.send('hello', { at: Date.now(), version, boot: BOOT });
     const heartbeat = setInterval(() => stream.comment('alive'), HEARTBEAT_MS);
     undo.push(() => clearInterval(heartbeat));
+    // The client has left while its session was read: there is no event any more.
+    if (signal.aborted) stream.close();
     return stream.response;
   }
 

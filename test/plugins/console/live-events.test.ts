@@ -23,7 +23,10 @@ describe('a stream of the console', () => {
   });
 
   /** @param meanwhile called when the stream is open */
-  const readStream = async (meanwhile: () => void = () => {}): Promise<string> => {
+  const readStream = async (
+    meanwhile: () => void = () => {},
+    signal = new AbortController().signal,
+  ): Promise<string> => {
     const sessions = new Sessions(context);
     const cookie = (await sessions.begin('token', 'token', CALL)) ?? '';
     const session = await sessions.find(cookie, true, CALL);
@@ -35,7 +38,7 @@ describe('a stream of the console', () => {
       log: createRecordedLog().log,
       version: '0.0.0',
     });
-    const call = { ...CALL, signal: new AbortController().signal };
+    const call = { ...CALL, signal };
     const response = live.open(session, cookie, false, call);
     meanwhile();
     return response.text();
@@ -52,5 +55,10 @@ describe('a stream of the console', () => {
     });
     expect(text).to.contain('event: session\ndata: {"ended":"expired"}');
     expect(Date.now()).to.be.at.least(expiresAt);
+  });
+
+  it('is closed when its client has left before it opens', async () => {
+    context.actors.set('token', createActor('ann'));
+    expect(await readStream(() => {}, AbortSignal.abort())).not.to.contain('ended');
   });
 });

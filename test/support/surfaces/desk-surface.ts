@@ -66,6 +66,13 @@ const answers = {
       setTimeout(() => controller.error(new Error('cut')), 5);
     },
   })),
+  late: ({ call }) => new Promise((resolve) => {
+    counts.isWaiting = true;
+    call.signal.addEventListener('abort', () => {
+      counts.isWaiting = false;
+      setTimeout(() => resolve(endless('late')), 5);
+    });
+  }),
   events: () => endless(': open\\n\\n', { 'content-type': 'text/event-stream' }),
   // {method, target, headers, body} as JSON, for the caller of this request.
   door: async ({ request, call, context }) => {
