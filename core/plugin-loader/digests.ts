@@ -5,6 +5,7 @@ import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { record, type Struct } from 'superstruct';
 import { digest } from '../descriptor/identifiers.js';
+import { describeUnreadable } from '../document/read-file.js';
 import { matching } from '../document/structs.js';
 
 /** `sha256:` and lower-case hex, by the file's path in the plugin's folder, with `/`. */
@@ -37,10 +38,11 @@ export function fileDigests(): Struct<Record<string, string>, null> {
  * @throws DigestError for a link that leads outside, too many files, or a file that cannot be read.
  */
 export async function digestFiles(folder: string): Promise<FileDigests> {
-  const root = await realpath(folder);
+  const root = await naming(folder, realpath(folder));
   const digests: Record<string, string> = Object.create(null);
   for (const path of (await listFiles(root)).toSorted()) {
-    digests[relative(root, path).replaceAll(sep, '/')] = await digestFile(path);
+    const name = relative(root, path);
+    digests[name.replaceAll(sep, '/')] = await naming(name, digestFile(path));
   }
   return digests;
 }
@@ -55,10 +57,10 @@ async function listFiles(root: string): Promise<string[]> {
     const real = await resolveWithin(root, folder);
     if (entered.has(real)) continue;
     entered.add(real);
-    for (const entry of await readdir(folder)) {
+    for (const entry of await naming(relative(root, folder), readdir(folder))) {
       const path = join(folder, entry);
       await resolveWithin(root, path);
-      const status = await stat(path);
+      const status = await naming(relative(root, path), stat(path));
       if (status.isDirectory()) folders.push(path);
       else if (status.isFile()) {
         files.push(path);
@@ -74,11 +76,19 @@ async function listFiles(root: string): Promise<string[]> {
 }
 
 async function resolveWithin(root: string, path: string): Promise<string> {
-  const real = await realpath(path).catch((cause) => {
-    throw new DigestError(`'${relative(root, path)}' cannot be read`, { cause });
-  });
+  const name = relative(root, path);
+  const real = await naming(name, realpath(path));
   if (real === root || real.startsWith(root + sep)) return real;
-  throw new DigestError(`'${relative(root, path)}' leads outside of its folder`);
+  throw new DigestError(`'${name}' leads outside of its folder`);
+}
+
+/** @throws DigestError that names the file or folder when the work fails. */
+async function naming<T>(name: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw new DigestError(`'${name || '.'}' ${describeUnreadable(cause)}`, { cause });
+  }
 }
 
 async function digestFile(path: string): Promise<string> {

@@ -139,6 +139,22 @@ describe('a host whose user lacks permissions', () => {
     expect(running.output()).to.not.include('hunter2');
   });
 
+  it('names the file of a plugin that cannot be compared with its digests', async () => {
+    const manifest = { name: 'two', version: '1.0.0', contract: 1, kinds: ['two'] };
+    const digests = { 'index.mjs': `sha256:${'0'.repeat(64)}` };
+    write('plugins/two/plugin.json', { ...manifest, entry: './index.mjs', digests });
+    write('plugins/two/index.mjs', 'export default {}');
+    write('modules.d/two.json', {
+      ...describeModule('two', provider.url, ROUTES),
+      provider: { kind: 'two', config: {} },
+    });
+    deny({ 'plugins/two/index.mjs': NOTHING });
+    await start('--plugins', '@plugins', '--plugin-integrity', 'enforce');
+    await waitUntil('the module', () => findLine('module changed') !== undefined);
+    const reasons = host?.logs().map(({ reason }) => reason);
+    expect(reasons?.join('\n')).to.include("digests: 'index.mjs' cannot be read (EACCES)");
+  });
+
   it('names what it cannot write, and serves', async () => {
     write('modules.d/.status/x', '');
     const manifest = configManifest([FIELD]);
