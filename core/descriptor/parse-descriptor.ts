@@ -137,6 +137,8 @@ function readAcceptedManifest(
   written: unknown,
 ): AcceptedParts['manifest'] {
   if (manifest === undefined || readMember(written, 'manifest') === undefined) return null;
+  const hasAcceptedMember = Object.keys(manifest).length > 0;
+  if (!hasAcceptedMember) return null;
   return {
     module: module ?? '',
     manifest: createManifestSource(manifest),

@@ -44,6 +44,14 @@ describe('modgate check: arguments', () => {
     expect(findings[0]).to.include({ rule: 'json-syntax', file: 'modules.d/crm.json', line: 1 });
   });
 
+  it('reports a rejected source of a manifest once', async () => {
+    for (const manifest of [{ url: 'file:///etc/passwd' }, { from: 'elsewhere' }]) {
+      place.write('modules.d/crm.json', { ...GOOD, manifest });
+      const { findings } = await checkJson('modules.d/crm.json');
+      expect(findings.map(({ rule }) => rule)).to.deep.equal(['invalid-value']);
+    }
+  });
+
   it('names files outside the working directory by absolute paths', async () => {
     const file = place.write('modules.d/bad.yaml', 'module: Bad\n');
     place.write('elsewhere/x', '');
