@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { writeStdout } from './cli/output/write-stdout.js';
 import { runCli } from './cli/run-cli.js';
 
 // A closed pipe (`modgate --help | head -1`) is not an error, nor is one that the warnings of Node.js go to.
@@ -6,10 +7,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 const code = await runCli(process.argv.slice(2), {
   environment: process.env,
-  print: (text) =>
-    new Promise((resolve) => {
-      process.stdout.write(text, () => resolve());
-    }),
+  print: writeStdout,
   printError: (text) => process.stderr.write(text),
   exit: (code) => process.exit(code),
 });

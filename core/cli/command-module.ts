@@ -8,7 +8,10 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 /** The environment of a command. */
 export interface CommandContext {
   readonly environment: NodeJS.ProcessEnv;
-  /** Writes to stdout. Resolves when the text has been written, so that an exit cannot truncate it. */
+  /**
+   * Writes to stdout. Resolves when the text has been written, so that an exit cannot truncate it.
+   * @throws CommandError when it cannot be written, such as to a full disk.
+   */
   print(text: string): Promise<void>;
   /** Writes to stderr. */
   printError(text: string): void;

@@ -46,8 +46,8 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const { plugin, exports } = await loadPlugin(folder);
   const subjects = await readSubjects(plugin.entryPath);
   const isJson = wantsJson(command);
-  // Not awaited: stdout keeps the order.
-  const write = (text: string) => void (isJson ? null : context.print(text));
+  // Not awaited: stdout keeps the order, and the last text reports a stdout that cannot be written.
+  const write = (text: string) => void (isJson ? null : context.print(text).catch(() => {}));
   const { name, version } = plugin;
   write(`plugin '${name}' ${version}\n`);
   const scores = await testSubjects(exports, subjects, {

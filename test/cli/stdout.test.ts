@@ -1,0 +1,44 @@
+import { type StdioOptions, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+
+const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
+
+describe('stdout of a command', () => {
+  removeFoldersAfterEach();
+
+  it('that is on a full disk is a failure', function () {
+    if (process.platform !== 'linux') this.skip();
+    const full = openSync('/dev/full', 'w');
+    try {
+      const stdio: StdioOptions = ['ignore', full, 'pipe'];
+      const { status, stderr } = spawnSync(process.execPath, [MAIN, '--help'], { stdio });
+      expect(String(stderr)).to.equal('modgate: stdout cannot be written (ENOSPC)\n');
+      expect(status).to.equal(1);
+    } finally {
+      closeSync(full);
+    }
+  });
+
+  it('that takes only a part of the text is a failure', function () {
+    if (process.platform === 'win32') this.skip();
+    const file = join(createFolder({}), 'help.txt');
+    const command = 'ulimit -f 1; exec "$0" "$1" serve --help > "$2"';
+    const args = ['-c', command, process.execPath, MAIN, file];
+    const { status, stderr } = spawnSync('sh', args);
+    expect(String(stderr)).to.equal('modgate: stdout cannot be written (EFBIG)\n');
+    expect(status).to.equal(1);
+    expect(statSync(file).size).to.be.lessThan(2000);
+  });
+
+  it('that its reader closes is not a failure', async () => {
+    const stdio: StdioOptions = ['ignore', 'pipe', 'inherit'];
+    const child = spawn(process.execPath, [MAIN, 'serve', '--help'], { stdio });
+    child.stdout?.destroy();
+    expect(await once(child, 'exit')).to.deep.equal([0, null]);
+  });
+});
