@@ -28,11 +28,6 @@ export class EventStream {
     this.#write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
-  /** @param text one line */
-  comment(text: string): void {
-    this.#write(`: ${text}\n\n`);
-  }
-
   /** How long the client waits before it connects again. */
   retry(ms: number): void {
     this.#write(`retry: ${ms}\n\n`);

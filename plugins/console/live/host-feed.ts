@@ -5,6 +5,7 @@ import type {
   ModuleSnapshot,
   Scope,
 } from '../../../core/contract/index.js';
+import { hashList } from './list-hash.js';
 import { SAMPLE_MS, type Sample, Sampler } from './sampler.js';
 
 /** How often counts are read while a page is open. */
@@ -35,6 +36,7 @@ export class HostFeed {
   readonly #options: HostFeedOptions;
   readonly #listeners = new Set<(update: FeedUpdate) => void>();
   #last: HostSnapshot | null = null;
+  #hash: { readonly of: HostSnapshot; readonly value: number } | null = null;
   #sampledAt = 0;
   #reading: Promise<void> | null = null;
 
@@ -57,6 +59,15 @@ export class HostFeed {
   follow(listener: (update: FeedUpdate) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Of the modules after the last update; `null` before the first snapshot. */
+  get listHash(): number | null {
+    if (this.#last === null) return null;
+    if (this.#hash?.of !== this.#last) {
+      this.#hash = { of: this.#last, value: hashList(this.#last.modules) };
+    }
+    return this.#hash.value;
   }
 
   /** Never rejects. */

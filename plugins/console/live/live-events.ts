@@ -14,7 +14,8 @@ import { EventStream } from './event-stream.js';
 import type { FeedUpdate, HostFeed } from './host-feed.js';
 
 const TICK_MS = 2000;
-const HEARTBEAT_MS = 10_000;
+/** A page that has missed a change finds out within this time. */
+const HEARTBEAT_MS = 4000;
 const RETRY_MS = 2000;
 /** Tabs of one session. */
 const MAX_PER_SESSION = 20;
@@ -92,7 +93,10 @@ export class LiveEvents {
     const calls = wantsCalls ? new CallFeed(this.#options.host) : null;
     stream.retry(RETRY_MS);
     stream.send('hello', { at: Date.now(), version, boot: BOOT });
-    const heartbeat = setInterval(() => stream.comment('alive'), HEARTBEAT_MS);
+    const heartbeat = setInterval(() => {
+      const list = hasScope(current.actor, MODULES_SCOPE) ? feed.listHash : null;
+      stream.send('alive', { list });
+    }, HEARTBEAT_MS);
     undo.push(() => clearInterval(heartbeat));
     // The client has left while its session was read: there is no event any more.
     if (signal.aborted) stream.close();

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { hashList } from '../live/list-hash.js';
 import { endSession, get, session } from './api.js';
 import { parseJson } from './exact-json.js';
 import type { CallRecord, ModuleStatus, Problem, Sample, SessionEnd } from './types.js';
@@ -18,9 +19,18 @@ export const epoch = signal(0);
 /** 15 minutes. */
 const MAX_SAMPLES = 90;
 const CALLS_LIMIT = 500;
+/** Without an event for this long the stream is opened again: the host sends one every 4 s. */
+const MAX_SILENCE_MS = 20_000;
+const WATCH_MS = 5000;
+/** A read that takes longer does not delay another one. */
+const MAX_READ_MS = 30_000;
 
 let source: EventSource | null = null;
 let boot: string | null = null;
+let heardAt = 0;
+let watch: ReturnType<typeof setInterval> | undefined;
+/** When the last read of the list began that has not ended. */
+let readingSince: number | null = null;
 let isListeningToCalls = false;
 /** Events with changes of modules so far. */
 let changes = 0;
@@ -33,6 +43,7 @@ type CountChanges = { modules: Record<string, [number, number, number, number]> 
 export function connect(): void {
   disconnect();
   connection.value = 'connecting';
+  watch = setInterval(reopenSilent, WATCH_MS);
   source = new EventSource(`/console/api/events${isListeningToCalls ? '?calls=true' : ''}`);
   source.addEventListener('error', () => void onError());
   on<{ boot: string }>('hello', (event) => {
@@ -42,6 +53,10 @@ export function connect(): void {
     connection.value = 'live';
     if (isNew || wasLost) epoch.value += 1;
     void readAll();
+  });
+  on<{ list: number | null }>('alive', ({ list }) => {
+    const isReading = readingSince !== null && Date.now() - readingSince < MAX_READ_MS;
+    if (list !== null && !isReading && list !== hashShown()) void readAll();
   });
   on<Changes>('modules', applyChanges);
   on<CountChanges>('counts', applyCounts);
@@ -55,6 +70,7 @@ export function connect(): void {
 }
 
 export function disconnect(): void {
+  clearInterval(watch);
   source?.close();
   source = null;
 }
@@ -77,6 +93,8 @@ export function listenToCalls(listener: (calls: readonly CallRecord[]) => void):
 /** Reads the state of all modules again. */
 export async function readAll(): Promise<void> {
   const before = changes;
+  const startedAt = Date.now();
+  readingSince = startedAt;
   const [status, history] = await Promise.all([
     get<{ modules: ModuleStatus[]; ignored: { file: string; reason: string }[] }>('/modules'),
     get<{ samples: Sample[] }>('/samples'),
@@ -91,11 +109,28 @@ export async function readAll(): Promise<void> {
   }
   if (history.ok) samples.value = history.data.samples;
   // What has changed meanwhile may be newer than the answer.
+  if (readingSince === startedAt) readingSince = null;
   if (changes !== before) await readAll();
 }
 
 function on<T>(name: string, listener: (data: T) => void): void {
-  source?.addEventListener(name, (event) => listener(parseJson((event as MessageEvent).data) as T));
+  source?.addEventListener(name, (event) => {
+    heardAt = Date.now();
+    listener(parseJson((event as MessageEvent).data) as T);
+  });
+}
+
+/** A connection whose network has gone may stay open for ever. */
+function reopenSilent(): void {
+  if (source?.readyState !== EventSource.OPEN || Date.now() - heardAt < MAX_SILENCE_MS) return;
+  connect();
+  connection.value = 'lost';
+}
+
+/** `undefined` before the first list. */
+function hashShown(): number | undefined {
+  const shown = modules.value?.map((one) => ({ ...one, configDigest: one.config_digest ?? null }));
+  return shown && hashList(shown);
 }
 
 /** A browser does not try again after an answer that is no event stream, such as a 401. */

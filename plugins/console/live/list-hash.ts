@@ -1,0 +1,27 @@
+/** The parts of a module by which two lists are compared. */
+export interface ListedModule {
+  readonly file: string;
+  readonly name: string | null;
+  readonly state: string;
+  readonly since: string;
+  readonly reason: string | null;
+  readonly configDigest: string | null;
+}
+
+/** Equal for lists with the same modules in any order. A page and its host compare what they show by it. */
+export function hashList(modules: readonly ListedModule[]): number {
+  let sum = modules.length;
+  for (const { file, name, state, since, reason, configDigest } of modules) {
+    sum = (sum + hashText([file, name, state, since, reason, configDigest].join('\n'))) >>> 0;
+  }
+  return sum;
+}
+
+/** FNV-1a, 32 bits. */
+function hashText(text: string): number {
+  let value = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) {
+    value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  }
+  return value >>> 0;
+}

@@ -1,0 +1,70 @@
+import type { Page } from 'playwright-core';
+import { useConsole } from '../../support/console/use-console.js';
+import { describeModule } from '../../support/http/modules.js';
+
+const LIST = '**/console/api/modules';
+/** Longer than the pause after which a page opens its stream again. */
+const SILENCE_MS = 60_000;
+
+describe('a page of the console that missed a change', () => {
+  const setup = useConsole();
+  const drop = (name: string) =>
+    setup.drop(`${name}.json`, describeModule(name, setup.provider.url, []));
+  const remove = (name: string) => setup.drop(`${name}.json`, null);
+  const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
+
+  it('reads the list again when that has failed', async () => {
+    const page = await setup.open('/console/modules');
+    await link(page, 'crm').waitFor();
+    const fail = { status: 503, json: { code: 'unavailable', status: 503, detail: 'no list' } };
+    await page.route(LIST, (route) => route.fulfill(fail), { times: 2 });
+    drop('added');
+    await page.getByText('no list').waitFor();
+    await link(page, 'added').waitFor();
+    await page.getByText('no list').waitFor({ state: 'detached' });
+    remove('added');
+    await link(page, 'added').waitFor({ state: 'detached' });
+  });
+
+  it('does not stay with a list that was old when it came', async () => {
+    drop('gone');
+    const page = await setup.open('/console/modules/gone');
+    await page.getByRole('heading', { level: 1, name: 'gone' }).waitFor();
+    const old = await page.request.get(`${setup.host.url}/console/api/modules`);
+    const response = { json: await old.json() };
+    remove('gone');
+    await page.getByText('There is no module of this name').waitFor();
+    await page.route(LIST, (route) => route.fulfill(response), { times: 1 });
+    drop('other');
+    await page.getByText('There is no module of this name').waitFor({ state: 'detached' });
+    await page.getByText('There is no module of this name').waitFor();
+    remove('other');
+  });
+
+  it('opens its stream again when nothing comes any more', async () => {
+    drop('mute');
+    const prepare = async (page: Page) => {
+      await page.clock.install();
+      await page.addInitScript(BECOME_DEAF);
+    };
+    const page = await setup.open('/console/modules/mute', { prepare });
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'mute' }).waitFor();
+    await page.evaluate('window.isDeaf = true');
+    remove('mute');
+    await page.clock.fastForward(SILENCE_MS);
+    await page.getByText('There is no module of this name').waitFor();
+  });
+});
+
+/** The streams of the page stay open without an event, as after a network that was left. */
+const BECOME_DEAF = `{
+  const listen = EventSource.prototype.addEventListener;
+  const deaf = new WeakSet();
+  const open = [];
+  Object.defineProperty(window, 'isDeaf', { set: () => open.forEach((one) => deaf.add(one)) });
+  EventSource.prototype.addEventListener = function (name, listener) {
+    open.push(this);
+    listen.call(this, name, (event) => deaf.has(this) || listener(event));
+  };
+}`;
