@@ -140,11 +140,13 @@ describe('modgate token', function () {
     expect(empty).to.deep.equal({ code: 0, stdout: 'no tokens\n', stderr: '' });
   });
 
-  it('exits with 1 when the file to list is missing', async () => {
-    const missing = await place.run(['token', 'list', '--tokens', 'none.yaml']);
-    expect(missing).to.include({ code: 1, stdout: '' });
-    expect(missing.stderr).to.match(/^modgate: \S*none\.yaml does not exist\n$/);
-  });
+  for (const args of [['list'], ['revoke', 'billing']]) {
+    it(`exits with 1 when the file is missing: ${args[0]}`, async () => {
+      const missing = await place.run(['token', ...args, '--tokens', 'none.yaml']);
+      expect(missing).to.include({ code: 1, stdout: '' });
+      expect(missing.stderr).to.match(/^modgate: \S*none\.yaml does not exist\n$/);
+    });
+  }
 
   it('revokes one token of an id by its digest, or all of them', async () => {
     const [first, , third] = [

@@ -128,6 +128,8 @@ async function revoke(action: Action, context: CommandContext): Promise<ExitCode
   const { file, subject, options, isJson } = action;
   if (subject === undefined)
     throw new ConfigError('revoke requires the ID or the digest of a token');
+  // A mistyped path must not look like a token that is gone.
+  await listTokens(file);
   let revoked: readonly TokenFileEntry[] = [];
   await editTokenFile(file, (text) => {
     revoked = select(text.entries, subject, options.all === true);
