@@ -1,8 +1,10 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { call, holds, session } from './api.js';
-import { connection, disconnect } from './live.js';
+import { connect, connection, disconnect } from './live.js';
 import { pathTo, segments } from './router.js';
+import type { Problem } from './types.js';
+import { ProblemBox } from './ui/parts.js';
 
 interface NavEntry {
   readonly page: string;
@@ -26,6 +28,8 @@ const CONNECTION_TEXT = {
   live: 'Live',
   lost: 'Connection lost, trying again',
 };
+
+const signOutProblem = signal<Problem | null>(null);
 
 export function Layout({ children }: { children: ComponentChildren }) {
   const actor = session.value?.actor;
@@ -55,6 +59,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
             </button>
           </div>
           <main id="main" tabIndex={-1}>
+            {signOutProblem.value && <ProblemBox problem={signOutProblem.value} />}
             {children}
           </main>
         </div>
@@ -123,8 +128,11 @@ export function Mark() {
   );
 }
 
+/** A session that could not be ended still counts: the page does not pretend otherwise. */
 async function signOut(): Promise<void> {
   disconnect();
-  await call('DELETE', '/session');
-  session.value = null;
+  const answer = await call('DELETE', '/session');
+  if (answer.ok) session.value = null;
+  else if (session.value) connect();
+  signOutProblem.value = answer.ok || !session.value ? null : answer.problem;
 }
