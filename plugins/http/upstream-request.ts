@@ -134,7 +134,8 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
   }
 
   onResponseEnd(): void {
-    this.#succeed();
+    if (this.#status < 300 && this.#mayLackBytes()) this.#fail(this.#createUndelimited());
+    else this.#succeed();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -177,9 +178,13 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
     return this.#pieces.list.length === 0 && this.#status < 300 && !this.#isDelimited();
   }
 
-  /** The body of an error may end with its connection: where only its message is read, that is enough. */
+  /**
+   * Whether a body, or one that has a type but no byte, ends with its connection. Only errors may: where
+   * their message alone is read, that is enough.
+   */
   #mayLackBytes(): boolean {
-    return this.#pieces.list.length > 0 && this.#status >= 300 && !this.#isDelimited();
+    const hasBody = this.#length > 0 || this.#headers['content-type'] !== undefined;
+    return hasBody && !this.#isDelimited();
   }
 
   /** Whether the headers announce the end of the body. */

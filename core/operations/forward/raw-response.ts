@@ -34,7 +34,8 @@ export function readRawResponse(outcome: CheckedOutcome): RawResponse {
   if (REDIRECTS.has(status)) throw createRedirectFailure(outcome);
   if (status < 200 || NOT_PASSED.has(status)) throw new ProviderStatus(outcome);
   const contentType = headers['content-type'];
-  if (length === 0 || BODILESS.has(status)) {
+  const isEmpty = length === 0 && outcome.isDelimited;
+  if (isEmpty || BODILESS.has(status)) {
     const isJson = contentType !== undefined && isSingleJsonType(contentType);
     return { status, pieces: NONE, contentType: isJson ? contentType : null };
   }

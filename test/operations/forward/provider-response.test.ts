@@ -175,7 +175,7 @@ describe('forwarded response', () => {
 
   it('is 502 for a body without a length that is reset, complete or not', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n';
-    for (const body of ['[1,2]', '1']) {
+    for (const body of ['[1,2]', '1', '']) {
       setup.provider.answer({ raw: [head, 10, body, 10], finally: 'reset' });
       const problem = expectProblem(await get(), 502);
       expect(reasonOf(problem, 'failure')).to.equal('protocol');

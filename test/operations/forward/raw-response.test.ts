@@ -120,6 +120,10 @@ describe('raw responses', () => {
       },
     ],
     [
+      'an error that ends with the connection before its first byte',
+      { raw: [`HTTP/1.1 404 Not Found\r\n${JSON_TYPE.join(': ')}\r\n\r\n`] },
+    ],
+    [
       'a body cut short',
       {
         raw: [`HTTP/1.1 409 Conflict\r\n${JSON_TYPE.join(': ')}\r\ncontent-length: 5\r\n\r\n123`],
