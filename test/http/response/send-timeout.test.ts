@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { describeWideModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { scrape } from '../../support/observability/exposition.js';
 
 const TIMEOUT_MS = 2000;
 /** Far more than the socket buffers hold. Bytes. */
@@ -46,7 +47,9 @@ describe('send timeout', () => {
   it('closes the connection after --send-timeout-ms', async () => {
     answerLarge();
     const socket = await ask();
-    await sleep(3 * TIMEOUT_MS);
+    const heldBytes = async () => (await scrape(setup.host)).sum('modgate_held_bytes');
+    await waitUntil('a response that is held', async () => (await heldBytes()) > 0);
+    await waitUntil('the end of the connection', async () => (await heldBytes()) === 0);
     expect(await readAll(socket)).to.be.below(LARGE);
   });
 

@@ -3,8 +3,9 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { callConsole, signIn } from '../../support/console/console-client.js';
+import { callConsole, signInOnceOpen } from '../../support/console/console-client.js';
 import { parseJson } from '../../support/http/call.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningModgate, startModgate } from '../../support/start-host.js';
 
 const TRIES = 12;
@@ -38,24 +39,27 @@ describe('sessions of the console of a host with workers', () => {
     );
     return [...new Set((await Promise.all(calls)).map(({ status }) => status))];
   };
+  /** The stores of the workers may open later than the host. */
+  const waitUntilEachServes = (cookie: string) =>
+    waitUntil('every worker', async () => String(await statuses(cookie)) === '200');
 
   it('count in each worker, survive a restart, and end in each worker', async () => {
-    const cookie = await signIn(host);
-    expect(await statuses(cookie)).to.deep.equal([200]);
+    const cookie = await signInOnceOpen(host);
+    await waitUntilEachServes(cookie);
     const before = parseJson(await callConsole(host, { path: '/session', cookie }));
     const stream = await openStream(host.port, cookie);
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
     expect(await stream.ended).to.equal(true);
     host = await start();
+    await waitUntilEachServes(cookie);
     const after = parseJson(await callConsole(host, { path: '/session', cookie }));
     expect(after['id']).to.equal(before['id']);
-    expect(await statuses(cookie)).to.deep.equal([200]);
     await callConsole(host, { method: 'DELETE', path: '/session', cookie });
     expect(await statuses(cookie)).to.deep.equal([401]);
   });
 
   it('close their streams when they end in another worker', async () => {
-    const cookie = await signIn(host);
+    const cookie = await signInOnceOpen(host);
     const streams = await Promise.all(
       Array.from({ length: 6 }, () => openStream(host.port, cookie)),
     );

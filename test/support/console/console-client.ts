@@ -1,5 +1,6 @@
 import { headerValues, type RawHeader, type RawResponse } from '../../../core/selftest/raw-http.js';
 import { call, JSON_TYPE } from '../http/call.js';
+import { waitUntil } from '../http/wait-until.js';
 
 /** As a browser sends it with a request of a page of the console. */
 export const SAME_ORIGIN: RawHeader = ['sec-fetch-site', 'same-origin'];
@@ -43,9 +44,19 @@ export function callConsole(
 
 /** @returns the cookie as a browser sends it back. */
 export async function signIn(host: Host, token: string = OPS): Promise<string> {
-  const response = await callConsole(host, { method: 'POST', path: '/session', body: { token } });
+  const response = await postToken(host, token);
   if (response.status !== 204) throw new Error(`sign-in answered ${response.status}`);
   return readSetCookie(response)[0]?.split(';')[0] ?? '';
+}
+
+/** The store may open later than the host, or again. */
+export async function signInOnceOpen(host: Host): Promise<string> {
+  await waitUntil('the store', async () => (await postToken(host, OPS)).status !== 503);
+  return signIn(host);
+}
+
+function postToken(host: Host, token: string): Promise<RawResponse> {
+  return callConsole(host, { method: 'POST', path: '/session', body: { token } });
 }
 
 export function readSetCookie(response: RawResponse): string[] {
