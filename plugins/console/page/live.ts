@@ -22,12 +22,15 @@ const CALLS_LIMIT = 500;
 /** Without an event for this long the stream is opened again: the host sends one every 4 s. */
 const MAX_SILENCE_MS = 20_000;
 const WATCH_MS = 5000;
+const MAX_HIDDEN_MS = 10_000;
 /** A read that takes longer does not delay another one. */
 const MAX_READ_MS = 30_000;
 
 let source: EventSource | null = null;
 let boot: string | null = null;
 let heardAt = 0;
+let hiding: ReturnType<typeof setTimeout> | undefined;
+let isPaused = false;
 let watch: ReturnType<typeof setInterval> | undefined;
 /** When the last read of the list began that has not ended. */
 let readingSince: number | null = null;
@@ -44,6 +47,7 @@ export function connect(): void {
   disconnect();
   connection.value = 'connecting';
   watch = setInterval(reopenSilent, WATCH_MS);
+  followVisibility();
   source = new EventSource(`/console/api/events${isListeningToCalls ? '?calls=true' : ''}`);
   source.addEventListener('error', () => void onError());
   on<{ boot: string }>('hello', (event) => {
@@ -70,9 +74,34 @@ export function connect(): void {
 }
 
 export function disconnect(): void {
+  isPaused = false;
   clearInterval(watch);
   source?.close();
   source = null;
+}
+
+/**
+ * Closes the stream of a page in the background: a browser opens six connections to a host for all its tabs,
+ * and a seventh stream would keep every page from loading.
+ */
+export function followVisibility(): void {
+  clearTimeout(hiding);
+  if (document.hidden) hiding = setTimeout(pause, MAX_HIDDEN_MS);
+  else if (isPaused) resume();
+}
+
+function pause(): void {
+  if (source === null) return;
+  disconnect();
+  isPaused = true;
+}
+
+function resume(): void {
+  isPaused = false;
+  if (!session.value) return;
+  connect();
+  // What happened meanwhile is read as after a lost connection.
+  connection.value = 'lost';
 }
 
 /** Called with new calls, oldest first. @returns a function that ends it */

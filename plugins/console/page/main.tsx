@@ -4,7 +4,7 @@ import { render } from 'preact';
 import { session } from './api.js';
 import { App } from './app.js';
 import { loadTheme } from './layout.js';
-import { connect, disconnect } from './live.js';
+import { connect, disconnect, followVisibility } from './live.js';
 import { loadSession } from './pages/sign-in.js';
 import { followLinks } from './router.js';
 
@@ -20,6 +20,7 @@ effect(() => {
   if (id === null) disconnect();
   else connect();
 });
+document.addEventListener('visibilitychange', followVisibility);
 await loaded;
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

@@ -5,6 +5,8 @@ import { describeModule } from '../../support/http/modules.js';
 const LIST = '**/console/api/modules';
 /** Longer than the pause after which a page opens its stream again. */
 const SILENCE_MS = 60_000;
+/** Longer than the time after which a page in the background has no stream, but no silence. */
+const BACKGROUND_MS = 12_000;
 
 describe('a page of the console that missed a change', () => {
   const setup = useConsole();
@@ -55,7 +57,36 @@ describe('a page of the console that missed a change', () => {
     await page.clock.fastForward(SILENCE_MS);
     await page.getByText('There is no module of this name').waitFor();
   });
+
+  it('has no stream in the background, and follows again in the foreground', async () => {
+    const prepare = async (page: Page) => {
+      await page.clock.install();
+      await page.addInitScript(HIDE);
+    };
+    const page = await setup.open('/console/modules', { prepare });
+    await page.getByText('Live', { exact: true }).waitFor();
+    const closed = page.waitForEvent('requestfailed', (one) => one.url().endsWith('/events'));
+    await page.evaluate('hide(true)');
+    await page.clock.fastForward(BACKGROUND_MS);
+    await closed;
+    drop('meanwhile');
+    await page.evaluate('hide(false)');
+    await link(page, 'meanwhile').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    remove('meanwhile');
+    await link(page, 'meanwhile').waitFor({ state: 'detached' });
+  });
 });
+
+/** Another tab is in the foreground, or not. */
+const HIDE = `{
+  let isHidden = false;
+  Object.defineProperty(document, 'hidden', { get: () => isHidden });
+  window.hide = (next) => {
+    isHidden = next;
+    document.dispatchEvent(new Event('visibilitychange'));
+  };
+}`;
 
 /** The streams of the page stay open without an event, as after a network that was left. */
 const BECOME_DEAF = `{
