@@ -62,6 +62,7 @@ export function describeInjection(setup: ConsoleSetup): void {
       const action = `refresh ${HOSTILE_TEXT}`;
       await visit(page, `/modules/hostile?tab=Actions&action=${encodeURIComponent(action)}`);
       setup.drop('hostile.json', null);
+      await page.getByText('There is no module of this name').waitFor();
     });
 
     it('is text in records, results and Problems', async () => {
