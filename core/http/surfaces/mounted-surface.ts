@@ -149,7 +149,7 @@ export class MountedSurface {
     return runAs(this.#owner, work);
   }
 
-  /** Ends a response that nobody reads. */
+  /** Ends a response that is not sent. */
   discard(response: unknown): void {
     this.run(() => cancelBody(response));
   }

@@ -1,19 +1,12 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue, headerValues } from '../../../core/selftest/raw-http.js';
 import { call } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import {
-  CONTRACT_URL,
-  SUPERSTRUCT_URL,
-  writePlugin,
-} from '../../support/isolation/write-plugin.js';
-import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { CONTRACT_URL, SUPERSTRUCT_URL } from '../../support/isolation/write-plugin.js';
+import { useSurfaceHost } from '../../support/surfaces/use-surface-host.js';
 
 /** What the surface does is the last segment of the path. */
 const ENTRY = `import { defineSurface, SurfaceError } from ${JSON.stringify(CONTRACT_URL)};
@@ -24,7 +17,7 @@ const fail = (options, code = 'conflict', detail = 'taken') => {
 const announce = (length, body) => new Response(body, { headers: { 'content-length': length } });
 const answers = {
   fine: () => new Response('fine'),
-  nobody: () => announce('10', null),
+  bodiless: () => announce('10', null),
   frompeer: ({ call, host }) => host.request(call.actor, { method: 'HEAD', target: '/livez' }),
   unmodified: () => new Response(null, { status: 304, headers: { 'content-length': '10' } }),
   word: () => announce('abc', 'hello'),
@@ -60,27 +53,11 @@ export default { surfaces: [desk] };
 const LENGTH = 'content-length';
 
 describe('a malformed answer of a surface', () => {
-  let plugins: string;
-  let host: HostProcess;
+  const setup = useSurfaceHost({ entry: ENTRY, surfaces: ['desk'] });
 
-  before(async () => {
-    plugins = mkdtempSync(join(tmpdir(), 'modgate-malformed-'));
-    const manifest = { kinds: undefined, surfaces: ['desk'] };
-    writePlugin(plugins, { name: 'acme-desk', manifest, entry: ENTRY });
-    host = await startHostProcess({
-      files: {},
-      args: ['--plugins', plugins, '--surfaces', 'desk'],
-    });
-  });
-
-  after(async () => {
-    await host?.stop();
-    rmSync(plugins, { recursive: true });
-  });
-
-  const get = (action: string) => call(host, { target: `/desk/${action}` });
+  const get = (action: string) => call(setup.host, { target: `/desk/${action}` });
   const expectLog = async (message: string, work: () => Promise<unknown>) => {
-    const count = () => host.logs().filter(({ msg }) => msg === message).length;
+    const count = () => setup.host.logs().filter(({ msg }) => msg === message).length;
     const before = count();
     await work();
     await waitUntil(`'${message}' is logged`, () => count() > before);
@@ -88,8 +65,8 @@ describe('a malformed answer of a surface', () => {
 
   /** Both requests on one connection. */
   const getTwo = async (first: string, second: string): Promise<string> => {
-    const socket = connect(host.port, '127.0.0.1');
-    const head = `host: 127.0.0.1:${host.port}\r\nauthorization: Bearer dev-system:root\r\n`;
+    const socket = connect(setup.host.port, '127.0.0.1');
+    const head = `host: 127.0.0.1:${setup.host.port}\r\nauthorization: Bearer dev-system:root\r\n`;
     let received = '';
     socket.on('data', (bytes) => {
       received += bytes.toString('latin1');
@@ -100,7 +77,7 @@ describe('a malformed answer of a surface', () => {
     return received;
   };
 
-  for (const action of ['nobody', 'frompeer']) {
+  for (const action of ['bodiless', 'frompeer']) {
     it(`does not announce a body that it has not (${action})`, async () => {
       const received = await getTwo(action, 'fine');
       const [first = '', second = ''] = received.split(/(?=HTTP\/1\.1)/);
@@ -124,7 +101,7 @@ describe('a malformed answer of a surface', () => {
   }
 
   it('is logged when its length cannot be sent', async () => {
-    await expectLog('surface response without its length', () => get('nobody'));
+    await expectLog('surface response without its length', () => get('bodiless'));
   });
 
   it('cannot frame or type a Problem', async () => {

@@ -1,47 +1,26 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue, headerValues } from '../../../core/selftest/raw-http.js';
-import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
 import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { writePlugin } from '../../support/isolation/write-plugin.js';
-import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 import { describeShop } from '../../support/surfaces/describe-shop.js';
 import { DESK_ENTRY } from '../../support/surfaces/desk-surface.js';
+import { useSurfaceHost } from '../../support/surfaces/use-surface-host.js';
 
 const UNCAUGHT = 'uncaught error in surface code';
 const READER = 'dev-service:ann:shop.read';
 
 describe('surfaces', () => {
-  let plugins: string;
-  let host: HostProcess;
-  let provider: EchoProvider;
-
-  before(async () => {
-    plugins = mkdtempSync(join(tmpdir(), 'modgate-surfaces-'));
-    const manifest = { kinds: undefined, surfaces: ['desk', 'till'] };
-    writePlugin(plugins, { name: 'acme-desk', manifest, entry: DESK_ENTRY });
-    provider = await startEchoProvider();
-    host = await startHostProcess({
-      files: { 'shop.json': describeShop(provider.url) },
-      args: ['--plugins', plugins, '--surfaces', 'desk,till'],
-    });
+  const setup = useSurfaceHost({
+    entry: DESK_ENTRY,
+    surfaces: ['desk', 'till'],
+    files: ({ url }) => ({ 'shop.json': describeShop(url) }),
   });
 
-  after(async () => {
-    const exit = await host?.stop();
-    await provider?.close();
-    rmSync(plugins, { recursive: true });
-    expect(exit).to.deep.equal({ code: 0, signal: null });
-  });
-
-  const get = (target: string, as: string | null = READER) => call(host, { target, as });
+  const get = (target: string, as: string | null = READER) => call(setup.host, { target, as });
   const post = (target: string, value: unknown, as: string | null = READER) =>
-    call(host, {
+    call(setup.host, {
       method: 'POST',
       target,
       as,
@@ -57,7 +36,7 @@ describe('surfaces', () => {
 
   /** The client leaves as soon as the surface has begun. */
   const failIn = async (action: string) => {
-    const request = http.get(`${host.url}/desk/${action}`, { agent: false });
+    const request = http.get(`${setup.host.url}/desk/${action}`, { agent: false });
     request.on('error', () => {});
     if (action === 'onabort') {
       await waitUntil('the surface waits', async () =>
@@ -110,25 +89,30 @@ describe('surfaces', () => {
     it('is 413 for a body above 1 MiB, announced or not', async () => {
       const body = Buffer.alloc(1_048_577, 'a');
       for (const framing of ['length', 'chunked'] as const) {
-        const response = await call(host, { method: 'POST', target: '/desk/echo', body, framing });
+        const response = await call(setup.host, {
+          method: 'POST',
+          target: '/desk/echo',
+          body,
+          framing,
+        });
         expectProblem(response, 413, 'validation_failed');
       }
       const most = body.subarray(1);
-      const response = await call(host, { method: 'POST', target: '/desk/echo', body: most });
+      const response = await call(setup.host, { method: 'POST', target: '/desk/echo', body: most });
       expect(response.status).to.equal(200);
     });
 
     it('is 405 for a method that a web request cannot have', async () => {
-      const response = await call(host, { method: 'TRACE', target: '/desk' });
+      const response = await call(setup.host, { method: 'TRACE', target: '/desk' });
       expectProblem(response, 405, 'method_not_allowed');
     });
 
     it('says whether a page of the same origin made it', async () => {
       const ask = async (name: string, value: string) => {
         const headers = [[name, value]] as const;
-        return parseJson(await call(host, { target: '/desk', headers }))['isSameOrigin'];
+        return parseJson(await call(setup.host, { target: '/desk', headers }))['isSameOrigin'];
       };
-      const origin = `http://127.0.0.1:${host.port}`;
+      const origin = `http://127.0.0.1:${setup.host.port}`;
       expect(parseJson(await get('/desk'))).to.include({ origin, isSameOrigin: false });
       expect(await ask('sec-fetch-site', 'same-origin')).to.equal(true);
       expect(await ask('sec-fetch-site', 'same-site')).to.equal(false);
@@ -154,7 +138,7 @@ describe('surfaces', () => {
 
     it('may have no body', async () => {
       expect((await get('/desk/empty')).status).to.equal(204);
-      const head = await call(host, { method: 'HEAD', target: '/desk/headers' });
+      const head = await call(setup.host, { method: 'HEAD', target: '/desk/headers' });
       expect([head.status, head.body.length]).to.deep.equal([201, 0]);
     });
 
@@ -178,7 +162,7 @@ describe('surfaces', () => {
 
     it('is cut where its body fails, or is longer than announced', async () => {
       for (const target of ['/desk/cut', '/desk/wronglength']) {
-        const failed = await fetch(`${host.url}${target}`)
+        const failed = await fetch(`${setup.host.url}${target}`)
           .then((response) => response.text())
           .catch(() => 'failed');
         expect(failed, target).to.equal('failed');
@@ -187,7 +171,7 @@ describe('surfaces', () => {
     });
 
     it('may be an event stream, which is canceled when the client leaves', async () => {
-      const request = http.get(`${host.url}/desk/events`);
+      const request = http.get(`${setup.host.url}/desk/events`);
       await new Promise((resolve) => request.once('response', (res) => res.once('data', resolve)));
       request.destroy();
       await waitUntil('the stream is canceled', async () => {
@@ -202,7 +186,7 @@ describe('surfaces', () => {
       ['cancelthrows', 'when its stream is canceled'],
     ] as const) {
       it(`does not keep the host from serving when its code fails ${place}`, async () => {
-        const count = () => host.logs().filter(({ msg }) => msg === UNCAUGHT).length;
+        const count = () => setup.host.logs().filter(({ msg }) => msg === UNCAUGHT).length;
         const before = count();
         // At most one line a second is logged: the code fails until there is one.
         await waitUntil('the error is logged', async () => {
@@ -259,9 +243,9 @@ describe('surfaces', () => {
       expect(calls[0]).to.include({ request_id: 'through-the-desk', surface: 'desk' });
       expect(calls[0]).to.include({ actor: 'service:ann' });
       await waitUntil('the line', () =>
-        host.logs().some((line) => line['request_id'] === 'through-the-desk'),
+        setup.host.logs().some((line) => line['request_id'] === 'through-the-desk'),
       );
-      const line = host.logs().find((one) => one['request_id'] === 'through-the-desk');
+      const line = setup.host.logs().find((one) => one['request_id'] === 'through-the-desk');
       expect(line).to.include({ surface: 'desk', actor: 'service:ann', module: 'shop' });
     });
 
@@ -311,7 +295,7 @@ describe('surfaces', () => {
     it('announces a change of a module', async () => {
       const readChanges = async () => Number(parseJson(await get('/desk/counts'))['changes']);
       const before = await readChanges();
-      host.drop('other.json', describeShop(provider.url, 'other'));
+      setup.host.drop('other.json', describeShop(setup.provider.url, 'other'));
       await waitUntil('a change', async () => (await readChanges()) > before);
     });
   });
@@ -370,9 +354,9 @@ describe('surfaces', () => {
 
   describe('observability', () => {
     it('logs where each surface is', () => {
-      const ready = host.logs().filter(({ msg }) => msg === 'surface ready');
+      const ready = setup.host.logs().filter(({ msg }) => msg === 'surface ready');
       const urls = ready.map(({ url }) => url);
-      expect(urls).to.include.members([`${host.url}/desk`, `${host.url}/till`]);
+      expect(urls).to.include.members([`${setup.host.url}/desk`, `${setup.host.url}/till`]);
     });
 
     it('counts and lists surfaces', async () => {

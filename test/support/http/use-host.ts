@@ -24,7 +24,7 @@ interface UseHostOptions extends Omit<HostOptions, 'files'> {
   readonly isDescribed?: boolean;
 }
 
-type Files = (provider: EchoProvider) => Readonly<Record<string, string | object>>;
+export type Files = (provider: EchoProvider) => Readonly<Record<string, string | object>>;
 
 /**
  * Starts one host and one provider for all tests of a `describe`. The provider is reset after each test.
@@ -34,7 +34,7 @@ export function useHost(
   files: Files,
   { isDescribed = true, ...options }: UseHostOptions = {},
 ): Setup {
-  return use(async (provider) => {
+  return useStarted(async (provider) => {
     const host = await startHost({ ...options, files: files(provider) });
     if (isDescribed) describedHosts.add(host);
     return host;
@@ -46,10 +46,13 @@ export function useHostProcess(
   files: Files,
   options: Omit<HostOptions, 'files'> = {},
 ): Setup<HostProcess> {
-  return use((provider) => startHostProcess({ ...options, files: files(provider) }));
+  return useStarted((provider) => startHostProcess({ ...options, files: files(provider) }));
 }
 
-function use<Host extends RunningHost>(start: (provider: EchoProvider) => Promise<Host>) {
+/** Starts a provider and a host before the tests; the host must end well after them. */
+export function useStarted<Host extends RunningHost>(
+  start: (provider: EchoProvider) => Promise<Host>,
+): Setup<Host> {
   let host: Host | undefined;
   let provider: EchoProvider | undefined;
 

@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Files, type Setup, useStarted } from '../http/use-host.js';
+import { writePlugin } from '../isolation/write-plugin.js';
+import { type HostProcess, startHostProcess } from '../start-host.js';
+
+interface SurfaceHost {
+  /** The source of the plugin. */
+  readonly entry: string;
+  /** All that the plugin has. */
+  readonly surfaces: readonly string[];
+  /** Those that the host serves, default all. */
+  readonly served?: readonly string[];
+  /** Default none. */
+  readonly files?: Files;
+}
+
+/** One process for all tests of a suite, with the surfaces of one plugin. */
+export function useSurfaceHost({
+  entry,
+  surfaces,
+  served = surfaces,
+  files = () => ({}),
+}: SurfaceHost): Setup<HostProcess> {
+  let plugins = '';
+  const setup = useStarted((provider) => {
+    plugins = mkdtempSync(join(tmpdir(), 'modgate-surfaces-'));
+    writePlugin(plugins, { name: 'acme-desk', manifest: { kinds: undefined, surfaces }, entry });
+    const args = ['--plugins', plugins, '--surfaces', served.join()];
+    return startHostProcess({ files: files(provider), args });
+  });
+  after(() => rmSync(plugins, { recursive: true, force: true }));
+  return setup;
+}
