@@ -5,6 +5,7 @@ import { CommandError } from './command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from './command-module.js';
 import { COMMANDS } from './commands.js';
 import { toPrintable } from './output/escape.js';
+import { rejectEmptyValues } from './useless-options.js';
 
 /** Commander throws these after it has printed help or the version. */
 const PRINTED = new Set(['commander.helpDisplayed', 'commander.version']);
@@ -98,7 +99,10 @@ async function loadCommand(
   const loaded = await entry.load();
   command.description(entry.summary);
   loaded.define(command);
-  command.action(async () => finish(await loaded.run(command, context)));
+  command.action(async () => {
+    rejectEmptyValues(command);
+    finish(await loaded.run(command, context));
+  });
 }
 
 /**

@@ -25,13 +25,14 @@ describe('modgate explain: arguments', () => {
   const REFUSED: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     [['GET'], /^missing required argument 'path'$/],
     [['G ET', '/x'], /^expected a method first, such as GET$/],
-    [['GET', ''], /^expected a path, such as /],
-    [['GET', '/x', '--as', ''], /^--as must be a token/],
+    [['GET', ''], /^argument 'path' must not be empty$/],
+    [['GET', '/x', '--as', ''], /^--as must not be empty$/],
+    [['--request-id', ''], /^--request-id must not be empty$/],
     [['GET', '/x', '--as', 'hunter2\n'], /^--as must be a token/],
     [['GET', '/x', '--modules', 'nowhere'], /^--modules must be a folder that can be read: /],
     [
       ['GET', '/x', '--modules', '.', '--url', 'http://h'],
-      /^--modules and --url cannot be used together/,
+      /^--url cannot be used with --modules: choose files or a running host$/,
     ],
     [['GET', '/x', '--url', 'hunter2'], /^--url must be an http or https URL/],
   ];

@@ -194,7 +194,7 @@ describe('modgate new module', () => {
       });
     });
 
-    for (const name of ['CRM', 'a/b/c', '../crm', '.crm', 'crm/', '', 'a b', 'a\n', 'ä']) {
+    for (const name of ['CRM', 'a/b/c', '../crm', '.crm', 'crm/', 'a b', 'a\n', 'ä']) {
       it(`the name ${JSON.stringify(name)}`, async () => {
         expect(await rejectionOf('module', name)).to.equal(
           'the name of a module must be lower case, such as crm or acme/crm',
@@ -207,7 +207,7 @@ describe('modgate new module', () => {
       [['module'], /^missing required argument 'name'$/],
       [['thing', 'crm'], /^<what> must be one of module, plugin, surface$/],
       [['module', 'crm', '--kind', 'grpc'], /^--kind must be one of local, http$/],
-      [['module', 'crm', '--dir', ''], /^--dir must be the path of a folder$/],
+      [['module', 'crm', '--dir', ''], /^--dir must not be empty$/],
     ];
     for (const [args, line] of USAGE) {
       it(`'new ${args.join(' ')}'`, async () => {
@@ -278,17 +278,7 @@ describe('modgate new plugin', () => {
     expect(await rejectionOf('mqtt', '--kind', 'http')).to.match(/^--kind applies to modules/);
   });
 
-  for (const name of [
-    'MQTT',
-    '1mqtt',
-    'acme/mqtt',
-    '@acme/',
-    '../mqtt',
-    '.mqtt',
-    'a.b',
-    '',
-    'a b',
-  ]) {
+  for (const name of ['MQTT', '1mqtt', 'acme/mqtt', '@acme/', '../mqtt', '.mqtt', 'a.b', 'a b']) {
     it(`rejects the name ${JSON.stringify(name)}`, async () => {
       expect(await rejectionOf(name)).to.match(/^the name of a plugin must be lower case/);
     });

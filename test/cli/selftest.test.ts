@@ -69,7 +69,11 @@ describe('modgate selftest', () => {
       ['a host that is not on loopback', ['http://192.0.2.1:3000'], /must be http and on loopback/],
       ['an invalid URL', ['localhost'], /the URL must be an http or https URL/],
       ['an unknown class', ['--class', 'paths'], /--class must name classes of path, guard/],
-      ['a route without a URL', ['--route', '/modules/a/http/b'], /--route requires the URL/],
+      [
+        'a route without a URL',
+        ['--route', '/modules/a/http/b'],
+        /--route cannot be used without the URL/,
+      ],
       ['an invalid route', ['http://127.0.0.1:1', '--route', '/a'], /--route must look like/],
     ];
   for (const [title, args, message] of rejected) {

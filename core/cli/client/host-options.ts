@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { MAX_TEXT_LENGTH } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
 import type { CommandContext } from '../command-module.js';
+import { rejectOptions } from '../useless-options.js';
 
 /** The address of a running host and the credentials for it. */
 export interface HostAddress {
@@ -38,6 +39,16 @@ export function addTokenOption(command: Command): void {
 
 export function addAuthorityOption(command: Command): void {
   command.option('--ca <file>', `Certificate authority of the host, PEM (${CA_VARIABLE})`);
+}
+
+/** @throws ConfigError for options of a host with `--modules`, and for options of files without it. */
+export function assertOneSource(command: Command): void {
+  if (command.opts<{ modules?: string }>().modules === undefined) {
+    rejectOptions(command, ['plugins'], 'without --modules');
+  } else {
+    const reason = 'with --modules: choose files or a running host';
+    rejectOptions(command, ['url', 'token', 'ca'], reason);
+  }
 }
 
 /** @throws ConfigError for an invalid URL or token, without printing it. */

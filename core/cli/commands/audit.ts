@@ -8,6 +8,7 @@ import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { addSettings, readSettings } from '../setting-options.js';
+import { rejectOptions } from '../useless-options.js';
 
 interface AuditOptions {
   readonly module?: string;
@@ -34,10 +35,11 @@ export function define(command: Command): void {
 /** Prints or verifies the audit log, also while a host is running. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = command.opts<AuditOptions>();
+  if (options.store !== undefined) rejectOptions(command, ['state'], 'with --store');
   const filter = parseFilter(options);
   const { config } = await readSettings(['state'], command, context);
   const url = options.store ?? context.environment['MODGATE_STORE'];
-  const reader = await open(url === undefined || url === '' ? null : url, config.state);
+  const reader = await open(url || null, config.state);
   try {
     return options.verify
       ? await verify(reader, options, context)

@@ -22,6 +22,7 @@ import {
 } from '../client/host-options.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addSettings, choiceOption, readSettings } from '../setting-options.js';
+import { rejectOptions } from '../useless-options.js';
 
 const FORMATS = ['text', 'json', 'sarif'] as const;
 
@@ -60,6 +61,8 @@ export function define(command: Command): void {
 /** Validates descriptors and manifests like a host. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = command.opts<CheckOptions>();
+  if (options.against === undefined) rejectOptions(command, ['token', 'ca'], 'without --against');
+  if (command.args.length > 0) rejectOptions(command, ['modules'], 'with a file or folder');
   const format = readFormat(options);
   const client = readClient(options, format, command, context);
   const report = await check(command, context);

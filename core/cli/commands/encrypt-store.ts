@@ -7,6 +7,7 @@ import { StoreUnavailable } from '../../store/store-unavailable.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
+import { rejectOptions } from '../useless-options.js';
 
 const HELP = `
 A host with ${STORE_KEY_VARIABLE} rejects sensitive values that are stored in clear. Run this command
@@ -20,6 +21,9 @@ export function define(command: Command): void {
 
 /** Encrypts the sensitive values of a store, also while hosts use it. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  if (command.opts<{ store?: string }>().store !== undefined) {
+    rejectOptions(command, ['state'], 'with --store');
+  }
   const { config } = await readSettings(['state', 'store'], command, context);
   const keys = parseStoreKeys(context.environment[STORE_KEY_VARIABLE]);
   if (keys === null) throw new ConfigError(`set ${STORE_KEY_VARIABLE} to the key of the store`);

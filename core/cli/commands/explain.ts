@@ -7,20 +7,24 @@ import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.j
 import { formatCallDetails } from '../calls/format-call-details.js';
 import { explainedCalls } from '../client/call-list.js';
 import { createHostClient } from '../client/host-client.js';
-import { addHostOptions, assertTokenText, readHostAddress } from '../client/host-options.js';
+import {
+  addHostOptions,
+  assertOneSource,
+  assertTokenText,
+  readHostAddress,
+} from '../client/host-options.js';
 import { parseHostResponse, requestText } from '../client/host-response.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { explainFromFiles } from '../explain/explain-from-files.js';
 import { formatExplanation } from '../explain/format-explanation.js';
 import { parseExplanation } from '../explain/parse-explanation.js';
 import { addJsonOption, readSettings, wantsJson } from '../setting-options.js';
+import { rejectOptions } from '../useless-options.js';
 
 interface ExplainOptions {
   readonly as?: string;
   readonly modules?: string;
-  readonly plugins?: string;
   readonly requestId?: string;
-  readonly url?: string;
 }
 
 interface ExplainTarget {
@@ -60,12 +64,8 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const { requestId } = command.opts<ExplainOptions>();
   if (requestId !== undefined) return explainCalls(requestId, command, context);
   const target = readTarget(command);
-  const { modules, url } = command.opts<ExplainOptions>();
-  if (modules !== undefined && url !== undefined) {
-    throw new ConfigError(
-      '--modules and --url cannot be used together: choose files or a running host',
-    );
-  }
+  assertOneSource(command);
+  const { modules } = command.opts<ExplainOptions>();
   const asJson = wantsJson(command);
   const { text, explanation } =
     modules === undefined
@@ -81,9 +81,9 @@ async function explainCalls(
   command: Command,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { as, modules } = command.opts<ExplainOptions>();
-  if (command.args.length > 0 || as !== undefined || modules !== undefined) {
-    throw new ConfigError('--request-id cannot be used with a method, a path, --as or --modules');
+  rejectOptions(command, ['as', 'modules', 'plugins'], 'with --request-id');
+  if (command.args.length > 0) {
+    throw new ConfigError('--request-id cannot be used with a method or a path');
   }
   const client = createHostClient(readHostAddress(command, context));
   const target = `/explain?request_id=${encodeURIComponent(requestId)}`;
@@ -99,7 +99,6 @@ function readTarget(command: Command): ExplainTarget {
   const { as } = command.opts<ExplainOptions>();
   if (!METHOD.test(method)) throw new ConfigError('expected a method first, such as GET');
   if (target === undefined) throw new ConfigError("missing required argument 'path'");
-  if (target === '') throw new ConfigError('expected a path, such as /modules/crm/http/contacts');
   if (as !== undefined) assertTokenText(as, '--as');
   return { method: method.toUpperCase(), target, as: as ?? null };
 }

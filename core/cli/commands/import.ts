@@ -65,7 +65,6 @@ function readOptions(command: Command): ImportOptions & { readonly out: string }
   if (!ENDPOINT.test(url) || /%(?![0-9a-f]{2})/i.test(url)) {
     throw new ConfigError('--endpoint has a path that a request cannot have');
   }
-  if (out === '') throw new ConfigError('--out must be the path of a folder');
   if (check === true && write === true) {
     throw new ConfigError('--check cannot be used with --write');
   }

@@ -62,7 +62,6 @@ export function define(command: Command): void {
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [what = '', name = ''] = command.args;
   const options = command.opts<NewOptions>();
-  if (options.dir === '') throw new ConfigError('--dir must be the path of a folder');
   // Commander has validated the argument against the table.
   const template = TEMPLATES[what];
   if (template === undefined) throw new Error('unknown template');

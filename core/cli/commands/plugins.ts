@@ -9,6 +9,7 @@ import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { digestPlugins } from '../plugins/digest-plugins.js';
 import { formatPlugins } from '../plugins/format-plugins.js';
 import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
+import { rejectOptions } from '../useless-options.js';
 
 const EXPLANATION = `
 Without --url it reads the folders and runs no code of a plugin: the states are
@@ -44,6 +45,8 @@ async function digest(
   command: Command,
   context: CommandContext,
 ): Promise<ExitCode> {
+  const useless = ['url', 'check', 'token', 'config', ...PLUGIN_SETTINGS];
+  rejectOptions(command, useless, 'with digest');
   if (folders.length === 0) throw new ConfigError("'digest' requires the folder of a plugin");
   const { own = false } = command.opts<{ own?: boolean }>();
   if (own && folders.length > 1) throw new ConfigError('--own accepts one folder');
@@ -53,6 +56,7 @@ async function digest(
 }
 
 async function list(command: Command, context: CommandContext): Promise<ExitCode> {
+  rejectOptions(command, ['own'], 'without digest');
   const plugins = await readList(command, context);
   const text = wantsJson(command) ? `${JSON.stringify({ plugins })}\n` : formatPlugins(plugins);
   await context.print(text);
@@ -67,11 +71,13 @@ async function readList(
 ): Promise<readonly PluginListEntry[]> {
   const { url } = command.opts<{ url?: string }>();
   if (url === undefined) {
+    rejectOptions(command, ['token'], 'without --url');
     const { config, sources } = await readSettings(PLUGIN_SETTINGS, command, context);
     const plugins = await openPlugins(config, sources.plugins);
     await plugins.verify();
     return plugins.list();
   }
+  rejectOptions(command, ['config', ...PLUGIN_SETTINGS], 'with --url');
   const token = readToken(command, context.environment);
   const client = createHostClient({ url: parseHostUrl(url, '--url'), token });
   return parseHostResponse(client, await requestText(client, PLUGINS_PATH), pluginList).plugins;

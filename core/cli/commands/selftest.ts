@@ -11,6 +11,7 @@ import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable } from '../output/table.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
+import { rejectOptions } from '../useless-options.js';
 
 const ROUTE = /^(\/modules\/[^/?#]+\/http)(\/[^?#]+)$/;
 const CLASS_NAMES = Object.keys(ATTACK_CLASSES) as AttackClass[];
@@ -40,6 +41,7 @@ export function define(command: Command): void {
 
 /** Runs the attacks that `SECURITY.md` lists and prints the results. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  if (wantsJson(command)) rejectOptions(command, ['verbose'], 'with --json');
   const { class: names } = command.opts<{ class?: string }>();
   const attacks = ATTACK_CORPUS.filter((attack) => parseClasses(names).has(attack.class));
   const given = readScene(command, context);
@@ -68,9 +70,10 @@ function readScene(command: Command, context: CommandContext): Scene | null {
   const [text] = command.args;
   const { route } = command.opts<{ route?: string }>();
   if (text === undefined) {
-    if (route === undefined) return null;
-    throw new ConfigError('--route requires the URL of a running host');
+    rejectOptions(command, ['route', 'token'], 'without the URL of a running host');
+    return null;
   }
+  if (route === undefined) rejectOptions(command, ['token'], 'without --route');
   const url = new URL(parseHostUrl(text, 'the URL'));
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (url.protocol !== 'http:' || !isLoopbackAddress(host)) {

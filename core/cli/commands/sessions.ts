@@ -8,6 +8,7 @@ import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable, type TableColumn } from '../output/table.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
+import { rejectOptions } from '../useless-options.js';
 
 const PATH = '/console/api/sessions';
 const SESSION_ID = /^[A-Za-z0-9_-]{1,64}$/;
@@ -54,6 +55,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (action !== undefined && action !== 'end') {
     throw new ConfigError("the action must be 'end', or absent to list the sessions");
   }
+  if (action === 'end') rejectOptions(command, ['json'], 'with end');
   if (action === 'end' && ids.length === 0) throw new ConfigError("'end' requires an id");
   if (!ids.every((id) => SESSION_ID.test(id))) throw new ConfigError('an id is not of a session');
   const client = createHostClient(readHostAddress(command, context));

@@ -13,6 +13,7 @@ import { formatAge } from '../output/duration.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable, type TableColumn } from '../output/table.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
+import { rejectOptions } from '../useless-options.js';
 
 export function define(command: Command): void {
   addHostOptions(command);
@@ -22,6 +23,7 @@ export function define(command: Command): void {
 
 /** Prints the state of each descriptor in a running host. Exits with 0 for every state. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  if (wantsJson(command)) rejectOptions(command, ['modulesOnly'], 'with --json');
   const client = createHostClient(readHostAddress(command, context));
   const text = await requestText(client, MODULES_PATH);
   const list = parseHostResponse(client, text, moduleList);

@@ -15,6 +15,7 @@ import {
 import { editTokenFile, listTokens } from '../token/edit-token-file.js';
 import { formatTokens, hasExpired, SHORT_DIGEST } from '../token/format-tokens.js';
 import { createToken, parseExpiry, type TokenFileEntry } from '../token/token-entry.js';
+import { rejectOptions } from '../useless-options.js';
 
 interface TokenOptions {
   readonly kind: ActorKind;
@@ -47,6 +48,13 @@ type Run = (action: Action, context: CommandContext) => Promise<ExitCode>;
 
 const ACTIONS = { create, list, revoke } satisfies Record<string, Run>;
 
+/** What each action does not use. */
+const USELESS: Readonly<Record<keyof typeof ACTIONS, readonly string[]>> = {
+  create: ['all'],
+  list: ['kind', 'scope', 'expires', 'headerKey', 'all', 'tokenHeader'],
+  revoke: ['kind', 'scope', 'expires', 'headerKey', 'tokenHeader'],
+};
+
 export function define(command: Command): void {
   command
     .addArgument(choiceArgument('<action>', 'create, list or revoke', Object.keys(ACTIONS)))
@@ -64,15 +72,19 @@ export function define(command: Command): void {
 }
 
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  const [name = '', subject] = command.args;
+  const [text = '', subject] = command.args;
+  // Commander has validated the argument against the table.
+  const name = text as keyof typeof ACTIONS;
+  const options = command.opts<TokenOptions>();
+  rejectOptions(command, USELESS[name], `with ${name}`);
+  if (!options.headerKey) rejectOptions(command, ['tokenHeader'], 'without --header-key');
   const { config } = await readSettings(['tokens', 'tokenHeader'], command, context);
   if (config.tokens === null) {
     throw new ConfigError('no tokens file is configured: set --tokens FILE or MODGATE_TOKENS');
   }
-  const options = command.opts<TokenOptions>();
   const { tokens: file, tokenHeader } = config;
   const action = { file, subject, options, tokenHeader, isJson: wantsJson(command) };
-  return ACTIONS[name as keyof typeof ACTIONS](action, context);
+  return ACTIONS[name](action, context);
 }
 
 function collect(scope: string, before: readonly string[]): string[] {

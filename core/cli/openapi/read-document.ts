@@ -2,20 +2,14 @@ import type { Command } from 'commander';
 import { define } from 'superstruct';
 import { requireFolder } from '../../config/require-folder.js';
 import { SETTINGS, settingFlag } from '../../config/settings.js';
-import { ConfigError } from '../../errors.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { createHostClient } from '../client/host-client.js';
-import { addHostOptions, readHostAddress } from '../client/host-options.js';
+import { addHostOptions, assertOneSource, readHostAddress } from '../client/host-options.js';
 import { parseHostResponse, requestText } from '../client/host-response.js';
 import type { CommandContext } from '../command-module.js';
 import { isDeeperThan, isObject, type JsonObject } from '../json-value.js';
 import { readSettings } from '../setting-options.js';
 import { createDocumentOfFiles } from './document-of-files.js';
-
-interface DocumentOptions {
-  readonly modules?: string;
-  readonly url?: string;
-}
 
 /** Deeper than any document of a host. */
 const MAX_DEPTH = 200;
@@ -38,12 +32,8 @@ export function addDocumentOptions(command: Command): void {
  * @throws ConfigError when both a host and files are chosen.
  */
 export function readDocument(command: Command, context: CommandContext): Promise<string> {
-  const { modules, url } = command.opts<DocumentOptions>();
-  if (modules !== undefined && url !== undefined) {
-    throw new ConfigError(
-      '--modules and --url cannot be used together: choose files or a running host',
-    );
-  }
+  assertOneSource(command);
+  const { modules } = command.opts<{ modules?: string }>();
   return modules === undefined ? requestDocument(command, context) : readFiles(command, context);
 }
 
