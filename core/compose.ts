@@ -32,8 +32,8 @@ import { describeMemoryMetrics } from './observability/metrics/memory-metrics.js
 import { describeTokenLookups } from './observability/metrics/token-lookup-metrics.js';
 import { DocumentCache } from './openapi/document-cache.js';
 import { BRIDGE_OPERATIONS } from './operations/console/bridge-operation.js';
-import { resolveBridgeOperations } from './operations/console/bridge-operations.js';
 import { ConsoleBridge } from './operations/console/console-bridge.js';
+import { resolveBridgeOperations } from './operations/console/resolve-bridge-operations.js';
 import { SHIPPED_UI } from './operations/console/shipped-ui.js';
 import { Explain } from './operations/explain/explain.js';
 import { ExplainCalls } from './operations/explain/explain-calls.js';
@@ -46,7 +46,7 @@ import { ListCalls } from './operations/status/list-calls.js';
 import { ListManifests } from './operations/status/list-manifests.js';
 import { createModuleOverview, ListModules } from './operations/status/list-modules.js';
 import { ListPlugins, PLUGINS } from './operations/status/list-plugins.js';
-import { MODULE_OVERVIEW, MODULE_RECORDS } from './operations/status/module-list.js';
+import { MODULE_OVERVIEW, MODULE_RECORDS } from './operations/status/module-overview.js';
 import { DESCRIPTOR_TEXTS, ReadDescriptor } from './operations/status/read-descriptor.js';
 import { METRICS, ReadMetrics } from './operations/status/read-metrics.js';
 import { DOCUMENTS, ReadOpenApi } from './operations/status/read-openapi.js';

@@ -7,7 +7,7 @@ import { StatusFiles } from './modules/status-files.js';
 import type { RecentCallBuffer } from './observability/calls/recent-calls.js';
 import type { Metrics } from './observability/metrics/metrics.js';
 import type { CallRecords } from './operations/status/call-record.js';
-import type { ModuleOverview } from './operations/status/module-list.js';
+import type { ModuleOverview } from './operations/status/module-overview.js';
 import type { MetricsSource } from './operations/status/read-metrics.js';
 
 /** What one process reports about itself. */

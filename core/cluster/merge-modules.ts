@@ -1,5 +1,9 @@
 import type { FileStatus } from '../modules/status-files.js';
-import type { EndpointEntry, ModuleEntry, ModuleList } from '../operations/status/module-list.js';
+import type {
+  EndpointEntry,
+  ModuleEntry,
+  ModuleList,
+} from '../operations/status/module-overview.js';
 import { type MergedStatus, mergeStatus } from './merge-status.js';
 
 /** The modules of one worker. */

@@ -7,7 +7,7 @@ import type { FileStatus } from '../modules/status-files.js';
 import type { CallPart } from '../observability/calls/call-page.js';
 import type { MetricsSnapshot } from '../observability/metrics/metrics-snapshot.js';
 import type { CallQuery } from '../operations/status/call-record.js';
-import type { ModuleList } from '../operations/status/module-list.js';
+import type { ModuleList } from '../operations/status/module-overview.js';
 
 export type ServeSettings = ReadConfig<keyof HostConfig>;
 

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from '../errors.js';
 import type { Logger } from '../log/logger.js';
-import { WorkerQueries } from './fan-out.js';
 import type { HostPhase, PrimaryMessage, ServeSettings, WorkerMessage } from './messages.js';
 import { RestartBackoff } from './restart-backoff.js';
 import { RetiredMetrics } from './retired-metrics.js';
 import type { StatusLedger } from './status-ledger.js';
 import type { WorkerExit, WorkerHandle } from './worker-handle.js';
 import { WorkerPool } from './worker-pool.js';
+import { WorkerQueries } from './worker-queries.js';
 
 /** The start fails when this many workers exit before one serves. */
 const MAX_EXITS_AT_START = 5;

@@ -4,8 +4,8 @@ import type { Authenticated, CheckedAuthenticator } from '../auth/checked-authen
 import type { Actor } from '../contract/index.js';
 import { type ErrorDetail, HostError } from '../errors.js';
 import type { ActorRate } from '../operations/rate-limit.js';
+import type { CallerHeaders } from './request/caller-headers.js';
 import { assertTrustedPage, type TrustedPages } from './request/cookie-origin.js';
-import type { CallerHeaders } from './request/headers.js';
 import { findPresent, RequestCredentials } from './request/present-credentials.js';
 import type { RequestContext } from './request-context.js';
 import type { ClientCertificates } from './tls/client-certificates.js';

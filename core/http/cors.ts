@@ -1,6 +1,6 @@
 import type { CorsSettings } from '../config/cors.js';
 import { Reply } from '../operations/reply.js';
-import type { CallerHeaders } from './request/headers.js';
+import type { CallerHeaders } from './request/caller-headers.js';
 import { type ParsedTarget, readBridgePermission } from './request/target.js';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';

@@ -29,7 +29,7 @@ import { readBridgeBody } from './bridge-body.js';
 import { type Cors, findSharedPath } from './cors.js';
 import { discardBody } from './request/body.js';
 import { findTargetProblem } from './request/explain-target.js';
-import { assertOriginForm, assertProtocol, type ProtocolLimits } from './request/protocol.js';
+import { assertOriginForm, assertProtocol, type ProtocolLimits } from './request/head-rules.js';
 import { parseTarget, readBridgePermission } from './request/target.js';
 import {
   type HostContext,

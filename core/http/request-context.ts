@@ -13,7 +13,7 @@ import {
 import { HeldMemory } from '../provider/held-memory.js';
 import type { MemoryBudget } from '../provider/memory-budget.js';
 import { readBody } from './request/body.js';
-import { CallerHeaders } from './request/headers.js';
+import { CallerHeaders } from './request/caller-headers.js';
 import { createIds, type RequestIds } from './request/ids.js';
 import { findInProcessCaller, type InProcessCaller } from './surfaces/in-process-connection.js';
 

@@ -4,7 +4,7 @@ import { mergeStatus } from '../../core/cluster/merge-status.js';
 import type { ModuleState } from '../../core/modules/module-states.js';
 import { createPage } from '../../core/observability/calls/call-page.js';
 import { RecentCallBuffer } from '../../core/observability/calls/recent-calls.js';
-import type { EndpointEntry, ModuleEntry } from '../../core/operations/status/module-list.js';
+import type { EndpointEntry, ModuleEntry } from '../../core/operations/status/module-overview.js';
 
 const TIMES = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'] as const;
 

@@ -1,4 +1,4 @@
-import type { BlastRadius } from './blast-radius.js';
+import type { BlastRadius } from '../against/blast-radius.js';
 import {
   type CheckedFile,
   type CheckReport,

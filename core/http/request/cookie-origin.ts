@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { HostError } from '../../errors.js';
-import type { CallerHeaders } from './headers.js';
+import type { CallerHeaders } from './caller-headers.js';
 import { findOwnOrigin } from './own-origin.js';
 
 /** The pages whose requests may use a cookie as their credential. */

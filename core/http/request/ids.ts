@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CallerHeaders } from './headers.js';
+import type { CallerHeaders } from './caller-headers.js';
 
 export interface RequestIds {
   readonly requestId: string;

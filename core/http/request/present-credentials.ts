@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AUTHORIZATION_ONLY } from '../../auth/authenticate.js';
 import type { CallerCredentials } from '../../auth/caller-credentials.js';
-import type { CallerHeaders } from './headers.js';
+import type { CallerHeaders } from './caller-headers.js';
 import { removeOwnCookies } from './own-cookies.js';
 
 const NONE: ReadonlySet<string> = new Set();

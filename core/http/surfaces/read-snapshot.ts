@@ -1,7 +1,7 @@
 import type { HostSnapshot, ModuleSnapshot } from '../../contract/index.js';
 import type { Generation, GenerationSource } from '../../modules/live-module.js';
 import { hideSensitiveDefaults } from '../../operations/status/list-manifests.js';
-import type { ModuleEntry, ModuleOverview } from '../../operations/status/module-list.js';
+import type { ModuleEntry, ModuleOverview } from '../../operations/status/module-overview.js';
 
 /** The modules of the whole host, as `GET /modules` and `GET /manifests` show them. */
 export async function readSnapshot(

@@ -9,7 +9,7 @@ import { GENERATIONS } from '../injection-tokens.js';
 import { enforceRateLimit } from '../rate-limit.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
-import { MODULE_RECORDS, type ModuleRecords } from '../status/module-list.js';
+import { MODULE_RECORDS, type ModuleRecords } from '../status/module-overview.js';
 import {
   BRIDGE_OPERATIONS,
   type BridgeCall,

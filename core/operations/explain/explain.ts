@@ -9,7 +9,7 @@ import {
   type ModuleEntry,
   type ModuleOverview,
   type ModuleRecords,
-} from '../status/module-list.js';
+} from '../status/module-overview.js';
 import { explainRequest } from './explain-request.js';
 import {
   type ExplainedPath,

@@ -4,7 +4,7 @@ import { createToken } from '../../injection.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import type { ModuleTarget } from '../request.js';
-import type { EndpointEntry } from '../status/module-list.js';
+import type { EndpointEntry } from '../status/module-overview.js';
 import type { TargetProblem } from './explanation.js';
 
 export const MODULE_DOCUMENTS = createToken<ModuleDocuments>('module-documents');

@@ -7,7 +7,7 @@ import {
   MODULE_OVERVIEW,
   type ModuleOverview,
   type ModuleRecords,
-} from './module-list.js';
+} from './module-overview.js';
 
 /** The overview of a host with one process. */
 export function createModuleOverview(records: ModuleRecords): ModuleOverview {

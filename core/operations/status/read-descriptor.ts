@@ -5,7 +5,7 @@ import { createToken, inject, injectable } from '../../injection.js';
 import { authorize } from '../authorization.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
-import { MODULE_RECORDS, type ModuleRecords } from './module-list.js';
+import { MODULE_RECORDS, type ModuleRecords } from './module-overview.js';
 
 export const DESCRIPTOR_TEXTS = createToken<DescriptorTexts>('descriptor-texts');
 

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { session } from './api.js';
 import { Layout } from './layout.js';
+import { query, segments } from './location.js';
 import { ApiPage } from './pages/api.js';
 import { AuditPage } from './pages/audit.js';
 import { CallsPage } from './pages/calls.js';
@@ -9,7 +10,6 @@ import { ModulesPage } from './pages/modules.js';
 import { Overview } from './pages/overview.js';
 import { PluginsPage } from './pages/plugins.js';
 import { SignIn } from './pages/sign-in.js';
-import { query, segments } from './router.js';
 import { Empty, Loading, PageHead, useTitleFocus } from './ui/parts.js';
 
 const PAGES: Readonly<Record<string, () => JSX.Element>> = {

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { call, holds, session } from './api.js';
 import { connect, connection, disconnect } from './live.js';
-import { pathTo, segments } from './router.js';
+import { pathTo, segments } from './location.js';
 import type { Problem } from './types.js';
 import { ProblemBox } from './ui/parts.js';
 

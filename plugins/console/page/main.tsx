@@ -5,8 +5,8 @@ import { session } from './api.js';
 import { App } from './app.js';
 import { loadTheme } from './layout.js';
 import { connect, disconnect, followVisibility } from './live.js';
+import { followLinks } from './location.js';
 import { loadSession } from './pages/sign-in.js';
-import { followLinks } from './router.js';
 
 const loaded = loadSession();
 // Meanwhile, since the first access to the storage of the browser takes long.

@@ -1,5 +1,5 @@
 import { explainDenied } from '../bridge.js';
-import { query, setQuery } from '../router.js';
+import { query, setQuery } from '../location.js';
 import { Card, Empty, State } from '../ui/parts.js';
 import { ActionForm } from './action-form.js';
 import type { TabProps } from './tab-props.js';

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { callBridge, explainDenied } from '../bridge.js';
 import { formatJson } from '../exact-json.js';
+import { query, setQuery } from '../location.js';
 import type { Entity, Field, Manifest } from '../manifest.js';
-import { query, setQuery } from '../router.js';
 import type { ModuleStatus, Problem } from '../types.js';
 import { Panel } from '../ui/panel.js';
 import { Card, Empty, Loading, ProblemBox } from '../ui/parts.js';

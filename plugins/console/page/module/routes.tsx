@@ -1,4 +1,4 @@
-import { pathToDecision, targetOf } from '../router.js';
+import { pathToDecision, targetOf } from '../location.js';
 import { Empty, State } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import type { TabProps } from './tab-props.js';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { get } from '../api.js';
 import { type AuditRow, type ChainVerdict, verifyChain } from '../audit-chain.js';
-import { query, setQuery } from '../router.js';
+import { query, setQuery } from '../location.js';
 import type { Problem } from '../types.js';
 import { ModuleSelect } from '../ui/modules.js';
 import {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { get } from '../api.js';
 import { formatJson } from '../exact-json.js';
 import { epoch, listenToCalls } from '../live.js';
-import { pathTo, query, setQuery } from '../router.js';
+import { pathTo, query, setQuery } from '../location.js';
 import type { CallRecord, Problem } from '../types.js';
 import { ModuleSelect } from '../ui/modules.js';
 import { Panel } from '../ui/panel.js';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Answer, call } from '../api.js';
-import { pathTo, query, setQuery, targetOf } from '../router.js';
+import { pathTo, query, setQuery, targetOf } from '../location.js';
 import type { CallRecord } from '../types.js';
 import {
   Card,

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { modules } from '../live.js';
+import { pathTo, query } from '../location.js';
 import type { Manifest, NamedManifest } from '../manifest.js';
 import { ActionsTab } from '../module/actions.js';
 import { ConfigTab } from '../module/config.js';
@@ -11,7 +12,6 @@ import { EndpointsTab } from '../module/endpoints.js';
 import { GrantsTab } from '../module/grants.js';
 import { RoutesTab } from '../module/routes.js';
 import type { TabProps } from '../module/tab-props.js';
-import { pathTo, query } from '../router.js';
 import type { ModuleStatus } from '../types.js';
 import { ModulesArrival } from '../ui/modules.js';
 import { Empty, Loading, Moment, PageHead, ProblemBox, State, useResource } from '../ui/parts.js';

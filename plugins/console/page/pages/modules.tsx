@@ -1,5 +1,5 @@
 import { ignoredFiles, modules } from '../live.js';
-import { pathTo, query, segments, setQuery } from '../router.js';
+import { pathTo, query, segments, setQuery } from '../location.js';
 import type { ModuleStatus } from '../types.js';
 import { ModulesArrival } from '../ui/modules.js';
 import { Empty, Moment, PageHead, State } from '../ui/parts.js';

@@ -1,5 +1,5 @@
 import { modules, samples } from '../live.js';
-import { pathTo } from '../router.js';
+import { pathTo } from '../location.js';
 import type { ModuleStatus } from '../types.js';
 import { RateCharts } from '../ui/chart.js';
 import { Latency } from '../ui/latency.js';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call, get, session, sessionEnd } from '../api.js';
 import { Mark } from '../layout.js';
-import { query } from '../router.js';
+import { query } from '../location.js';
 import type { Problem, Session, SessionEnd, SignInMethods } from '../types.js';
 import { Loading, PageHead, ProblemBox, useResource } from '../ui/parts.js';
 

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type Answer, get } from '../api.js';
 import { epoch } from '../live.js';
-import { pathToDecision } from '../router.js';
+import { pathToDecision } from '../location.js';
 import type { Problem } from '../types.js';
 
 /** The heading of a page. It gets the focus when the page opens, so that a screen reader reads it out. */

@@ -4,10 +4,10 @@ import {
   type FakeAnswer,
   type FakeHost,
   startFakeHost,
-} from '../support/cli/fake-host.js';
-import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
-import { buildManifest, describeModule, type RouteOptions } from '../support/http/modules.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+} from '../../support/cli/fake-host.js';
+import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { buildManifest, describeModule, type RouteOptions } from '../../support/http/modules.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
 
 const ENDPOINT = 'http://127.0.0.1:4100';
 const READER = { MODGATE_TOKEN: 'dev-service:ops:modgate.modules.read' };

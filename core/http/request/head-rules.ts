@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { HostError } from '../../errors.js';
 import { isLoopbackHostHeader } from '../../lib/loopback.js';
-import type { CallerHeaders } from './headers.js';
+import type { CallerHeaders } from './caller-headers.js';
 
 export interface ProtocolLimits {
   /** Header lines of a request. */

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { CheckReport } from '../check/check-report.js';
 import type { HostClient } from '../client/host-client.js';
 import {
   type BlastRadius,
@@ -7,7 +8,6 @@ import {
   type RouteFacts,
   type ServedModule,
 } from './blast-radius.js';
-import type { CheckReport } from './check-report.js';
 import { type LocalModule, listLocalModules } from './local-modules.js';
 import { countRecentCalls } from './recent-calls.js';
 import { readServedModules } from './served-modules.js';

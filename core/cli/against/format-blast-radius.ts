@@ -1,3 +1,4 @@
+import { count } from '../check/format-text.js';
 import { toPrintable } from '../output/escape.js';
 import type {
   BlastRadius,
@@ -7,7 +8,6 @@ import type {
   RemovedRoute,
   RouteFacts,
 } from './blast-radius.js';
-import { count } from './format-text.js';
 import type { ResponseFacts } from './local-modules.js';
 import type { SchemaChange } from './schema-changes.js';
 

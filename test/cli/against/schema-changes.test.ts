@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { listSchemaChanges } from '../../core/cli/check/schema-changes.js';
-import type { JsonSchema } from '../../core/contract/index.js';
-import { createWorkplace } from '../support/cli/run-in.js';
-import { describeModule } from '../support/http/modules.js';
-import { useHost } from '../support/http/use-host.js';
+import { listSchemaChanges } from '../../../core/cli/against/schema-changes.js';
+import type { JsonSchema } from '../../../core/contract/index.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
+import { describeModule } from '../../support/http/modules.js';
+import { useHost } from '../../support/http/use-host.js';
 
 const ITEM = {
   type: 'object',

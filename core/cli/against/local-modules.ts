@@ -4,7 +4,7 @@ import {
   type CheckReport,
   readConfigDigest,
   readManifestOf,
-} from './check-report.js';
+} from '../check/check-report.js';
 
 /** A module in the checked files. */
 export type LocalModule =
