@@ -205,8 +205,6 @@ function createListener(
   handlers: Handlers,
 ) {
   const lifecycle = { isDraining: false, isClosing: false };
-  const logRequest = createRequestLog(own.requestLog, config.logSuccessSample);
-  const logViolations = createViolationLog(log);
   const memory = new MemoryBudget(config);
   observability.metrics.add(describeMemoryMetrics(memory));
   const app = createApp({
@@ -225,10 +223,11 @@ function createListener(
     unreadyReason: () => (lifecycle.isDraining ? 'the host is draining' : own.unreadyReason()),
     observers: {
       onDecided: observability.observe,
-      onClosed: (completed) => {
-        logRequest(completed);
-        logViolations(completed);
-      },
+      onClosed: createRequestLog({
+        log: own.requestLog,
+        successSample: config.logSuccessSample,
+        logViolations: createViolationLog(log),
+      }),
     },
     tracing: records.tracing,
     surfaces,

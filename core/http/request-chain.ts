@@ -178,7 +178,7 @@ export class Forward implements Handler<ForwardTarget> {
       const { capability } = route;
       const { callers } = module.descriptor;
       const authorization = authorize(actor, { kind: 'capability', capability, callers }); // 403
-      enforceRateLimit(module, actor); // 429
+      if (module.client.rates !== null) enforceRateLimit(module.client.rates, actor); // 429
       const hopByHop = readHopByHopNames(request); // 400
       const { requestBytes } = module.descriptor.limits;
       const body =
@@ -228,7 +228,7 @@ function findRoute(
   request: CallerRequest,
 ): RouteMatch<LiveRoute> | null {
   const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const match = module.routes.match(method, target.segments, target.providerPath);
+  const match = module.routes.match(method, target.segments);
   if (match !== null) request.trace.route = match.value.declaredPath;
   return match;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { ParameterizedContext } from 'koa';
 import type { Actor } from '../contract/index.js';
 import { nameActor } from '../lib/actor-name.js';
@@ -15,7 +16,7 @@ import type { MemoryBudget } from '../provider/memory-budget.js';
 import { readBody } from './request/body.js';
 import { CallerHeaders } from './request/caller-headers.js';
 import { createIds, type RequestIds } from './request/ids.js';
-import { findInProcessCaller, type InProcessCaller } from './surfaces/in-process-connection.js';
+import { ConnectionEnd, type InProcessCaller } from './surfaces/in-process-connection.js';
 
 const CLIENT_CLOSED_STATUS = 499;
 
@@ -45,6 +46,7 @@ export class RequestContext implements CallerRequest, RequestIds {
   /** `null` until the reply is decided. */
   completed: CompletedRequest | null = null;
   #authenticated: Actor | null = null;
+  #actorName: string | null = null;
   readonly #bodyTimeoutMs: number;
   readonly #startedAt = performance.now();
 
@@ -62,7 +64,8 @@ export class RequestContext implements CallerRequest, RequestIds {
     this.requestId = requestId;
     this.correlationId = correlationId;
     this.#bodyTimeoutMs = bodyTimeoutMs;
-    this.inProcess = findInProcessCaller(req.socket);
+    const socket: Duplex = req.socket;
+    this.inProcess = socket instanceof ConnectionEnd ? socket.caller : null;
     this.trace.surface = this.inProcess?.surface ?? null;
   }
 
@@ -80,7 +83,8 @@ export class RequestContext implements CallerRequest, RequestIds {
   /** Call it once. */
   authenticateAs(actor: Actor): void {
     this.#authenticated = actor;
-    this.held.identify(nameActor(actor));
+    this.#actorName = nameActor(actor);
+    this.held.identify(this.#actorName);
   }
 
   /** @param tooLargeStatus of a body that is longer; default 400 */
@@ -96,7 +100,8 @@ export class RequestContext implements CallerRequest, RequestIds {
     this.completed = {
       requestId: this.requestId,
       correlationId: this.correlationId,
-      actor: this.authenticated,
+      actor: this.#actorName,
+      actorKind: this.#authenticated?.kind ?? null,
       trace: this.trace,
       method: this.method,
       status: reply === null ? CLIENT_CLOSED_STATUS : reply.status,

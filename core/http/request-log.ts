@@ -2,7 +2,6 @@ import type { Log } from '../contract/index.js';
 import { TokenBuckets } from '../lib/token-buckets.js';
 import {
   type CompletedRequest,
-  describeActor,
   type RequestObserver,
   roundMs,
   roundMsOrNull,
@@ -12,11 +11,22 @@ const BAD_GATEWAY = 502;
 /** Lines for requests with 401: otherwise a client without credentials could fill the disk. */
 const UNAUTHORIZED_LINES = { perSecond: 10, burst: 100 };
 
+interface RequestLogOptions {
+  readonly log: Log;
+  /** The share of requests without an error that is logged. */
+  readonly successSample: number;
+  /** Called for requests and responses that violate a schema. */
+  readonly logViolations: RequestObserver;
+}
+
 /**
  * Logs one line for each request. Raw targets and queries are never logged: the client may put anything there.
- * @param successSample the share of requests without an error that is logged
  */
-export function createRequestLog(log: Log, successSample: number): RequestObserver {
+export function createRequestLog({
+  log,
+  successSample,
+  logViolations,
+}: RequestLogOptions): RequestObserver {
   const unauthorized = new TokenBuckets(UNAUTHORIZED_LINES, 1);
   let omitted = 0;
   const isOmitted = ({ status }: CompletedRequest): boolean => {
@@ -31,8 +41,9 @@ export function createRequestLog(log: Log, successSample: number): RequestObserv
     return false;
   };
   return (ended) => {
+    const { trace } = ended;
+    if (trace.schemaViolations !== null) logViolations(ended);
     if (isOmitted(ended)) return;
-    const { trace, actor } = ended;
     // The provider of a module is broken: operators that log warnings only have to see it.
     const level = ended.status === BAD_GATEWAY ? 'warn' : 'info';
     log[level](
@@ -44,7 +55,7 @@ export function createRequestLog(log: Log, successSample: number): RequestObserv
         method: ended.method,
         route: trace.route,
         status: ended.status,
-        actor: describeActor(actor),
+        actor: ended.actor,
         duration_ms: roundMs(ended.durationMs),
         provider_ms: roundMsOrNull(trace.providerMs),
         bytes_in: trace.bytesIn,

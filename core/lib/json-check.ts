@@ -51,42 +51,37 @@ export interface InvalidJson {
  * @param length bytes of all pieces
  */
 export function findInvalidJson(pieces: readonly Uint8Array[], length: number): InvalidJson | null {
-  return check(selectChecker(length), pieces, length);
-}
-
-/** Measures bytes that are known to be JSON in UTF-8. */
-export function measureJson(json: Uint8Array): JsonMeasures {
-  const checker = selectChecker(json.length);
-  check(checker, [json], json.length);
-  return { depth: checker.depthOfLast.value, members: checker.membersOfLast.value };
-}
-
-function selectChecker(length: number): Checker {
-  return neededBytes(kept, length) <= KEPT_BYTES ? kept : createChecker();
-}
-
-function check(
-  checker: Checker,
-  pieces: readonly Uint8Array[],
-  length: number,
-): InvalidJson | null {
+  const checker = load(pieces, length);
   const text = checker.TEXT.value;
-  const missing = neededBytes(checker, length) - checker.memory.buffer.byteLength;
-  if (missing > 0) checker.memory.grow(Math.ceil(missing / PAGE_BYTES));
   const copy = new Uint8Array(checker.memory.buffer, text, length);
-  let at = 0;
-  for (const piece of pieces) {
-    copy.set(piece, at);
-    at += piece.length;
-  }
   if (!isUtf8(copy)) return { reason: 'not valid UTF-8', at: findInvalidUtf8(copy) };
   if (checker.isJson(length) === 1) return null;
   return { reason: 'not valid JSON', at: checker.invalidAt.value - text };
 }
 
-/** The text, a stack entry for each of its bytes, and a margin on either side. */
-function neededBytes({ TEXT }: Checker, length: number): number {
-  return 2 * (TEXT.value + length);
+/** Measures bytes that are known to be JSON in UTF-8. */
+export function measureJson(json: Uint8Array): JsonMeasures {
+  const checker = load([json], json.length);
+  checker.isJson(json.length);
+  return { depth: checker.depthOfLast.value, members: checker.membersOfLast.value };
+}
+
+/** A checker with the text in its memory. */
+function load(pieces: readonly Uint8Array[], length: number): Checker {
+  const text = kept.TEXT.value;
+  // The text, a stack entry for each of its bytes, and a margin on either side.
+  const needed = 2 * (text + length);
+  const checker = needed <= KEPT_BYTES ? kept : createChecker();
+  const { memory } = checker;
+  const missing = needed - memory.buffer.byteLength;
+  if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
+  const copy = new Uint8Array(memory.buffer, text, length);
+  let at = 0;
+  for (const piece of pieces) {
+    copy.set(piece, at);
+    at += piece.length;
+  }
+  return checker;
 }
 
 function createChecker(): Checker {

@@ -23,7 +23,6 @@ interface Node<T> {
 }
 
 const NONE: readonly never[] = [];
-const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze(Object.create(null));
 
 /** Thrown by {@link RouteTable.add} for two routes with one method and one shape. */
 export class RouteConflict extends Error {
@@ -37,8 +36,6 @@ export class RouteConflict extends Error {
 export class RouteTable<T> {
   readonly #root: Node<T> = createNode();
   readonly #entries: TableEntry<T>[] = [];
-  /** Routes without parameters, found by one lookup: a literal match always wins. */
-  readonly #literal = new Map<string, RouteMatch<T>>();
 
   /** @throws RouteConflict when another route has the same method and shape. */
   add(entry: TableEntry<T>): void {
@@ -57,12 +54,6 @@ export class RouteTable<T> {
     }
     node[slot] = node[slot].concat(entry);
     this.#entries.push(entry);
-    if (entry.template.segments.every((segment) => segment.kind === 'literal')) {
-      this.#literal.set(literalKey(entry.method, entry.template), {
-        value: entry.value,
-        params: NO_PARAMS,
-      });
-    }
   }
 
   /** In the order in which they were added. */
@@ -70,10 +61,8 @@ export class RouteTable<T> {
     return this.#entries;
   }
 
-  /** `decoded` are the decoded segments and `path` is `/` + them joined; `null` when no route matches. */
-  match(method: string, decoded: readonly string[], path: string): RouteMatch<T> | null {
-    const literal = this.#literal.get(`${method} ${path}`);
-    if (literal !== undefined) return literal;
+  /** @param decoded the decoded segments; `null` when no route matches */
+  match(method: string, decoded: readonly string[]): RouteMatch<T> | null {
     const entry = find(this.#root, method, decoded, 0);
     return entry && { value: entry.value, params: readParams(entry.template, decoded) };
   }
@@ -107,10 +96,6 @@ function step<T>(node: Node<T>, segment: TemplateSegment): Node<T> {
 function pick<T>(entries: readonly TableEntry<T>[], method: string): TableEntry<T> | null {
   for (const entry of entries) if (entry.method === method) return entry;
   return null;
-}
-
-function literalKey(method: string, template: RouteTemplate): string {
-  return `${method} ${template.text}`;
 }
 
 function find<T>(
@@ -150,9 +135,9 @@ function collect<T>(
 
 function readParams(template: RouteTemplate, decoded: readonly string[]): Record<string, string> {
   const params = Object.create(null) as Record<string, string>;
-  template.segments.forEach((segment, index) => {
+  for (const [index, segment] of template.segments.entries()) {
     if (segment.kind === 'param') params[segment.name] = decoded[index] ?? '';
     if (segment.kind === 'rest') params[segment.name] = decoded.slice(index).join('/');
-  });
+  }
   return params;
 }

@@ -49,18 +49,14 @@ function redactObject(fields: Fields, depth: number): Fields {
 }
 
 function isSecret(name: string, value: unknown): boolean {
-  const canHold = typeof value === 'string' || (typeof value === 'object' && value !== null);
-  return canHold && isSensitive(name);
-}
-
-/** modgate's own names are few; plugins may use any number. */
-function isSensitive(name: string): boolean {
-  let known = sensitivity.get(name);
-  if (known === undefined) {
-    known = SENSITIVE.test(name) || credentialNames.has(name.toLowerCase());
-    if (sensitivity.size < MAX_NAMES) sensitivity.set(name, known);
+  if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return false;
+  let isSensitive = sensitivity.get(name);
+  if (isSensitive === undefined) {
+    isSensitive = SENSITIVE.test(name) || credentialNames.has(name.toLowerCase());
+    // modgate's own names are few; plugins may use any number.
+    if (sensitivity.size < MAX_NAMES) sensitivity.set(name, isSensitive);
   }
-  return known;
+  return isSensitive;
 }
 
 function redactValue(value: unknown, depth: number): unknown {

@@ -44,7 +44,8 @@ export class ModuleRegistry implements GenerationSource {
   #holders: ReadonlyMap<string, string>;
   /** The slots with a name that another file had in the last scan. */
   #losers: ReadonlySet<ModuleSlot> = new Set();
-  #generation: Generation = new Map();
+  /** Replaced as a whole at each change. */
+  current: Generation = new Map();
   /** No request is served before the start ends, so only the last generation of the start is built. */
   #isStarting = true;
   #ignored: DirectoryListing['ignored'] = [];
@@ -81,10 +82,6 @@ export class ModuleRegistry implements GenerationSource {
       // Never rejects.
       if (slot) void isolate(log, file, () => slot.rejectVersion(digest, reason));
     });
-  }
-
-  get current(): Generation {
-    return this.#generation;
   }
 
   get ignored(): DirectoryListing['ignored'] {
@@ -141,7 +138,7 @@ export class ModuleRegistry implements GenerationSource {
   /** Closes every provider; calls in flight are canceled. */
   async close(): Promise<void> {
     await this.#watcher.close();
-    this.#generation = new Map();
+    this.current = new Map();
     await Promise.all([...this.#slots.values()].map((slot) => slot.close()));
     await this.#context.lastGood.flush();
     await this.#statusSink?.flush();
@@ -247,7 +244,7 @@ export class ModuleRegistry implements GenerationSource {
   #publishGeneration(): void {
     if (this.#isStarting) return;
     const live = [...this.#slots.values()].flatMap((slot) => slot.live ?? []);
-    this.#generation = new Map(live.map((module) => [module.name, module]));
+    this.current = new Map(live.map((module) => [module.name, module]));
     this.#changes.notify();
   }
 

@@ -1,13 +1,14 @@
-import type { Actor } from '../contract/index.js';
-import { nameActor } from '../lib/actor-name.js';
+import type { ActorKind } from '../contract/index.js';
 import type { RequestTrace } from '../operations/request.js';
 
 /** The data of a request for the log line, the metrics and the call records. */
 export interface CompletedRequest {
   readonly requestId: string;
   readonly correlationId: string;
+  /** `service:crm-sync`; `null` for an unauthenticated request. */
+  readonly actor: string | null;
   /** `null` for an unauthenticated request. */
-  readonly actor: Actor | null;
+  readonly actorKind: ActorKind | null;
   readonly trace: RequestTrace;
   /** As in the request line. */
   readonly method: string;
@@ -20,11 +21,6 @@ export interface CompletedRequest {
 
 /** Called once per request, before its response is complete. */
 export type RequestObserver = (completed: CompletedRequest) => void;
-
-/** `service:crm-sync`; `null` for an unauthenticated request. */
-export function describeActor(actor: Actor | null): string | null {
-  return actor === null ? null : nameActor(actor);
-}
 
 /** To microseconds, the resolution of the clock. */
 export function roundMs(ms: number): number {

@@ -26,7 +26,7 @@ export function createObservability(
     calls,
     observe: (completed) => {
       metrics.count(completed);
-      surfaces.count(completed);
+      if (completed.trace.isForSurface) surfaces.count(completed);
       calls.add(completed);
       stored?.add(completed);
       completed.trace.span?.end(completed.status);

@@ -2,8 +2,11 @@ import type { Actor } from '../contract/index.js';
 import { HostError } from '../errors.js';
 import { nameActor } from '../lib/actor-name.js';
 import { createBucketLimits, TokenBuckets } from '../lib/token-buckets.js';
-import type { LiveModule } from '../modules/live-module.js';
-import { MAX_LIMITED_ACTORS, type RateRejection } from '../provider/rate-limits.js';
+import {
+  MAX_LIMITED_ACTORS,
+  type RateLimits,
+  type RateRejection,
+} from '../provider/rate-limits.js';
 
 const MS_PER_SECOND = 1000;
 
@@ -40,8 +43,8 @@ export class ActorRate {
  * Runs after authorization, so that callers without the right to call do not use up the rate of others.
  * @throws HostError 429.
  */
-export function enforceRateLimit({ client }: LiveModule, actor: Actor): void {
-  const rejection = client.rates.check(actor);
+export function enforceRateLimit(rates: RateLimits, actor: Actor): void {
+  const rejection = rates.check(actor);
   if (rejection !== null) throw createRateError(rejection);
 }
 

@@ -10,7 +10,7 @@ import {
   type,
 } from 'superstruct';
 import type { AnyStruct } from '../contract/described.js';
-import type { Balancing, Endpoint, Invocation, Outcome, Provider } from '../contract/index.js';
+import type { Balancing, Endpoint, Provider } from '../contract/index.js';
 import { matching, wholeNumber } from '../document/structs.js';
 import { validateStruct } from '../document/validate.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
@@ -50,10 +50,11 @@ const BALANCING = type({
 export function checkedProvider(opened: unknown, kind: string, owner: ErrorOwner | null): Provider {
   const provider = validateProvider(opened, kind);
   return {
-    manifest: (signal) => runAs(owner, () => toPromise(provider.manifest(signal))),
-    check: (signal, endpoint) => runAs(owner, () => toPromise(provider.check(signal, endpoint))),
-    invoke: (invocation: Invocation) =>
-      runAs(owner, () => toPromise<Outcome>(provider.invoke(invocation))),
+    // An adapter may return a plain value instead of a promise; the value is validated in either case.
+    manifest: (signal) => runAs(owner, () => Promise.resolve(provider.manifest(signal))),
+    check: (signal, endpoint) =>
+      runAs(owner, () => Promise.resolve(provider.check(signal, endpoint))),
+    invoke: (invocation) => runAs(owner, () => Promise.resolve(provider.invoke(invocation))),
     ...runAs(owner, () => readConstants(provider, kind)),
   };
 }
@@ -76,11 +77,6 @@ function readConstants(
 
 function copyEndpoint({ id, weight, url }: Endpoint): Endpoint {
   return { id, weight, ...(url !== undefined && { url }) };
-}
-
-/** An adapter may return a plain value instead of a promise; the value is validated in either case. */
-function toPromise<T>(work: Promise<T>): Promise<T> {
-  return work instanceof Promise ? work : Promise.resolve(work);
 }
 
 function validateProvider(opened: unknown, kind: string): Provider {

@@ -90,8 +90,8 @@ export class Dispatcher {
         call.trace.endpoint = endpoint.id;
       }
       try {
-        const value = await this.#attempt(id, route, call, parse, deadline, endpoint);
-        return { value, attempts };
+        const answer = await this.#attempt(id, route, call, parse, deadline, endpoint);
+        return { ...answer, attempts };
       } catch (error) {
         const delayMs = backoffMs(attempts, RETRY_BACKOFF);
         const leftMs = deadline.leftMs - delayMs;
@@ -110,7 +110,7 @@ export class Dispatcher {
     parse: ParseResponse<T>,
     deadline: Deadline,
     endpoint: Endpoint,
-  ): Promise<T> {
+  ): Promise<Omit<ProviderAnswer<T>, 'attempts'>> {
     const attempt = endpoint.begin(route);
     let invocation: EndpointInvocation | null = null;
     let verdict: AttemptVerdict = VERDICTS.uncounted;
@@ -121,7 +121,7 @@ export class Dispatcher {
       verdict = verdictOfResponse(outcome.status, false);
       const value = parse(outcome, endpoint);
       verdict = verdictOfResponse(outcome.status, true);
-      return value;
+      return { value, status: outcome.status };
     } catch (error) {
       invocation?.discard();
       if (deadline.reason instanceof RejectedCall) {

@@ -14,19 +14,15 @@ export class EventLoopDelay {
   readonly #sinceLastRead = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer = setInterval(() => this.#closeWindow(), WINDOW_MS).unref();
   #last = 0;
-  #before = 0;
-
-  constructor() {
-    this.#window.enable();
-    this.#sinceLastRead.enable();
-  }
-
   /**
    * The smaller median of the last two windows: a single long pause can fill one window, but does not mean
    * that the loop is always late.
    */
-  get medianMs(): number {
-    return Math.min(this.#last, this.#before);
+  medianMs = 0;
+
+  constructor() {
+    this.#window.enable();
+    this.#sinceLastRead.enable();
   }
 
   /** Seconds, over the time since the last read; 0 without samples. */
@@ -46,8 +42,9 @@ export class EventLoopDelay {
 
   #closeWindow(): void {
     if (this.#window.count === 0) return;
-    this.#before = this.#last;
-    this.#last = readMs(this.#window, 0.5);
+    const median = readMs(this.#window, 0.5);
+    this.medianMs = Math.min(this.#last, median);
+    this.#last = median;
     this.#window.reset();
   }
 }

@@ -51,5 +51,6 @@ export interface CallTrace {
 export interface ProviderAnswer<T> {
   /** The parsed response. */
   readonly value: T;
+  readonly status: number;
   readonly attempts: number;
 }

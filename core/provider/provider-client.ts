@@ -62,7 +62,8 @@ export class ProviderClient {
   readonly bases: readonly EndpointBase[];
   /** Called after each call is counted. */
   onCallEnd: (() => void) | null = null;
-  readonly rates: RateLimits;
+  /** `null`: no limit. */
+  readonly rates: RateLimits | null;
   readonly #descriptor: Descriptor;
   readonly #loadShedder: LoadShedder | null;
   readonly #owner: ErrorOwner | null;
@@ -94,7 +95,7 @@ export class ProviderClient {
     this.#owner = owner ?? null;
     this.#endpoints = new EndpointPool(createEndpoints(provider, descriptor, log), strategy);
     this.bases = this.#endpoints.all.flatMap(({ base }) => base ?? []);
-    this.rates = new RateLimits(descriptor.rate);
+    this.rates = RateLimits.create(descriptor.rate);
     const { concurrency, queue, queueMs } = descriptor.limits;
     this.#bulkhead = new CallPlaces(concurrency, queueMs === 0 ? 0 : queue);
     this.#dispatcher = new Dispatcher({
@@ -170,19 +171,23 @@ export class ProviderClient {
     }
     const deadline = new Deadline(call.timeoutMs, call.signal, this.#owner);
     this.#deadlines.add(deadline);
+    let hasPlace = false;
     let isFailed = false;
     try {
-      if (!this.#bulkhead.tryAcquire()) await this.#waitForTurn(call, deadline);
-      const read: ParseResponse<T> = (outcome, endpoint) => {
-        const value = parse(outcome, endpoint);
-        isFailed = outcome.status >= MIN_SERVER_ERROR;
-        return value;
-      };
-      return await this.#dispatchInPlace(call, read, deadline);
+      hasPlace = this.#bulkhead.tryAcquire() || (await this.#waitForTurn(call, deadline));
+      const answer = await this.#dispatcher.send(call, parse, deadline);
+      isFailed = answer.status >= MIN_SERVER_ERROR;
+      if (call.held !== undefined) {
+        // Until the response has left.
+        call.held.keepPlace(this.#bulkhead);
+        hasPlace = false;
+      }
+      return answer;
     } catch (error) {
       isFailed = !isPassedOn(error, this.#descriptor) && !isCancelled(error);
       throw error;
     } finally {
+      if (hasPlace) this.#bulkhead.release();
       deadline.end();
       this.#deadlines.delete(deadline);
       this.#loadShedder?.leave();
@@ -190,24 +195,7 @@ export class ProviderClient {
     }
   }
 
-  /** A call keeps its place until its response has left; one that fails returns it. */
-  async #dispatchInPlace<T>(
-    call: ProviderCall,
-    parse: ParseResponse<T>,
-    deadline: Deadline,
-  ): Promise<ProviderAnswer<T>> {
-    let isAnswered = false;
-    try {
-      const answer = await this.#dispatcher.send(call, parse, deadline);
-      isAnswered = true;
-      return answer;
-    } finally {
-      if (isAnswered && call.held !== undefined) call.held.keepPlace(this.#bulkhead);
-      else this.#bulkhead.release();
-    }
-  }
-
-  async #waitForTurn(call: ProviderCall, deadline: Deadline): Promise<void> {
+  async #waitForTurn(call: ProviderCall, deadline: Deadline): Promise<true> {
     const route = nameRoute(call);
     // Waiting is pointless while every breaker is open.
     if (!this.#endpoints.isAdmitting(route)) throw createOpenBreaker(this.#endpoints.waitMs(route));
@@ -218,6 +206,7 @@ export class ProviderClient {
       // The calls of different actors take turns, so that none can keep out the others.
       const share = actor === null ? '' : nameActor(actor);
       await this.#bulkhead.acquire({ signal: deadline, timeoutMs, share });
+      return true;
     } catch (error) {
       deadline.throwIfAborted();
       if (!(error instanceof QueueFull)) throw error;

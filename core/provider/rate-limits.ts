@@ -18,12 +18,17 @@ export class RateLimits {
   readonly #actors: TokenBuckets | null;
   readonly #module: TokenBuckets | null;
 
-  constructor({ perSecond, burst, actorPerSecond, actorBurst }: RateLimit) {
-    this.#actors = createBuckets(
-      createBucketLimits(actorPerSecond, actorBurst),
-      MAX_LIMITED_ACTORS,
-    );
-    this.#module = createBuckets(createBucketLimits(perSecond, burst), 1);
+  private constructor(actors: TokenBuckets | null, module: TokenBuckets | null) {
+    this.#actors = actors;
+    this.#module = module;
+  }
+
+  /** `null` where the descriptor limits no rate. */
+  static create({ perSecond, burst, actorPerSecond, actorBurst }: RateLimit): RateLimits | null {
+    const ofActors = createBucketLimits(actorPerSecond, actorBurst);
+    const actors = createBuckets(ofActors, MAX_LIMITED_ACTORS);
+    const module = createBuckets(createBucketLimits(perSecond, burst), 1);
+    return actors === null && module === null ? null : new RateLimits(actors, module);
   }
 
   /** `null` when the call may pass. A call over its actor's rate does not use the rate of the module. */

@@ -66,6 +66,13 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
   #length = 0;
   /** Bytes of the body that the counter knows. */
   #counted = 0;
+  /** Whether the headers announce the end of the body. */
+  #isDelimited = true;
+  /**
+   * Whether a body, or one that has a type but no byte, ends with its connection. Only errors may: where
+   * their message alone is read, that is enough.
+   */
+  #mayLackBytes = false;
 
   constructor(
     limits: UpstreamLimits,
@@ -119,9 +126,12 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
       return;
     }
     this.#headers = joinRepeated(headers);
+    const { 'content-length': length, 'transfer-encoding': encoding = '' } = this.#headers;
+    this.#isDelimited = length !== undefined || CHUNKED.test(encoding);
+    this.#mayLackBytes = !this.#isDelimited && this.#headers['content-type'] !== undefined;
     // Neither has a body (RFC 9110, 6.4.1), but a 304 may carry a length, which undici would expect.
     if (status === 204 || status === 304) this.#succeed();
-    else this.#announce(controller, Number(this.#headers['content-length'] ?? 0));
+    else this.#announce(controller, Number(length ?? 0));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -129,12 +139,13 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
     this.#countUpTo(this.#length);
     if (this.#isSettled) return;
     if (this.#length > this.#limits.maxResponseBytes) controller.abort(this.#createTooLarge());
-    else if (this.#isUndelimitedSuccess()) controller.abort(this.#createUndelimited());
+    else if (!this.#isDelimited && this.#status < 300) controller.abort(this.#createUndelimited());
     else this.#pieces.add(chunk);
+    this.#mayLackBytes = !this.#isDelimited;
   }
 
   onResponseEnd(): void {
-    if (this.#status < 300 && this.#mayLackBytes()) this.#fail(this.#createUndelimited());
+    if (this.#status < 300 && this.#mayLackBytes) this.#fail(this.#createUndelimited());
     else this.#succeed();
   }
 
@@ -159,7 +170,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
     const { list } = this.#pieces;
     const body = list.length === 0 ? null : list;
     const outcome = { status: this.#status, headers: this.#headers, body };
-    this.#resolve(this.#mayLackBytes() ? { ...outcome, isDelimited: false } : outcome);
+    this.#resolve(this.#mayLackBytes ? { ...outcome, isDelimited: false } : outcome);
   }
 
   #fail(failure: ProviderFailure): void {
@@ -171,26 +182,6 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
     this.#isSettled = true;
     this.#limits.signal.removeEventListener('abort', this);
     return true;
-  }
-
-  /** Checked with the first bytes of a body. */
-  #isUndelimitedSuccess(): boolean {
-    return this.#pieces.list.length === 0 && this.#status < 300 && !this.#isDelimited();
-  }
-
-  /**
-   * Whether a body, or one that has a type but no byte, ends with its connection. Only errors may: where
-   * their message alone is read, that is enough.
-   */
-  #mayLackBytes(): boolean {
-    const hasBody = this.#length > 0 || this.#headers['content-type'] !== undefined;
-    return hasBody && !this.#isDelimited();
-  }
-
-  /** Whether the headers announce the end of the body. */
-  #isDelimited(): boolean {
-    const { 'content-length': length, 'transfer-encoding': encoding = '' } = this.#headers;
-    return length !== undefined || CHUNKED.test(encoding);
   }
 
   #createTooLarge(): ProviderFailure {

@@ -150,7 +150,7 @@ describe('sampling of the request log', () => {
   const count = (successSample: number, status: number, isForwarded = true) => {
     let lines = 0;
     const log = { ...silent, info: () => lines++, warn: () => lines++ } as unknown as Log;
-    const observe = createRequestLog(log, successSample);
+    const observe = createRequestLog({ log, successSample, logViolations: () => {} });
     for (let id = 0; id < 10_000; id += 1) {
       const ended = createEnded(id, status);
       ended.trace.isForwarded = isForwarded;
@@ -180,7 +180,7 @@ describe('sampling of the request log', () => {
       info: (fields: object) => lines.push(fields),
       warn: (fields: object) => omitted.push(fields),
     } as unknown as Log;
-    const observe = createRequestLog(log, 1);
+    const observe = createRequestLog({ log, successSample: 1, logViolations: () => {} });
     for (let id = 0; id < 1000; id += 1) observe(createEnded(id, 401));
     const logged = lines.length;
     expect(logged).to.be.within(100, 200);

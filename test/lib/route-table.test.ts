@@ -13,7 +13,7 @@ function createTable(...routes: string[]): RouteTable<string> {
 }
 
 function match(table: RouteTable<string>, method: string, path: string) {
-  return table.match(method, path.slice(1).split('/'), path);
+  return table.match(method, path.slice(1).split('/'));
 }
 
 describe('route table', () => {
@@ -31,10 +31,10 @@ describe('route table', () => {
 
   it('matches the root alone with the template /', () => {
     const table = createTable('GET /', 'GET /{rest...}', 'GET /{x}');
-    expect(table.match('GET', [], '/')?.value).to.equal('/');
+    expect(table.match('GET', [])?.value).to.equal('/');
     expect(table.matchAll('GET', []).map(({ value }) => value)).to.deep.equal(['/']);
     expect(match(table, 'GET', '/a')?.value).to.equal('/{x}');
-    expect(createTable('GET /{rest...}').match('GET', [], '/')).to.equal(null);
+    expect(createTable('GET /{rest...}').match('GET', [])).to.equal(null);
     expect(() => createTable('GET /', 'GET /')).to.throw(RouteConflict);
   });
 
@@ -79,7 +79,7 @@ describe('route table', () => {
     expect(all).to.deep.equal(['/a/b', '/a/{x}', '/{rest...}']);
   });
 
-  it('finds the same route by the trie as by the literal lookup', () => {
+  it('finds the first of all routes that match', () => {
     const segment = fc.constantFrom('a', 'b', '{x}', '{y}');
     const path = fc.array(segment, { minLength: 1, maxLength: 4 });
     const request = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 });
@@ -87,7 +87,7 @@ describe('route table', () => {
       fc.property(fc.array(path, { maxLength: 12 }), request, (paths, decoded) => {
         const table = new RouteTable<string>();
         for (const parts of paths) addIfNew(table, `/${parts.join('/')}`);
-        const found = table.match('GET', decoded, `/${decoded.join('/')}`);
+        const found = table.match('GET', decoded);
         expect(found?.value).to.equal(table.matchAll('GET', decoded)[0]?.value);
       }),
     );

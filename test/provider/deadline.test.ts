@@ -22,16 +22,12 @@ describe('deadline', () => {
     expect(await race).to.equal('done');
   });
 
-  it('rejects work that ends after the time is over', async () => {
-    const deadline = createDeadline(10);
-    const late = new Promise<void>((resolve) => setTimeout(resolve, 50));
-    const failure = await deadline.race(late).then(
-      () => expect.fail(),
-      (error) => error,
-    );
+  it('rejects work that has not ended when the time is over', async () => {
+    const failure: unknown = await createDeadline(10)
+      .race(new Promise(() => {}))
+      .catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(ProviderFailure);
-    expect(failure.failure).to.equal('timeout');
-    await late;
+    expect(failure).to.include({ failure: 'timeout' });
   });
 
   it('rejects with the failure of the work when that comes before the abort', async () => {

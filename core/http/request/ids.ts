@@ -9,15 +9,16 @@ export interface RequestIds {
 /** An id that a client may choose. */
 const CLIENT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** @param headers `null` for a request that could not be parsed */
+/**
+ * The client's ids where they are well-formed; new ones share their digits.
+ * @param headers `null` for a request that could not be parsed
+ */
 export function createIds(headers: CallerHeaders | null): RequestIds {
+  const uuid = randomUUID();
+  const requestId = headers?.get('x-request-id') ?? '';
+  const correlationId = headers?.get('x-correlation-id') ?? '';
   return {
-    requestId: chooseId(headers?.get('x-request-id'), 'req'),
-    correlationId: chooseId(headers?.get('x-correlation-id'), 'corr'),
+    requestId: CLIENT_ID.test(requestId) ? requestId : `req_${uuid}`,
+    correlationId: CLIENT_ID.test(correlationId) ? correlationId : `corr_${uuid}`,
   };
-}
-
-/** The client's id if it is well-formed, otherwise a new one. */
-function chooseId(given: string | undefined, prefix: string): string {
-  return given !== undefined && CLIENT_ID.test(given) ? given : `${prefix}_${randomUUID()}`;
 }

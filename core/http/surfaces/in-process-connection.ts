@@ -8,34 +8,33 @@ export interface InProcessCaller {
   readonly surface: string;
 }
 
-const callers = new WeakMap<object, InProcessCaller>();
-
-/** `null` for a connection that came over the network. */
-export function findInProcessCaller(socket: object): InProcessCaller | null {
-  return callers.get(socket) ?? null;
-}
-
 /** Connects both ends in memory. Only here does a connection get a caller: nothing that is sent decides it. */
 export function createInProcessConnection(caller: InProcessCaller): {
   readonly client: Duplex;
   readonly server: Duplex;
 } {
-  const client = new ConnectionEnd();
-  const server = new ConnectionEnd();
+  const client = new ConnectionEnd(null);
+  const server = new ConnectionEnd(caller);
   client.connect(server);
   server.connect(client);
-  callers.set(server, caller);
   return { client, server };
 }
 
 /** One end of a connection in memory: what is written here is read at the other end. */
-class ConnectionEnd extends Duplex {
+export class ConnectionEnd extends Duplex {
+  /** `null` at the end of the caller. */
+  readonly caller: InProcessCaller | null;
   /** Read by what limits the time of a body, as of a socket. */
   bytesRead = 0;
   #peer: ConnectionEnd | null = null;
   /** Called when the other end has room for more. */
   #onRead: (() => void) | null = null;
   #timer: NodeJS.Timeout | undefined;
+
+  constructor(caller: InProcessCaller | null) {
+    super();
+    this.caller = caller;
+  }
 
   connect(peer: ConnectionEnd): void {
     this.#peer = peer;

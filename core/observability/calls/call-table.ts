@@ -1,10 +1,5 @@
 import type { CallRecord } from '../../operations/status/call-record.js';
-import {
-  type CompletedRequest,
-  describeActor,
-  roundMs,
-  roundMsOrNull,
-} from '../completed-request.js';
+import { type CompletedRequest, roundMs, roundMsOrNull } from '../completed-request.js';
 
 /** Request and correlation ids are at most 128 ASCII characters, trace ids 32. */
 const MAX_ID_LENGTH = 128;
@@ -79,7 +74,7 @@ export class CallTable {
     this.#endpoints[place] = trace.endpoint;
     this.#failures[place] = trace.failure;
     this.#failureDetails[place] = trace.failureDetail;
-    this.#actors[place] = describeActor(completed.actor);
+    this.#actors[place] = completed.actor;
     this.#surfaces[place] = trace.surface;
   }
 

@@ -4,12 +4,7 @@ import { settleWithin } from '../../lib/promises.js';
 import type { CallPage, CallQuery, CallRecord } from '../../operations/status/call-record.js';
 import { callId } from '../../store/call-log.js';
 import { type Store, type StoredCall, StoreUnavailable } from '../../store/store.js';
-import {
-  type CompletedRequest,
-  describeActor,
-  roundMs,
-  roundMsOrNull,
-} from '../completed-request.js';
+import { type CompletedRequest, roundMs, roundMsOrNull } from '../completed-request.js';
 
 interface StoredCallsOptions {
   readonly store: Pick<Store, 'appendCalls' | 'readCalls' | 'pruneCalls'>;
@@ -188,7 +183,7 @@ function createStoredCall(completed: CompletedRequest, run: string, number: numb
     status: completed.status,
     failure: trace.failure,
     failure_detail: trace.failureDetail,
-    actor: describeActor(completed.actor),
+    actor: completed.actor,
     duration_ms: roundMs(completed.durationMs),
     provider_ms: roundMsOrNull(trace.providerMs),
     attempts: trace.attempts,

@@ -93,9 +93,9 @@ export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
       aggregator: 'sum',
       read: () => [
         { labels: { module: '', limit: 'actor' }, value: host.refusedActors() },
-        ...readClients((module, { rates: { rejected } }) => [
-          { labels: { module, limit: 'actor' }, value: rejected.actor },
-          { labels: { module, limit: 'module' }, value: rejected.module },
+        ...readClients((module, { rates }) => [
+          { labels: { module, limit: 'actor' }, value: rates?.rejected.actor ?? 0 },
+          { labels: { module, limit: 'module' }, value: rates?.rejected.module ?? 0 },
         ])(),
       ],
     },

@@ -63,11 +63,11 @@ export class RequestCounts {
   readonly #byModule = new Map<string, ModuleCounts>();
 
   count(completed: CompletedRequest): void {
-    const { actor, trace } = completed;
+    const { actorKind, trace } = completed;
     const module = trace.module ?? '';
     const isRejectedCaller = trace.reason === 'callers';
     this.#ofModule(isRejectedCaller ? '' : module).count(completed);
-    if (isRejectedCaller) increment(this.#ofModule(module).rejectedCallers, actor?.kind ?? '');
+    if (isRejectedCaller) increment(this.#ofModule(module).rejectedCallers, actorKind ?? '');
     if (this.#byModule.size > MAX_MODULES) this.#removeFirst();
   }
 

@@ -17,7 +17,7 @@ export class SurfaceMetrics {
 
   /** Runs when the status is known: a stream is then still open. */
   count({ trace, status, durationMs }: CompletedRequest): void {
-    if (!trace.isForSurface || trace.surface === null) return;
+    if (trace.surface === null) return;
     let counts = this.#bySurface.get(trace.surface);
     if (counts === undefined) {
       counts = { requests: new Map(), duration: new DurationHistogram(BOUNDS_SECONDS) };

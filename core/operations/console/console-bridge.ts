@@ -70,7 +70,7 @@ export class ConsoleBridge implements Handler<BridgeInput> {
       request: bridgeRequest,
       shippedUi: this.#shippedUi.shippedUiDigests,
     });
-    enforceRateLimit(module, request.actor);
+    if (module.client.rates !== null) enforceRateLimit(module.client.rates, request.actor);
     module.client.hold();
     try {
       const data = await this.#operate(bridgeRequest, {

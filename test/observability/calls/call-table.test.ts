@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Actor } from '../../../core/contract/index.js';
 import { CallTable } from '../../../core/observability/calls/call-table.js';
 import type { CompletedRequest } from '../../../core/observability/completed-request.js';
 import { createRequestTrace, type RequestTrace } from '../../../core/operations/request.js';
@@ -11,11 +10,6 @@ const CAPACITY = 3;
 const id = fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/, { size: 'max' });
 const ms = fc.integer({ min: 0, max: 10 ** 9 }).map((us) => us / 1000);
 const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
-const actor: fc.Arbitrary<Actor> = fc.record({
-  kind: fc.constantFrom('user', 'service', 'system'),
-  id: fc.stringMatching(/^[A-Za-z0-9._@-]{1,128}$/),
-  scopes: fc.constant(new Set<string>()),
-});
 const trace: fc.Arbitrary<RequestTrace> = fc
   .record({
     module: orNull(fc.string()),
@@ -32,7 +26,8 @@ const trace: fc.Arbitrary<RequestTrace> = fc
 const ended: fc.Arbitrary<CompletedRequest> = fc.record({
   requestId: id,
   correlationId: id,
-  actor: orNull(actor),
+  actor: orNull(fc.stringMatching(/^(user|service|system):[A-Za-z0-9._@-]{1,128}$/)),
+  actorKind: fc.constantFrom(null, 'user', 'service', 'system'),
   trace,
   method: fc.constantFrom('GET', 'POST'),
   status: fc.integer({ min: 200, max: 599 }),
@@ -56,11 +51,10 @@ describe('call table', () => {
           const { requestId, correlationId, method, status, durationMs } = call.ended;
           const { module, route, traceId, providerMs, attempts, endpoint } = call.ended.trace;
           const { failure, failureDetail, surface } = call.ended.trace;
-          const by = call.ended.actor;
           expect(table.read(place)).to.deep.equal({
             ...{ at: call.at, requestId, correlationId, traceId, module, method, route, status },
             ...{ durationMs, providerMs, attempts, endpoint, failure, failureDetail, surface },
-            actor: by === null ? null : `${by.kind}:${by.id}`,
+            actor: call.ended.actor,
           });
           expect(table.hasRequestId(place, requestId)).to.equal(true);
           expect(table.hasRequestId(place, `${requestId}x`)).to.equal(false);
@@ -77,7 +71,15 @@ describe('call table', () => {
     const table = new CallTable(2);
     const [requestId, correlationId, traceId] = ['r'.repeat(128), 'c'.repeat(128), 'f'.repeat(32)];
     const trace = { ...createRequestTrace(), traceId };
-    const call = { requestId, correlationId, trace, actor: null, method: 'GET', status: 200 };
+    const call = {
+      requestId,
+      correlationId,
+      trace,
+      actor: null,
+      actorKind: null,
+      method: 'GET',
+      status: 200,
+    };
     for (const place of [1, 0]) table.write(place, { ...call, bytesOut: 0, durationMs: 1 }, 1);
     for (const place of [0, 1]) {
       expect(table.read(place)).to.include({ requestId, correlationId, traceId });

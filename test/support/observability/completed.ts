@@ -9,6 +9,7 @@ export function createEnded(id: number, status = 200): CompletedRequest {
     requestId: String(id),
     correlationId: '',
     actor: null,
+    actorKind: null,
     trace,
     method: 'GET',
     status,

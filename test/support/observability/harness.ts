@@ -120,7 +120,8 @@ function createEnded(): CompletedRequest {
   return {
     requestId: 'req_1',
     correlationId: 'corr_1',
-    actor: { kind: 'service', id: 'crm', scopes: new Set() },
+    actor: 'service:crm',
+    actorKind: 'service',
     trace,
     method: 'GET',
     status: 200,
