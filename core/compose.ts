@@ -44,9 +44,13 @@ import { CALL_RECORDS } from './operations/status/call-record.js';
 import { ListAudit } from './operations/status/list-audit.js';
 import { ListCalls } from './operations/status/list-calls.js';
 import { ListManifests } from './operations/status/list-manifests.js';
-import { createModuleOverview, ListModules } from './operations/status/list-modules.js';
+import { ListModules } from './operations/status/list-modules.js';
 import { ListPlugins, PLUGINS } from './operations/status/list-plugins.js';
-import { MODULE_OVERVIEW, MODULE_RECORDS } from './operations/status/module-overview.js';
+import {
+  createModuleOverview,
+  MODULE_OVERVIEW,
+  MODULE_RECORDS,
+} from './operations/status/module-overview.js';
 import { DESCRIPTOR_TEXTS, ReadDescriptor } from './operations/status/read-descriptor.js';
 import { METRICS, ReadMetrics } from './operations/status/read-metrics.js';
 import { DOCUMENTS, ReadOpenApi } from './operations/status/read-openapi.js';

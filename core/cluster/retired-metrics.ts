@@ -13,17 +13,17 @@ export class RetiredMetrics {
   #total: MetricsSnapshot = [];
   #work: Promise<void> = Promise.resolve();
 
+  /** @param maxValues of each metric; the first ones are removed */
+  constructor(maxValues: number = MAX_VALUES) {
+    this.#maxValues = maxValues;
+  }
+
   /** Resolves with the counters of all workers that have exited so far. */
   async read(): Promise<MetricsSnapshot> {
     for (let work = this.#work; ; work = this.#work) {
       await work;
       if (work === this.#work) return this.#total;
     }
-  }
-
-  /** @param maxValues of each metric; the first ones are removed */
-  constructor(maxValues: number = MAX_VALUES) {
-    this.#maxValues = maxValues;
   }
 
   /** Replaces the worker's last report. */

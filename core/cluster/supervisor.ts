@@ -86,7 +86,7 @@ export class Supervisor {
     'last-good': ({ file, lastGood }) => this.#ledger.keepLastGood(file, lastGood),
     query: ({ id, subject, input }, from) =>
       this.#report(this.#queries.answer(from, id, subject, input)),
-    response: ({ id, response }, from) => this.#queries.fanOut.receive(from, id, response),
+    response: ({ id, response }, from) => this.#queries.receive(from, id, response),
     probation: (message, from) => this.#pool.broadcast({ ...message, worker: from.id }, from),
     rejected: (message, from) => this.#report(this.#publishRejection(message, from)),
     'final-metrics': ({ metrics }, from) => {
@@ -251,7 +251,7 @@ export class Supervisor {
   #onExit(worker: WorkerHandle, exit: WorkerExit): void {
     const isExpected = worker.stage === 'draining' || this.#phase === 'draining';
     worker.stage = 'exited';
-    this.#queries.fanOut.remove(worker);
+    this.#queries.remove(worker);
     this.#retired.retire(worker.id);
     this.#ledger.removeWorker(worker.id);
     if (this.#phase !== 'draining') this.#onServingChange();

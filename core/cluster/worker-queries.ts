@@ -4,6 +4,15 @@ import type { RetiredMetrics } from './retired-metrics.js';
 import type { StatusLedger } from './status-ledger.js';
 import type { WorkerHandle, WorkerStage } from './worker-handle.js';
 
+/** How long a query waits for a worker whose event loop is blocked. Milliseconds. */
+const RESPONSE_TIMEOUT_MS = 1000;
+
+interface Pending {
+  readonly missing: Map<number, WorkerHandle>;
+  readonly responses: Map<WorkerHandle, unknown>;
+  end(): void;
+}
+
 interface QuerySources {
   readonly ledger: StatusLedger;
   readonly retired: RetiredMetrics;
@@ -12,8 +21,9 @@ interface QuerySources {
 
 /** Sends a worker's query to all workers and merges their responses. */
 export class WorkerQueries {
-  readonly fanOut = new FanOut();
   readonly #sources: QuerySources;
+  readonly #pending = new Map<number, Pending>();
+  #lastId = 0;
 
   constructor(sources: QuerySources) {
     this.#sources = sources;
@@ -37,7 +47,7 @@ export class WorkerQueries {
   async #collectModules(): Promise<WorkerQuery['modules']['result']> {
     const { ledger, list } = this.#sources;
     const serving = list('serving');
-    const responses = await this.fanOut.request(serving, 'modules', null);
+    const responses = await this.#request(serving, 'modules', null);
     const reports = [...responses].map(([{ id }, report]) => ({ worker: id, ...report }));
     return { ...mergeModules(reports, (file) => ledger.read(file)), workers: serving.length };
   }
@@ -47,12 +57,12 @@ export class WorkerQueries {
     input: WorkerQuery['calls']['input'],
   ): Promise<WorkerQuery['calls']['result']> {
     const workers = this.#sources.list('serving', 'draining');
-    return [...(await this.fanOut.request(workers, 'calls', input)).values()];
+    return [...(await this.#request(workers, 'calls', input)).values()];
   }
 
   async #collectMetrics(): Promise<WorkerQuery['metrics']['result']> {
     const { retired, list } = this.#sources;
-    const responses = await this.fanOut.request(list('serving', 'draining'), 'metrics', null);
+    const responses = await this.#request(list('serving', 'draining'), 'metrics', null);
     for (const [{ id, stage, hasSentFinalMetrics }, snapshot] of responses) {
       if (stage !== 'exited' && !hasSentFinalMetrics) retired.note(id, snapshot);
     }
@@ -60,24 +70,9 @@ export class WorkerQueries {
     // No worker can retire between these two reads, so each is counted once.
     return { snapshots: retired.listReported(), retired: total };
   }
-}
-
-/** How long a query waits for a worker whose event loop is blocked. Milliseconds. */
-const RESPONSE_TIMEOUT_MS = 1000;
-
-interface Pending {
-  readonly missing: Map<number, WorkerHandle>;
-  readonly responses: Map<WorkerHandle, unknown>;
-  end(): void;
-}
-
-/** Sends one request to several workers and collects their responses. */
-class FanOut {
-  readonly #pending = new Map<number, Pending>();
-  #lastId = 0;
 
   /** Leaves out workers that exit or do not respond in time. */
-  request<S extends Subject>(
+  #request<S extends Subject>(
     workers: readonly WorkerHandle[],
     subject: S,
     input: WorkerQuery[S]['input'],

@@ -29,7 +29,7 @@ import { readBridgeBody } from './bridge-body.js';
 import { type Cors, findSharedPath } from './cors.js';
 import { discardBody } from './request/body.js';
 import { findTargetProblem } from './request/explain-target.js';
-import { assertOriginForm, assertProtocol, type ProtocolLimits } from './request/head-rules.js';
+import { assertHead, assertOriginForm, type HeadLimits } from './request/head-rules.js';
 import { parseTarget, readBridgePermission } from './request/target.js';
 import {
   type HostContext,
@@ -43,10 +43,7 @@ import { createUnknownPath } from './routes/unknown-path.js';
 import type { MountedSurface } from './surfaces/mounted-surface.js';
 import { callSurface, sendSurfaceResponse } from './surfaces/serve-surface.js';
 
-export interface RequestChainOptions
-  extends ProtocolLimits,
-    ReplyQueueOptions,
-    RequestContextOptions {
+export interface RequestChainOptions extends HeadLimits, ReplyQueueOptions, RequestContextOptions {
   readonly log: Log;
   readonly forward: Forward;
   readonly bridge: ConsoleBridge;
@@ -87,7 +84,7 @@ export function createRequestChain(options: RequestChainOptions): Middleware<Hos
     const parsed = parseTarget(ctx.req.url ?? '');
     const shared = cors === null ? null : findSharedPath(parsed, ctx.req.url ?? '');
     try {
-      assertProtocol(request, options); // 400, 403, 417, 431, 501
+      assertHead(request, options); // 400, 403, 417, 431, 501
       const surface = parsed.kind === 'host' ? options.surfaces.find(ctx.req.url ?? '') : null;
       if (surface !== null) {
         await serveSurface(surface, request, options); // 400, 401, 404, 405, 408, 413, 429, 500, 503

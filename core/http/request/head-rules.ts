@@ -3,7 +3,7 @@ import { HostError } from '../../errors.js';
 import { isLoopbackHostHeader } from '../../lib/loopback.js';
 import type { CallerHeaders } from './caller-headers.js';
 
-export interface ProtocolLimits {
+export interface HeadLimits {
   /** Header lines of a request. */
   readonly maxHeaders: number;
   /** Rejects other host names: with development tokens on, a page that rebinds its name must not be served. */
@@ -19,7 +19,7 @@ interface ReceivedRequest {
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%-]+)(?::\d{0,5})?$/;
 
 /** @throws HostError 400, 403, 417, 431 or 501 for a head that must not be handled. */
-export function assertProtocol({ req, headers }: ReceivedRequest, limits: ProtocolLimits): void {
+export function assertHead({ req, headers }: ReceivedRequest, limits: HeadLimits): void {
   assertFraming(req, headers);
   assertHeaderCount(req, limits.maxHeaders);
   if (limits.loopbackOnly) assertLoopbackHost(headers);

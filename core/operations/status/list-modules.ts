@@ -2,23 +2,7 @@ import { inject, injectable } from '../../injection.js';
 import { authorize } from '../authorization.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
-import {
-  describeModuleRecord,
-  MODULE_OVERVIEW,
-  type ModuleOverview,
-  type ModuleRecords,
-} from './module-overview.js';
-
-/** The overview of a host with one process. */
-export function createModuleOverview(records: ModuleRecords): ModuleOverview {
-  return {
-    read: async () => ({
-      modules: records.list().map(describeModuleRecord),
-      ignored: records.ignored,
-      workers: 1,
-    }),
-  };
-}
+import { MODULE_OVERVIEW, type ModuleOverview } from './module-overview.js';
 
 /** `GET /modules`: the state of each descriptor. */
 @injectable()

@@ -31,12 +31,23 @@ export const MODULE_OVERVIEW = createToken<ModuleOverview>('module-overview');
 
 export const MODULE_RECORDS = createToken<ModuleRecords>('module-records');
 
+/** The overview of a host with one process. */
+export function createModuleOverview(records: ModuleRecords): ModuleOverview {
+  return {
+    read: async () => ({
+      modules: records.list().map(toModuleEntry),
+      ignored: records.ignored,
+      workers: 1,
+    }),
+  };
+}
+
 /** The state of one descriptor, in wire names. */
-export type ModuleEntry = ReturnType<typeof describeModuleRecord>;
+export type ModuleEntry = ReturnType<typeof toModuleEntry>;
 
 export type EndpointEntry = ModuleEntry['endpoints'][number];
 
-export function describeModuleRecord(record: ModuleRecord) {
+export function toModuleEntry(record: ModuleRecord) {
   const counts = record.live?.client.counts();
   return {
     name: record.name,
@@ -64,8 +75,8 @@ export function describeModuleRecord(record: ModuleRecord) {
       in_flight: counts?.inFlight ?? 0,
       queued: counts?.queued ?? 0,
     },
-    endpoints: record.live?.client.endpoints().map(describeEndpoint) ?? [],
-    ...describeResponses(record.live?.descriptor.responses),
+    endpoints: record.live?.client.endpoints().map(toEndpointEntry) ?? [],
+    ...toResponsesEntry(record.live?.descriptor.responses),
   };
 }
 
@@ -75,13 +86,13 @@ interface ResponsesEntry {
 }
 
 /** Absent for the envelope without headers of the provider. */
-function describeResponses(responses: Responses | undefined): { responses?: ResponsesEntry } {
+function toResponsesEntry(responses: Responses | undefined): { responses?: ResponsesEntry } {
   const { mode, exposeHeaders } = responses ?? { mode: 'envelope', exposeHeaders: [] };
   if (mode === 'envelope' && exposeHeaders.length === 0) return {};
   return { responses: { mode, expose_headers: exposeHeaders } };
 }
 
-function describeEndpoint(status: EndpointStatus) {
+function toEndpointEntry(status: EndpointStatus) {
   const { endpoint, state, inFlight, calls, failures, until, routes } = status;
   return {
     endpoint,

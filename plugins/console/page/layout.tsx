@@ -3,25 +3,9 @@ import type { ComponentChildren } from 'preact';
 import { call, holds, session } from './api.js';
 import { connect, connection, disconnect } from './live.js';
 import { pathTo, segments } from './location.js';
+import { PAGES } from './pages.js';
 import type { Problem } from './types.js';
 import { ProblemBox } from './ui/parts.js';
-
-interface NavEntry {
-  readonly page: string;
-  readonly label: string;
-  /** The scope of the data that the page shows. */
-  readonly scope: string | null;
-}
-
-const NAVIGATION: readonly NavEntry[] = [
-  { page: '', label: 'Overview', scope: 'modgate.modules.read' },
-  { page: 'modules', label: 'Modules', scope: 'modgate.modules.read' },
-  { page: 'calls', label: 'Calls', scope: 'modgate.calls.read' },
-  { page: 'explain', label: 'Explain', scope: 'modgate.explain' },
-  { page: 'audit', label: 'Audit', scope: 'modgate.audit.read' },
-  { page: 'api', label: 'API', scope: null },
-  { page: 'plugins', label: 'Plugins', scope: 'modgate.plugins.read' },
-];
 
 const CONNECTION_TEXT = {
   connecting: 'Connecting',
@@ -73,12 +57,12 @@ function Navigation() {
   return (
     <nav aria-label="Pages">
       <ul>
-        {NAVIGATION.map(({ page, label, scope }) => (
-          <li key={page}>
+        {PAGES.map(({ name, label, scope }) => (
+          <li key={name}>
             {scope === null || holds(scope) ? (
               <a
-                href={page === '' ? pathTo() : pathTo(page)}
-                {...(current === page && { 'aria-current': 'page' })}
+                href={name === '' ? pathTo() : pathTo(name)}
+                {...(current === name && { 'aria-current': 'page' })}
               >
                 {label}
               </a>
