@@ -20,9 +20,9 @@ import {
 } from '../contract/described.js';
 import { ACTOR_KINDS } from '../contract/index.js';
 import { matching, nonEmptyText, numberBetween, wholeNumber } from '../document/structs.js';
+import { HEADER_NAME } from '../lib/header-names.js';
 import { DESCRIPTOR_DEFAULTS } from './defaults.js';
 import { DEFAULT_EXPOSED } from './expose-headers.js';
-import { HEADER_NAME } from './forward-headers.js';
 import { BUILTIN_UI, capability, DIGEST, digest, moduleName } from './identifiers.js';
 
 /** The bounds detect a wrong unit (seconds for milliseconds, MiB for bytes); they are not a policy. */

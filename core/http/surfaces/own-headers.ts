@@ -1,15 +1,7 @@
+import { HOP_BY_HOP, REQUEST_IDS } from '../../lib/header-names.js';
+
 /** They belong to the connection, or to the host. */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  'connection',
-  'date',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'x-correlation-id',
-  'x-request-id',
-]);
+const OWN_HEADERS: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...REQUEST_IDS, 'date']);
 
 /** Whether a surface cannot set the header of a response. @param name lower case */
 export function isOwnHeader(name: string): boolean {

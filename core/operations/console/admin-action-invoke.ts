@@ -3,33 +3,34 @@ import type { AdminAction } from '../../contract/index.js';
 import { inject, injectable } from '../../injection.js';
 import { sliceMembers } from '../../lib/json-scan.js';
 import type { Store } from '../../store/store.js';
-import { readHopByHopNames } from '../forward/headers-to-provider.js';
 import { readResponseBytes } from '../forward/provider-response.js';
 import { STORE } from '../injection-tokens.js';
 import { rethrowStoreError } from '../store-error.js';
 import { completeInput, validateInput } from './action-input.js';
 import { createAuditDraft } from './audit-draft.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
-import type { AdminActionInvokePayload } from './bridge-payload.js';
+import type { BridgePayloads } from './bridge-payload.js';
 import { callModule } from './call-module.js';
+
+type Payload = BridgePayloads['admin_action_invoke'];
 
 /**
  * Invokes an action of the module; the client gets the result byte for byte. Each invocation writes one audit
  * row, so it is rejected before the provider call if the store is not available.
  */
 @injectable()
-export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePayload> {
+export class AdminActionInvoke implements BridgeOperation<Payload> {
   readonly #store: Store;
 
   constructor(@inject(STORE) store: Store) {
     this.#store = store;
   }
 
-  isDeclared(payload: AdminActionInvokePayload, call: BridgeCall): boolean {
+  isDeclared(payload: Payload, call: BridgeCall): boolean {
     return findAction(payload, call)?.capability === call.permission;
   }
 
-  async execute(payload: AdminActionInvokePayload, call: BridgeCall): Promise<Buffer> {
+  async execute(payload: Payload, call: BridgeCall): Promise<Buffer> {
     const action = findAction(payload, call);
     if (action === null) throw new Error('a declared action was not found');
     // A read, since it also opens a store that was not needed before.
@@ -71,8 +72,8 @@ export class AdminActionInvoke implements BridgeOperation<AdminActionInvokePaylo
 }
 
 /** The client's own; `null` for one that is empty or hop-by-hop. */
-function readIdempotencyKey({ request }: BridgeCall): string | null {
-  if (readHopByHopNames(request).has('idempotency-key')) return null;
+function readIdempotencyKey({ request, hopByHop }: BridgeCall): string | null {
+  if (hopByHop.has('idempotency-key')) return null;
   return request.headers.get('idempotency-key') || null;
 }
 
@@ -82,9 +83,6 @@ function sliceInput(body: Buffer): Buffer | null {
   return (payload && sliceMembers(payload).get('input')) ?? null;
 }
 
-function findAction(
-  { action }: AdminActionInvokePayload,
-  { module }: BridgeCall,
-): AdminAction | null {
+function findAction({ action }: Payload, { module }: BridgeCall): AdminAction | null {
   return module.manifest.admin?.actions?.find(({ name }) => name === action) ?? null;
 }

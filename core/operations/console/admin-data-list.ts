@@ -4,20 +4,22 @@ import { sliceMembers } from '../../lib/json-scan.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { readResponseBytes } from '../forward/provider-response.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
-import type { AdminDataListPayload } from './bridge-payload.js';
+import type { BridgePayloads } from './bridge-payload.js';
 import { callModule } from './call-module.js';
+
+type Payload = BridgePayloads['admin_data_list'];
 
 /** Rows of a page. */
 const LIMIT = { min: 1, max: 200, default: 100 };
 
 /** Reads one page of an admin entity; the client gets the records byte for byte. */
 @injectable()
-export class AdminDataList implements BridgeOperation<AdminDataListPayload> {
-  isDeclared(payload: AdminDataListPayload, call: BridgeCall): boolean {
+export class AdminDataList implements BridgeOperation<Payload> {
+  isDeclared(payload: Payload, call: BridgeCall): boolean {
     return findEntity(payload, call)?.read_capability === call.permission;
   }
 
-  async execute(payload: AdminDataListPayload, call: BridgeCall): Promise<Buffer> {
+  async execute(payload: Payload, call: BridgeCall): Promise<Buffer> {
     const limit = payload.limit ?? LIMIT.default;
     const operation = {
       kind: 'admin_list',
@@ -30,7 +32,7 @@ export class AdminDataList implements BridgeOperation<AdminDataListPayload> {
   }
 }
 
-function findEntity({ entity }: AdminDataListPayload, { module }: BridgeCall): AdminEntity | null {
+function findEntity({ entity }: Payload, { module }: BridgeCall): AdminEntity | null {
   return module.manifest.admin?.entities?.find(({ name }) => name === entity) ?? null;
 }
 

@@ -18,6 +18,8 @@ export interface BridgeCall {
   /** The granted permission, as in the path and the body. */
   readonly permission: string;
   readonly request: CallerRequest;
+  /** The names that the request declares hop-by-hop. */
+  readonly hopByHop: ReadonlySet<string>;
   /** The valid body as it came, for operations that forward bytes of it. */
   readonly body: Buffer;
   /** The generation that the request began with, for operations over all modules. */

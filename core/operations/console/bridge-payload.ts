@@ -1,48 +1,42 @@
+import { define, type Infer, literal, nullable, object, optional, string } from 'superstruct';
+
+const wholeNumber = define<number>('a whole number', Number.isInteger);
+// Every JSON value, including `null`; only an absent member is invalid.
+const anyJson = define<unknown>('a JSON value', (value) => value !== undefined);
+
 /** The six variants of `payload` on the wire, discriminated by `operation`. */
-export interface AdminDataListPayload {
-  readonly operation: 'admin_data_list';
-  readonly entity: string;
-  readonly cursor?: string | null;
-  readonly limit?: number;
-}
+export const PAYLOADS = {
+  admin_data_list: object({
+    operation: literal('admin_data_list'),
+    entity: string(),
+    cursor: optional(nullable(string())),
+    limit: optional(wholeNumber),
+  }),
+  admin_action_invoke: object({
+    operation: literal('admin_action_invoke'),
+    action: string(),
+    /** If absent, `{}` for an action with a schema and `null` without one. */
+    input: optional(anyJson),
+  }),
+  config_values: object({ operation: literal('config_values') }),
+  config_write: object({
+    operation: literal('config_write'),
+    key: string(),
+    service: string(),
+    value: anyJson,
+  }),
+  contributions_resolve: object({
+    operation: literal('contributions_resolve'),
+    target: string(),
+    context: optional(anyJson),
+  }),
+  modules_metadata: object({ operation: literal('modules_metadata') }),
+};
 
-export interface AdminActionInvokePayload {
-  readonly operation: 'admin_action_invoke';
-  readonly action: string;
-  /** If absent, `{}` for an action with a schema and `null` without one. */
-  readonly input?: unknown;
-}
+export type BridgeOperationName = keyof typeof PAYLOADS;
 
-export interface ConfigValuesPayload {
-  readonly operation: 'config_values';
-}
-
-export interface ConfigWritePayload {
-  readonly operation: 'config_write';
-  readonly key: string;
-  readonly service: string;
-  readonly value: unknown;
-}
-
-export interface ContributionsResolvePayload {
-  readonly operation: 'contributions_resolve';
-  readonly target: string;
-  readonly context?: unknown;
-}
-
-export interface ModulesMetadataPayload {
-  readonly operation: 'modules_metadata';
-}
-
-export interface BridgePayloads {
-  readonly admin_data_list: AdminDataListPayload;
-  readonly admin_action_invoke: AdminActionInvokePayload;
-  readonly config_values: ConfigValuesPayload;
-  readonly config_write: ConfigWritePayload;
-  readonly contributions_resolve: ContributionsResolvePayload;
-  readonly modules_metadata: ModulesMetadataPayload;
-}
-
-export type BridgeOperationName = keyof BridgePayloads;
+export type BridgePayloads = {
+  readonly [Name in BridgeOperationName]: Readonly<Infer<(typeof PAYLOADS)[Name]>>;
+};
 
 export type BridgePayload = BridgePayloads[BridgeOperationName];

@@ -1,4 +1,4 @@
-import { define, dynamic, enums, literal, nullable, object, optional, string } from 'superstruct';
+import { dynamic, enums, object, string } from 'superstruct';
 import type { AnyStruct } from '../../contract/described.js';
 import { isPrintableKey, MAX_DIAGNOSTICS, type Violation } from '../../document/diagnostic.js';
 import { validateStruct } from '../../document/validate.js';
@@ -6,7 +6,7 @@ import { HostError } from '../../errors.js';
 import { measureDepth } from '../../lib/json-scan.js';
 import { readMember } from '../../lib/read-member.js';
 import { assertJson } from '../forward/body-policy.js';
-import type { BridgeOperationName, BridgePayload } from './bridge-payload.js';
+import { type BridgeOperationName, type BridgePayload, PAYLOADS } from './bridge-payload.js';
 
 /** The body of a bridge request, in wire names. */
 export interface BridgeRequest {
@@ -17,37 +17,6 @@ export interface BridgeRequest {
 }
 
 const MAX_DEPTH = 1000;
-
-const wholeNumber = define<number>('a whole number', Number.isInteger);
-// Every JSON value, including `null`; only an absent member is invalid.
-const anyJson = define<unknown>('a JSON value', (value) => value !== undefined);
-
-const PAYLOADS: Readonly<Record<BridgeOperationName, AnyStruct>> = {
-  admin_data_list: object({
-    operation: literal('admin_data_list'),
-    entity: string(),
-    cursor: optional(nullable(string())),
-    limit: optional(wholeNumber),
-  }),
-  admin_action_invoke: object({
-    operation: literal('admin_action_invoke'),
-    action: string(),
-    input: optional(anyJson),
-  }),
-  config_values: object({ operation: literal('config_values') }),
-  config_write: object({
-    operation: literal('config_write'),
-    key: string(),
-    service: string(),
-    value: anyJson,
-  }),
-  contributions_resolve: object({
-    operation: literal('contributions_resolve'),
-    target: string(),
-    context: optional(anyJson),
-  }),
-  modules_metadata: object({ operation: literal('modules_metadata') }),
-};
 
 const OPERATIONS = Object.keys(PAYLOADS) as BridgeOperationName[];
 

@@ -1,7 +1,6 @@
 import type { AdminActionOperation, AdminListOperation } from '../../contract/index.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { callProvider } from '../forward/call-provider.js';
-import { readHopByHopNames } from '../forward/headers-to-provider.js';
 import type { BridgeCall } from './bridge-operation.js';
 
 /**
@@ -9,7 +8,7 @@ import type { BridgeCall } from './bridge-operation.js';
  * that a console can show why the provider rejected an input.
  */
 export function callModule<T>(
-  { authorization, module, request }: BridgeCall,
+  { authorization, module, request, hopByHop }: BridgeCall,
   operation: AdminListOperation | AdminActionOperation,
   parseResponse: (outcome: CheckedOutcome) => T,
   headers: Readonly<Record<string, string>> = {},
@@ -23,7 +22,7 @@ export function callModule<T>(
     module,
     operation,
     request,
-    hopByHop: readHopByHopNames(request),
+    hopByHop,
     hasClientBody: false,
     timeoutMs: module.descriptor.limits.timeoutMs,
     retryPolicy: operation.kind === 'admin_list' ? 'always' : 'never',

@@ -11,22 +11,24 @@ import type { Store, StoredConfig } from '../../store/store.js';
 import { STORE } from '../injection-tokens.js';
 import { rethrowStoreError } from '../store-error.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
-import type { ConfigValuesPayload } from './bridge-payload.js';
+import type { BridgePayloads } from './bridge-payload.js';
+
+type Payload = BridgePayloads['config_values'];
 
 /** Lists all config fields of the module with their current values, in manifest order. */
 @injectable()
-export class ConfigValues implements BridgeOperation<ConfigValuesPayload> {
+export class ConfigValues implements BridgeOperation<Payload> {
   readonly #store: Store;
 
   constructor(@inject(STORE) store: Store) {
     this.#store = store;
   }
 
-  isDeclared(_payload: ConfigValuesPayload, call: BridgeCall): boolean {
+  isDeclared(_payload: Payload, call: BridgeCall): boolean {
     return isConfigDeclared(call);
   }
 
-  async execute(_payload: ConfigValuesPayload, { module }: BridgeCall): Promise<Buffer> {
+  async execute(_payload: Payload, { module }: BridgeCall): Promise<Buffer> {
     const fields = listConfigFields(module.manifest);
     const stored = await this.#store
       .readConfig(module.name, listSecretNames(fields))

@@ -8,24 +8,26 @@ import { STORE } from '../injection-tokens.js';
 import { rethrowStoreError } from '../store-error.js';
 import { createAuditDraft } from './audit-draft.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
-import type { ConfigWritePayload } from './bridge-payload.js';
+import type { BridgePayloads } from './bridge-payload.js';
 import { isConfigDeclared } from './config-values.js';
+
+type Payload = BridgePayloads['config_write'];
 
 /** Writes one value and its audit row. Replies when both are durable; delivery to the module follows. */
 @injectable()
-export class ConfigWrite implements BridgeOperation<ConfigWritePayload> {
+export class ConfigWrite implements BridgeOperation<Payload> {
   readonly #store: Store;
 
   constructor(@inject(STORE) store: Store) {
     this.#store = store;
   }
 
-  isDeclared(payload: ConfigWritePayload, call: BridgeCall): boolean {
+  isDeclared(payload: Payload, call: BridgeCall): boolean {
     const field = findField(payload, call);
     return isConfigDeclared(call) && field?.editable === true && field.generated === undefined;
   }
 
-  async execute(payload: ConfigWritePayload, call: BridgeCall): Promise<Buffer> {
+  async execute(payload: Payload, call: BridgeCall): Promise<Buffer> {
     const field = findField(payload, call);
     if (field === null) throw new Error('a declared field was not found');
     const { service, key, value } = payload;
@@ -45,10 +47,7 @@ export class ConfigWrite implements BridgeOperation<ConfigWritePayload> {
   }
 }
 
-function findField(
-  { service, key }: ConfigWritePayload,
-  { module }: BridgeCall,
-): ConfigField | null {
+function findField({ service, key }: Payload, { module }: BridgeCall): ConfigField | null {
   const fields = listConfigFields(module.manifest);
   return fields.find((field) => field.service === service && field.key === key) ?? null;
 }

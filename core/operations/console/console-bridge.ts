@@ -53,7 +53,7 @@ export class ConsoleBridge implements Handler<BridgeInput> {
   }
 
   async execute(input: BridgeInput, request: CallerRequest): Promise<Reply> {
-    readHopByHopNames(request);
+    const hopByHop = readHopByHopNames(request);
     const { body } = input;
     const bridgeRequest = parseBridgeRequest(body);
     request.trace.bytesIn = body.length;
@@ -77,6 +77,7 @@ export class ConsoleBridge implements Handler<BridgeInput> {
         authorization,
         module,
         request,
+        hopByHop,
         body,
         generation,
       });

@@ -6,8 +6,10 @@ import { sliceMembers } from '../../lib/json-scan.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
 import { holdsPermission } from '../authorization.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
-import type { ContributionsResolvePayload } from './bridge-payload.js';
+import type { BridgePayloads } from './bridge-payload.js';
 import { findByModuleId } from './find-by-module-id.js';
+
+type Payload = BridgePayloads['contributions_resolve'];
 
 /**
  * Every binding of every contribution may repeat the whole context: 1 MB would become 200 MB. As much as the
@@ -30,12 +32,12 @@ function readDottedPath(value: unknown, path: string): unknown {
 
 /** Lists the contributions of all live modules to one slot, by module name, then in manifest order. */
 @injectable()
-export class ContributionsResolve implements BridgeOperation<ContributionsResolvePayload> {
-  isDeclared(_payload: ContributionsResolvePayload, { module, permission }: BridgeCall): boolean {
+export class ContributionsResolve implements BridgeOperation<Payload> {
+  isDeclared(_payload: Payload, { module, permission }: BridgeCall): boolean {
     return module.manifest.capabilities.includes(permission);
   }
 
-  async execute(payload: ContributionsResolvePayload, call: BridgeCall): Promise<Buffer> {
+  async execute(payload: Payload, call: BridgeCall): Promise<Buffer> {
     const { generation, request } = call;
     const versions = listSlotVersions(generation, payload.target);
     const json = new ExactJson();

@@ -1,13 +1,8 @@
 import { HostError } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
+import { ALWAYS_FORWARDED, CONDITIONAL } from '../../lib/header-names.js';
 import { isValidTracestate } from '../../lib/trace-context.js';
 import type { CallerRequest } from '../request.js';
-
-/** Forwarded if the client sent them. */
-const PASSED_ON = ['accept-language', 'idempotency-key', 'if-match', 'prefer'] as const;
-
-/** Forwarded in raw mode, where the caller gets the provider's 304 and 412. */
-const CONDITIONAL = ['if-none-match', 'if-modified-since', 'if-unmodified-since'] as const;
 
 /** Headers that describe the message: declaring them hop-by-hop would remove them on the way. */
 const NEVER_HOP_BY_HOP = ['content-type', 'content-length', 'host'] as const;
@@ -60,7 +55,7 @@ export function createProviderHeaders(input: ProviderHeaderInput): Record<string
     if (value !== undefined && !input.hopByHop.has(name)) headers[name] = value;
   };
   if (input.hasBody) pass('content-type');
-  for (const name of PASSED_ON) pass(name);
+  for (const name of ALWAYS_FORWARDED) pass(name);
   if (input.isConditional) for (const name of CONDITIONAL) pass(name);
   for (const name of input.forwardHeaders) pass(name);
   if (input.isClientTrace && isValidTracestate(request.headers.get('tracestate') ?? '')) {

@@ -1,0 +1,39 @@
+/** They belong to one connection (RFC 9110, 7.6.1). */
+export const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+] as const;
+
+/** Every provider gets these of the client unchanged. */
+export const ALWAYS_FORWARDED = [
+  'accept-language',
+  'idempotency-key',
+  'if-match',
+  'prefer',
+] as const;
+
+/** Forwarded in raw mode, where the caller gets the provider's 304 and 412. */
+export const CONDITIONAL = ['if-none-match', 'if-modified-since', 'if-unmodified-since'] as const;
+
+export const REQUEST_IDS = ['x-correlation-id', 'x-request-id'] as const;
+
+/** Providers get the host's own value of these. */
+export const SET_BY_HOST = [
+  'accept',
+  'accept-encoding',
+  'traceparent',
+  'tracestate',
+  ...REQUEST_IDS,
+] as const;
+
+/** A field name of RFC 9110, 5.6.2. */
+export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
+
+/** Lower case, and one spelling of `x_y` and `x-y`, which many servers treat as one name. */
+export function normalizeHeaderName(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-');
+}
