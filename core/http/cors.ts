@@ -89,8 +89,8 @@ export class Cors {
   }
 }
 
-/** What the host itself exposes on a path that pages of other origins may call; `null` for any other path. */
-export function findSharedPath(parsed: ParsedTarget, target: string): readonly string[] | null {
+/** The headers that the host itself exposes on a path that pages of other origins may call; `null` for any other path. */
+export function findExposedHeaders(parsed: ParsedTarget, target: string): readonly string[] | null {
   if (parsed.kind === 'host') return HOST_PATHS.get(target.split('?', 1)[0] ?? '') ?? null;
   return parsed.kind === 'module' && readBridgePermission(parsed) !== null ? null : [];
 }

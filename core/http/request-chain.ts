@@ -26,12 +26,13 @@ import {
 } from '../operations/request.js';
 import { type Authentication, authenticate } from './authenticate-request.js';
 import { readBridgeBody } from './bridge-body.js';
-import { type Cors, findSharedPath } from './cors.js';
+import { type Cors, findExposedHeaders } from './cors.js';
 import { discardBody } from './request/body.js';
 import { findTargetProblem } from './request/explain-target.js';
 import { assertHead, assertOriginForm, type HeadLimits } from './request/head-rules.js';
 import { parseTarget, readBridgePermission } from './request/target.js';
 import {
+  type DecidedReply,
   type HostContext,
   type HostState,
   RequestContext,
@@ -81,16 +82,16 @@ export function createRequestChain(options: RequestChainOptions): Middleware<Hos
     ctx.respond = false; // Koa writes no response: the reply queue does.
     const request = openRequest(ctx, options);
     let reply: Reply | null = null;
-    const parsed = parseTarget(ctx.req.url ?? '');
-    const shared = cors === null ? null : findSharedPath(parsed, ctx.req.url ?? '');
+    const parsed = parseTarget(request.target);
+    const exposed = cors === null ? null : findExposedHeaders(parsed, request.target);
     try {
       assertHead(request, options); // 400, 403, 417, 431, 501
-      const surface = parsed.kind === 'host' ? options.surfaces.find(ctx.req.url ?? '') : null;
+      const surface = parsed.kind === 'host' ? options.surfaces.find(request.target) : null;
       if (surface !== null) {
         await serveSurface(surface, request, options); // 400, 401, 404, 405, 408, 413, 429, 500, 503
         return;
       }
-      const preflight = shared === null ? null : cors?.answerPreflight(request);
+      const preflight = exposed === null ? null : cors?.answerPreflight(request);
       if (preflight) {
         request.trace.isPreflight = true;
         reply = preflight;
@@ -106,18 +107,14 @@ export function createRequestChain(options: RequestChainOptions): Middleware<Hos
         reply =
           target !== null && permission !== null
             ? await callBridge(ctx, bridge, target.module, permission, options.bodyTimeoutMs)
-            : await forward.execute(
-                { name: parsed.module, target, raw: ctx.req.url ?? '' },
-                request,
-              );
+            : await forward.execute({ name: parsed.module, target, raw: request.target }, request);
       }
     } catch (error) {
       reply = createErrorReply(error, request, log, authentication.challenges);
     }
-    if (reply !== null && cors !== null && shared !== null) {
-      reply = cors.complete(reply, request, [...shared, ...(reply.exposed ?? [])]);
+    if (reply !== null && cors !== null && exposed !== null) {
+      reply = cors.complete(reply, request, [...exposed, ...(reply.exposed ?? [])]);
     }
-    if (!ctx.req.complete) ctx.res.once('finish', () => discardBody(ctx.req));
     // At the end of the turn: metrics, call records and trace, then the reply. The log line follows when the
     // response closes.
     replies.add(ctx.res, request, () => finish(request, reply, observers));
@@ -125,16 +122,18 @@ export function createRequestChain(options: RequestChainOptions): Middleware<Hos
 }
 
 /** Reports the request. @returns what to send to a client that is still connected */
-function finish(
+function finish<R extends DecidedReply>(
   request: RequestContext,
-  decided: Reply | null,
+  decided: R | null,
   { onDecided, onClosed }: RequestObservers,
-): Reply | null {
+): R | null {
+  const { req, res } = request;
+  if (!req.complete) res.once('finish', () => discardBody(req));
   const reply = request.signal.aborted ? null : decided;
   request.held.keepOnly(reply === null ? 0 : reply.length);
   const completed = request.complete(reply);
   onDecided(completed);
-  if (request.res.closed) onClosed(completed);
+  if (res.closed) onClosed(completed);
   return reply;
 }
 
@@ -178,12 +177,12 @@ export class Forward implements Handler<ForwardTarget> {
       if (module.client.rates !== null) enforceRateLimit(module.client.rates, actor); // 429
       const hopByHop = readHopByHopNames(request); // 400
       const { requestBytes } = module.descriptor.limits;
+      const describeCall = () => describeRoute(module, route, target);
       const body =
         route.method === 'GET'
           ? null
           : await readCheckedBody(route, request, requestBytes).catch((error: unknown) => {
-              const operation = createOperation(target, match, null);
-              throw translateOverload(error, describeRoute(module, operation));
+              throw translateOverload(error, describeCall());
             }); // 400, 502
       assertSignedBody(request, body); // 401
       request.trace.bytesIn = body?.length ?? 0;
@@ -195,10 +194,9 @@ export class Forward implements Handler<ForwardTarget> {
         operation: createOperation(target, match, body),
         request,
         hopByHop,
-        hasClientBody: body !== null,
         timeoutMs: route.timeoutMs,
         retryPolicy: route.retryPolicy,
-        describeError: describeRoute,
+        describeCall,
         parseResponse: createResponseReader(
           module,
           this.#credentialHeaders,
@@ -252,20 +250,20 @@ async function serveSurface(
   // Surfaces cannot call each other, or themselves without end.
   if (request.inProcess !== null) throw createUnknownPath();
   const answer = await callSurface(surface, request, options);
-  const { req, res, signal } = request;
-  if (!req.complete) res.once('finish', () => discardBody(req));
-  request.held.keepOnly(0);
-  const { status } = answer.response;
-  options.observers.onDecided(request.complete(signal.aborted ? null : { status, length: 0 }));
-  if (!signal.aborted) return sendSurfaceResponse(surface, request, answer, options);
-  answer.abort(signal.reason);
+  const head = { status: answer.response.status, length: 0 };
+  if (finish(request, head, options.observers) !== null) {
+    sendSurfaceResponse(surface, request, answer, options);
+    return;
+  }
+  answer.abort(request.signal.reason);
   surface.discard(answer.response);
 }
 
 async function callHostRoute(ctx: HostContext, next: Next): Promise<Reply> {
-  assertOriginForm(ctx.req.url ?? ''); // 404
+  const { request } = ctx.state;
+  assertOriginForm(request.target); // 404
   await next(); // 401, 403, 404, 405
-  const { reply, request } = ctx.state;
+  const { reply } = ctx.state;
   const isReserved = request.authenticated === null || ctx.path === '/metrics';
   holdReply(request, reply.length, { isReserved }); // 503
   return reply;
@@ -324,12 +322,16 @@ function createOperation(
 }
 
 /** The details of the call in a 502. */
-function describeRoute({ name }: LiveModule, operation: HttpRouteOperation): ErrorDetail[] {
+function describeRoute(
+  { name }: LiveModule,
+  { method, declaredPath }: LiveRoute,
+  { providerPath }: ModuleTarget,
+): ErrorDetail[] {
   return [
     { field: 'module', reason: name },
-    { field: 'method', reason: operation.method },
-    { field: 'declared_path', reason: operation.declaredPath },
-    { field: 'provider_path', reason: operation.providerPath },
+    { field: 'method', reason: method },
+    { field: 'declared_path', reason: declaredPath },
+    { field: 'provider_path', reason: providerPath },
   ];
 }
 

@@ -27,11 +27,16 @@ export interface RequestContextOptions {
   readonly memory: MemoryBudget;
 }
 
+/** What is known of a response before it is sent. */
+export type DecidedReply = Pick<Reply, 'status' | 'length'>;
+
 /** One request, from its parsed head until its response has left: `ctx.state.request`. */
 export class RequestContext implements CallerRequest, RequestIds {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly method: string;
+  /** As on the request line. */
+  readonly target: string;
   readonly headers: CallerHeaders;
   readonly requestId: string;
   readonly correlationId: string;
@@ -58,6 +63,7 @@ export class RequestContext implements CallerRequest, RequestIds {
     this.req = req;
     this.res = res;
     this.method = req.method ?? '';
+    this.target = req.url ?? '';
     this.held = new HeldMemory(memory);
     this.headers = new CallerHeaders(req);
     const { requestId, correlationId } = createIds(this.headers);
@@ -94,8 +100,8 @@ export class RequestContext implements CallerRequest, RequestIds {
     return readBody(this.req, this.res, { held, limit, timeoutMs, tooLargeStatus });
   }
 
-  /** @param reply its status and length; `null` when the client has closed the connection */
-  complete(reply: { readonly status: number; readonly length: number } | null): CompletedRequest {
+  /** @param reply `null` when the client has closed the connection */
+  complete(reply: DecidedReply | null): CompletedRequest {
     if (reply === null) this.trace.failure = 'cancelled';
     this.completed = {
       requestId: this.requestId,

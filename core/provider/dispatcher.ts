@@ -90,8 +90,7 @@ export class Dispatcher {
         call.trace.endpoint = endpoint.id;
       }
       try {
-        const answer = await this.#attempt(id, route, call, parse, deadline, endpoint);
-        return { ...answer, attempts };
+        return await this.#attempt(id, route, call, parse, deadline, endpoint);
       } catch (error) {
         const delayMs = backoffMs(attempts, RETRY_BACKOFF);
         const leftMs = deadline.leftMs - delayMs;
@@ -110,7 +109,7 @@ export class Dispatcher {
     parse: ParseResponse<T>,
     deadline: Deadline,
     endpoint: Endpoint,
-  ): Promise<Omit<ProviderAnswer<T>, 'attempts'>> {
+  ): Promise<ProviderAnswer<T>> {
     const attempt = endpoint.begin(route);
     let invocation: EndpointInvocation | null = null;
     let verdict: AttemptVerdict = VERDICTS.uncounted;

@@ -52,5 +52,4 @@ export interface ProviderAnswer<T> {
   /** The parsed response. */
   readonly value: T;
   readonly status: number;
-  readonly attempts: number;
 }

@@ -20,8 +20,6 @@ import { RateLimits } from './rate-limits.js';
 import { createOpenBreaker, createOverload } from './rejected-call.js';
 import { MIN_SERVER_ERROR } from './verdicts.js';
 
-export type { ProviderAnswer, ProviderCall } from './provider-call.js';
-
 interface CallCounts {
   readonly calls: number;
   /** Calls that have ended, failed or not. */

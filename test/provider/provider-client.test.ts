@@ -114,7 +114,7 @@ describe('provider client', () => {
       const module = createFakeModule({ endpoints: ['a', 'b', 'c'] });
       module.answer(async ({ endpoint }) => (endpoint === 'c' ? ok() : fail()));
       const answer = await module.call({ isRepeatable: true });
-      expect(answer).to.deep.equal({ value: '"fine"', status: 200, attempts: 3 });
+      expect(answer).to.deep.equal({ value: '"fine"', status: 200 });
       expect(module.invocations.map(({ endpoint }) => endpoint)).to.deep.equal(['a', 'b', 'c']);
       expect(module.client.counts()).to.include({ calls: 1, failed: 0, retries: 2 });
     });
@@ -122,7 +122,8 @@ describe('provider client', () => {
     it('use the same endpoint when there is no other', async () => {
       const module = createFakeModule();
       module.answer(async () => (module.invocations.length === 1 ? fail() : ok()));
-      expect(await module.call({ isRepeatable: true })).to.have.property('attempts', 2);
+      await module.call({ isRepeatable: true });
+      expect(module.invocations).to.have.length(2);
     });
 
     it('are limited by `retry.attempts`', async () => {

@@ -36,7 +36,7 @@ export function createErrorReply(
   if (!isExpected) log.error({ err: error, request_id: request.requestId }, 'request failed');
   const problem = isExpected ? known : createInternalError(error);
   request.trace.reason = problem.reason;
-  const headers = isUnderModules(request.req.url ?? '') ? ORIGIN : NO_HEADERS;
+  const headers = isUnderModules(request.target) ? ORIGIN : NO_HEADERS;
   return createProblemReply(problem, request, {
     accept: request.headers.get('accept'),
     challenges,

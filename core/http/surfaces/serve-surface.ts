@@ -40,7 +40,7 @@ export async function callSurface(
   trace.isForSurface = true;
   trace.route = surface.prefix;
   const origin = findOwnOrigin(req, publicOrigin);
-  const url = parseSurfaceUrl(req.url ?? '', origin ?? UNKNOWN_ORIGIN);
+  const url = parseSurfaceUrl(request.target, origin ?? UNKNOWN_ORIGIN);
   assertSurfaceMethod(request.method);
   const isOwn = surface.authentication === 'own';
   if (!isOwn && !isAnonymous(request, authentication)) {
@@ -57,7 +57,7 @@ export async function callSurface(
   const call: SurfaceCall = {
     requestId: request.requestId,
     correlationId: request.correlationId,
-    target: req.url ?? '',
+    target: request.target,
     signal,
     actor: surface.addActor(request.authenticated),
     origin,

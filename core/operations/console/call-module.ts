@@ -23,11 +23,10 @@ export function callModule<T>(
     operation,
     request,
     hopByHop,
-    hasClientBody: false,
     timeoutMs: module.descriptor.limits.timeoutMs,
     retryPolicy: operation.kind === 'admin_list' ? 'always' : 'never',
     headers,
-    describeError: () => [
+    describeCall: () => [
       { field: 'module', reason: module.name },
       { field: 'operation', reason: name },
       { field: 'target', reason: target },

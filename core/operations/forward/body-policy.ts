@@ -6,7 +6,7 @@ import type { CallerRequest } from '../request.js';
 
 /**
  * Reads the body, checks it, and returns its bytes unchanged; `null` for a call without one. The body is parsed
- * to check it, never to rewrite it. That of a GET is ignored.
+ * to check it, never to rewrite it.
  * @throws HostError 400 that names the invalid part.
  */
 export async function readCheckedBody(
@@ -14,7 +14,6 @@ export async function readCheckedBody(
   request: CallerRequest,
   maxBytes: number,
 ): Promise<Buffer | null> {
-  if (method === 'GET') return null;
   if (rule === 'none') {
     return assertNoBody(
       request,

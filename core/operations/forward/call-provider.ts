@@ -15,23 +15,21 @@ import type { CallBodies, CallerRequest, RequestTrace } from '../request.js';
 import { createProviderHeaders } from './headers-to-provider.js';
 import { createFailureError, createStatusError } from './provider-error.js';
 
-interface ProviderRequest<T, O extends ProviderOperation = ProviderOperation> {
+interface ProviderRequest<T> {
   /** Proves that the caller may make the call. */
   readonly authorization: Authorization;
   readonly module: LiveModule;
-  readonly operation: O;
+  readonly operation: ProviderOperation;
   readonly request: CallerRequest;
   /** The headers that the client's `connection` names, in lower case. */
   readonly hopByHop: ReadonlySet<string>;
-  /** Whether the provider gets the client's body, and so its `content-type`. */
-  readonly hasClientBody: boolean;
   readonly timeoutMs: number;
   /** Whether the call may be repeated; `with_key`: if it has an `idempotency-key`. */
   readonly retryPolicy: 'always' | 'with_key' | 'never';
   /** Headers beyond those of every call; lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The details of the call in a 502. */
-  readonly describeError: (module: LiveModule, operation: O) => ErrorDetail[];
+  readonly describeCall: () => ErrorDetail[];
   readonly parseResponse: ParseResponse<T>;
 }
 
@@ -39,19 +37,17 @@ interface ProviderRequest<T, O extends ProviderOperation = ProviderOperation> {
  * Calls the provider for a caller.
  * @throws HostError 502, or the provider's own error if the descriptor passes it through; ClientClosed.
  */
-export async function callProvider<T, O extends ProviderOperation>(
-  given: ProviderRequest<T, O>,
-): Promise<T> {
-  const { module, operation, describeError } = given;
+export async function callProvider<T>(given: ProviderRequest<T>): Promise<T> {
+  const { module, describeCall } = given;
   Authorization.assert(given.authorization);
   try {
     const { value } = await module.client.call(new ForwardedCall(given), given.parseResponse);
     return value;
   } catch (error) {
     if (error instanceof ProviderStatus) {
-      throw createStatusError(error, module.descriptor, describeError(module, operation));
+      throw createStatusError(error, module.descriptor, describeCall());
     }
-    if (isProviderFailure(error)) throw createFailureError(error, describeError(module, operation));
+    if (isProviderFailure(error)) throw createFailureError(error, describeCall());
     throw error;
   }
 }
@@ -69,7 +65,7 @@ class ForwardedCall implements ProviderCall {
   readonly trace: RequestTrace;
   readonly #traceContext: TraceContext;
 
-  constructor(given: Omit<ProviderRequest<unknown>, 'describeError' | 'parseResponse'>) {
+  constructor(given: Omit<ProviderRequest<unknown>, 'describeCall' | 'parseResponse'>) {
     const { module, operation, request, hopByHop, retryPolicy } = given;
     const { requestId, correlationId, actor, trace } = request;
     const traceparent = hopByHop.has('traceparent')
@@ -84,7 +80,7 @@ class ForwardedCall implements ProviderCall {
       hopByHop,
       forwardHeaders: module.descriptor.forwardHeaders,
       isClientTrace: clientTrace !== null,
-      hasBody: given.hasClientBody,
+      hasBody: operation.kind === 'http_route' && operation.body !== null,
       // Only raw mode can pass on a 304.
       isConditional: module.descriptor.responses.mode === 'raw' && operation.kind === 'http_route',
     });
