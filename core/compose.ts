@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   createHostObservability,
   openAccess,
@@ -250,7 +250,7 @@ function createListener(
     listen: (port = config.port) => server.listen(config.host, port),
     drain: async () => {
       Object.assign(lifecycle, { isDraining: true, isClosing: true });
-      await setTimeout(config.drainDelayMs);
+      await pause(config.drainDelayMs);
       surfaces.endStreams();
       await server.drain(config.drainMs);
     },

@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../contract/index.js';
 import { isolate } from '../isolation/isolate.js';
 import { mapConcurrently } from '../lib/promises.js';
@@ -117,7 +118,10 @@ export class ModuleRegistry implements GenerationSource {
     this.#publishGeneration();
     this.#holders = new Map();
     const firstAttempts = [...this.#slots.values()].map((slot) => slot.firstAttempt);
-    await Promise.race([Promise.all(firstAttempts), delay(START_TIMEOUT_MS)]);
+    await Promise.race([
+      Promise.all(firstAttempts),
+      pause(START_TIMEOUT_MS, undefined, { ref: false }),
+    ]);
     this.#statusSink?.keepOnly(files);
     this.#followFolders();
     this.#watcher.start();
@@ -271,8 +275,4 @@ export class ModuleRegistry implements GenerationSource {
       );
     } else this.#log.info({}, 'modules folder available again');
   }
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

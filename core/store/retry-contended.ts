@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { backoffMs } from '../lib/backoff.js';
 
 // Long enough for another worker's write and checkpoint, short enough for a waiting caller.
@@ -19,6 +19,6 @@ export async function retryContended<T>(
     } catch (error) {
       if (!isContended(error) || performance.now() >= deadline) throw error;
     }
-    await delay(backoffMs(attempt, BACKOFF));
+    await pause(backoffMs(attempt, BACKOFF));
   }
 }

@@ -72,8 +72,10 @@ for (const args of [[], ['--keep-calls', '1000']]) {
         length: 1,
         next_cursor: null,
       });
-      const none = await run('--since', '2100-01-01T00:00:00Z', '--json');
-      expect(JSON.parse(none.stdout).calls).to.deep.equal([]);
+      for (const since of ['2100-01-01T00:00:00Z', '2100-01-01']) {
+        const none = await run('--since', since, '--json');
+        expect(JSON.parse(none.stdout).calls, since).to.deep.equal([]);
+      }
     });
 
     it('follows calls as they complete, each once, oldest first', async () => {
@@ -111,6 +113,7 @@ for (const args of [[], ['--keep-calls', '1000']]) {
         ['--status', 'x'],
         ['--limit', '0'],
         ['--since', 'then'],
+        ['--since', '2026-01-31T12:00:00'],
         ['--since', '2026-99-01T00:00:00Z'],
         ['--follow', '--limit', '3'],
         ['extra'],

@@ -187,6 +187,11 @@ describe('modgate token', function () {
       /--expires/,
     ],
     [
+      'an expiry after the year 9999',
+      ['create', 'a', '--expires', '9999-12-31T23:59:59-01:00', '--tokens', 't.yaml'],
+      /--expires/,
+    ],
+    [
       'an invalid expiry',
       ['create', 'a', '--expires', 'canary', '--tokens', 't.yaml'],
       /--expires/,

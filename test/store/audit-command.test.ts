@@ -72,6 +72,7 @@ for (const kind of BACKENDS) {
       expect(await count('--module', 'acme/crm')).to.equal(1);
       expect(await count('--since', '2020-01-01')).to.equal(2);
       expect(await count('--since', '2999-01-01T00:00:00+01:00')).to.equal(0);
+      expect(await count('--since', '2d')).to.equal(2);
     });
 
     it('verifies the chain, and exits with 1 where it is broken', async () => {
@@ -126,17 +127,25 @@ describe('modgate audit', () => {
   it('rejects invalid times, a filtered chain and an invalid URL', async () => {
     for (const time of ['yesterday', '2026-13-01', '2026-01-01T10:00']) {
       expect(await fail(['--state', stateDir, '--since', time])).to.match(
-        /^--since must be a date/,
+        /^--since must be a duration such as 10m, a date \(UTC\) or a time with a zone/,
       );
     }
     expect(await fail(['--verify', '--module', 'crm'])).to.match(
       /^--verify checks the whole chain/,
     );
     expect(await fail(['--store', 'mysql://u:hunter2@db'])).to.equal(
-      'the URL of the store must be postgres://user@host:5432/database',
+      '--store must be a URL such as postgres://user@host/database',
     );
     const down = await fail(['--store', 'postgres://u:hunter2@127.0.0.1:1/db']);
     expect(down).to.equal('the database server does not respond (ECONNREFUSED)');
+  });
+
+  it('reads the location of the store from the configuration file', async () => {
+    const file = join(stateDir, 'modgate.yaml');
+    writeFileSync(file, 'store: postgres://u:hunter2@127.0.0.1:1/db\n');
+    expect(await fail(['--config', file])).to.equal(
+      'the database server does not respond (ECONNREFUSED)',
+    );
   });
 });
 

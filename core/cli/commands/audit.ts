@@ -7,14 +7,14 @@ import { StoreUnavailable } from '../../store/store-unavailable.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
-import { addSettings, readSettings } from '../setting-options.js';
+import { parseSince } from '../parse-duration.js';
+import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 interface AuditOptions {
   readonly module?: string;
   readonly since?: string;
   readonly store?: string;
-  readonly json?: true;
   readonly verify?: true;
 }
 
@@ -24,12 +24,11 @@ Prints rows by ascending id. --verify checks the whole chain and exits with 1 if
 export function define(command: Command): void {
   command
     .option('--module <name>', 'Only rows of this module')
-    .option('--since <time>', 'Only rows since this date or time: 2026-01-31T12:00:00Z')
-    .option('--json', 'Print one JSON object per line')
+    .option('--since <time>', 'Only rows since 2026-01-31T12:00:00Z, or in the last 10m')
     .option('--verify', 'Verify the chain instead of printing it')
-    .option('--store <url>', 'Store URL, postgres://… (default: SQLite in the state folder)')
     .addHelpText('after', HELP);
-  addSettings(command, ['state']);
+  addJsonOption(command, 'each row on a line');
+  addSettings(command, ['state', 'store']);
 }
 
 /** Prints or verifies the audit log, also while a host is running. */
@@ -37,13 +36,13 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const options = command.opts<AuditOptions>();
   if (options.store !== undefined) rejectOptions(command, ['state'], 'with --store');
   const filter = parseFilter(options);
-  const { config } = await readSettings(['state'], command, context);
-  const url = options.store ?? context.environment['MODGATE_STORE'];
-  const reader = await open(url || null, config.state);
+  const { config } = await readSettings(['state', 'store'], command, context);
+  const reader = await open(config.store, config.state);
+  const isJson = wantsJson(command);
   try {
     return options.verify
-      ? await verify(reader, options, context)
-      : await print(reader, filter, options, context);
+      ? await verify(reader, isJson, context)
+      : await print(reader, filter, isJson, context);
   } catch (error) {
     if (error instanceof StoreUnavailable) throw new CommandError(error.message);
     throw error;
@@ -67,31 +66,19 @@ function parseFilter({ module, since, verify }: AuditOptions): AuditFilter {
   }
   return {
     ...(module === undefined ? {} : { module }),
-    ...(since === undefined ? {} : { since: parseTime(since) }),
+    ...(since === undefined ? {} : { since: parseSince(since)(Date.now()) }),
   };
-}
-
-const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
-
-function parseTime(text: string): Date {
-  const time = new Date(TIME.test(text) ? text : Number.NaN);
-  if (Number.isNaN(time.getTime())) {
-    throw new ConfigError(
-      '--since must be a date (UTC) or a time with a zone, such as 2026-01-31T12:00:00Z',
-    );
-  }
-  return time;
 }
 
 async function verify(
   reader: AuditReader,
-  { json }: AuditOptions,
+  isJson: boolean,
   { print }: CommandContext,
 ): Promise<ExitCode> {
   const result = await reader.verify();
   const { rows, brokenAt } = result;
   const reason = brokenAt === null ? null : result.reason;
-  if (json) await print(`${JSON.stringify({ rows, broken_at: brokenAt, reason })}\n`);
+  if (isJson) await print(`${JSON.stringify({ rows, broken_at: brokenAt, reason })}\n`);
   else if (brokenAt === null) await print(`audit chain intact, rows: ${rows}\n`);
   else await print(`audit chain broken at row ${brokenAt}: ${reason}\n`);
   return brokenAt === null ? EXIT.ok : EXIT.failure;
@@ -100,12 +87,12 @@ async function verify(
 async function print(
   reader: AuditReader,
   filter: AuditFilter,
-  { json }: AuditOptions,
+  isJson: boolean,
   context: CommandContext,
 ): Promise<ExitCode> {
-  if (!json) await context.print(`${formatLine(HEADINGS)}\n`);
+  if (!isJson) await context.print(`${formatLine(HEADINGS)}\n`);
   for await (const row of reader.read(filter)) {
-    await context.print(`${json ? JSON.stringify(row) : formatLine(toCells(row))}\n`);
+    await context.print(`${isJson ? JSON.stringify(row) : formatLine(toCells(row))}\n`);
   }
   return EXIT.ok;
 }

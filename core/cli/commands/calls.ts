@@ -8,7 +8,7 @@ import { createHostClient, type HostClient } from '../client/host-client.js';
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
 import { parseHostResponse, requestJson, requestText } from '../client/host-response.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { parseDuration } from '../output/duration.js';
+import { parseSince } from '../parse-duration.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
 
 interface CallsOptions {
@@ -23,7 +23,6 @@ const FOLLOW_INTERVAL_MS = 500;
 const LIMIT = { min: 1, max: 1000 };
 const STATUS = { min: 100, max: 599 };
 const EPOCH = new Date(0).toISOString();
-const TIME = /^\d{4}-\d{2}-\d{2}T/;
 
 export function define(command: Command): void {
   addHostOptions(command);
@@ -95,11 +94,6 @@ function requireNumber(text: string, source: string, { min, max }: typeof LIMIT)
 /** @throws ConfigError for a text that is neither a time nor a duration. */
 function readSince({ since }: CallsOptions): (client: HostClient) => string | null {
   if (since === undefined) return () => null;
-  if (TIME.test(since)) {
-    const time = Date.parse(since);
-    if (Number.isNaN(time)) throw new ConfigError('--since must be a time or a duration');
-    return () => new Date(time).toISOString();
-  }
-  const ms = parseDuration(since, '--since');
-  return (client) => new Date(Date.now() + client.clockSkewMs - ms).toISOString();
+  const sinceOf = parseSince(since);
+  return ({ clockSkewMs }) => sinceOf(Date.now() + clockSkewMs).toISOString();
 }

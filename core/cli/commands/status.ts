@@ -9,8 +9,8 @@ import {
   moduleList,
 } from '../client/module-list.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { formatAge } from '../output/duration.js';
 import { toPrintable } from '../output/escape.js';
+import { formatAge } from '../output/format-age.js';
 import { formatTable, type TableColumn } from '../output/table.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { DIGEST, MODULE_NAME } from '../../descriptor/identifiers.js';
 import { ConfigError } from '../../errors.js';
@@ -7,8 +8,8 @@ import { requestJson } from '../client/host-response.js';
 import { MODULES_PATH, moduleList } from '../client/module-list.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { parseDuration } from '../output/duration.js';
 import { toPrintable } from '../output/escape.js';
+import { parseDuration } from '../parse-duration.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
 import { describeOutcome } from '../wait/describe-outcome.js';
 import { type WaitOutcome, type WaitSubject, WaitTracker } from '../wait/wait-tracker.js';
@@ -36,7 +37,10 @@ export function define(command: Command): void {
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const subject = parseSubject(command.args[0] ?? '');
   const { timeout = DEFAULT_TIMEOUT } = command.opts<{ timeout?: string }>();
-  const timeoutMs = parseDuration(timeout, '--timeout');
+  const timeoutMs = parseDuration(timeout);
+  if (Number.isNaN(timeoutMs)) {
+    throw new ConfigError('--timeout must be a duration, such as 10s, 500ms or 2m');
+  }
   const client = createHostClient(readHostAddress(command, context));
   const end = await waitFor(subject, timeoutMs, client);
   return report(end, subject, timeoutMs, wantsJson(command), context);
@@ -61,7 +65,7 @@ async function waitFor(
     const end = await poll(tracker, client);
     if (end !== null) return end;
     if (performance.now() >= deadline) return tracker.timeOut();
-    await delay(Math.min(POLL_MS, Math.max(0, deadline - performance.now())));
+    await pause(Math.min(POLL_MS, Math.max(0, deadline - performance.now())));
   }
 }
 
@@ -95,8 +99,4 @@ async function report(
     throw new CommandError(text);
   }
   return isGood ? EXIT.ok : EXIT.failure;
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,6 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { ActorKind } from '../../contract/index.js';
 import { ConfigError } from '../../errors.js';
+import { parseTime } from '../../lib/parse-time.js';
+import { parseDuration } from '../parse-duration.js';
 
 /** An entry of the tokens file, with its field names. */
 export interface TokenFileEntry {
@@ -21,8 +23,8 @@ export function createToken(): { readonly token: string; readonly sha256: string
   return { token, sha256: hash('sha256', token) };
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-const AGE = /^([1-9]\d{0,4})([mhd])$/;
+/** The end of the years that RFC 3339 can express. */
+const MAX_TIME = Date.UTC(10_000, 0);
 
 /**
  * Converts `90d`, `12h`, `30m`, a time with a zone or `never` to the value in the file; `undefined` for never.
@@ -30,15 +32,10 @@ const AGE = /^([1-9]\d{0,4})([mhd])$/;
  */
 export function parseExpiry(text: string, now: number): string | undefined {
   if (text === 'never') return undefined;
-  const [, number, unit = ''] = AGE.exec(text) ?? [];
-  const at = number === undefined ? parseTime(text) : now + Number(number) * (UNITS_MS[unit] ?? 0);
-  if (at > now) return `${new Date(at).toISOString().slice(0, 19)}Z`;
+  const ms = parseDuration(text);
+  const at = Number.isNaN(ms) ? parseTime(text) : now + ms;
+  if (at > now && at < MAX_TIME) return `${new Date(at).toISOString().slice(0, 19)}Z`;
   throw new ConfigError(
     '--expires must be a duration such as 90d, 12h or 30m, a future time such as 2030-06-30T00:00:00Z, or never',
   );
-}
-
-function parseTime(text: string): number {
-  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)$/.test(text);
-  return isTime ? Date.parse(text) : Number.NaN;
 }

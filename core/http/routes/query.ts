@@ -1,5 +1,6 @@
 import { MODULE_NAME } from '../../descriptor/identifiers.js';
 import { HostError } from '../../errors.js';
+import { parseTime } from '../../lib/parse-time.js';
 import type { HostContext } from '../request-context.js';
 
 /** A parameter of a query. */
@@ -16,8 +17,6 @@ type Values<P extends Parameters> = {
   readonly [Name in keyof P]: ReturnType<P[Name]['parse']>;
 };
 
-// RFC 3339 with a zone: without one the time depends on the machine.
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/i;
 const MAX_NAME_LENGTH = 64;
 
 export const moduleParameter: Parameter<string> = {
@@ -28,7 +27,7 @@ export const moduleParameter: Parameter<string> = {
 export const timeParameter: Parameter<number> = {
   expected: 'a time as 2026-01-31T12:00:00Z',
   parse: (text) => {
-    const time = TIME.test(text) ? Date.parse(text) : Number.NaN;
+    const time = parseTime(text);
     return Number.isFinite(time) ? time : null;
   },
 };
