@@ -30,8 +30,14 @@ export function toOutcome(answer: unknown, maxResponseBytes: number): LocalOutco
 function toBytes(body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body;
   const text = stringify(body);
-  if (text === undefined) throw createMalformed('must have a body of JSON or bytes');
+  if (text === undefined || isLost(body, text) || ArrayBuffer.isView(body))
+    throw createMalformed('must have a body of JSON or bytes');
   return Buffer.from(text);
+}
+
+/** JSON.stringify makes `{}` of a Map, a promise, a stream and other objects with hidden content. */
+function isLost(body: unknown, text: string): boolean {
+  return text === '{}' && Object.prototype.toString.call(body) !== '[object Object]';
 }
 
 function stringify(body: unknown): string | undefined {
@@ -45,14 +51,25 @@ function stringify(body: unknown): string | undefined {
 function toHeaders(headers: unknown, isJson: boolean): Readonly<Record<string, string>> {
   const outcome: Record<string, string> = isJson ? { 'content-type': 'application/json' } : {};
   if (headers === undefined) return outcome;
-  if (typeof headers !== 'object' || headers === null) {
-    throw createMalformed('must have headers that are an object');
+  if (!isPlainObject(headers)) {
+    throw createMalformed('must have headers that are a plain object, such as { etag: \'"1"\' }');
   }
+  const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value !== 'string') throw createMalformed('must have headers that are strings');
-    outcome[name.toLowerCase()] = value;
+    const lowerCase = name.toLowerCase();
+    if (seen.has(lowerCase)) throw createMalformed('must have each header once');
+    seen.add(lowerCase);
+    outcome[lowerCase] = value;
   }
   return outcome;
+}
+
+/** The entries of a Map, a Headers or an object of another class may be hidden. */
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function createMalformed(expected: string, cause?: unknown): ProviderFailure {
