@@ -8,6 +8,12 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'content-length not reached',
 };
 
+/** undici ends a connection with these messages, under the code of one that was closed. */
+const INTERIM_RESPONSES: Readonly<Record<string, string>> = {
+  'bad response': '100 Continue without expect',
+  'bad upgrade': '101 Switching Protocols without upgrade',
+};
+
 /**
  * What went wrong with a connection, for operators: `ECONNREFUSED 127.0.0.1:4100`. Made of codes, addresses
  * and names in certificates only: messages of libraries may contain bytes of the response.
@@ -20,8 +26,13 @@ export function describeTransportError(error: unknown): string {
   const code = readErrorCode(error);
   if (code === CERTIFICATE_MISMATCH) return `certificate for ${readCertificateNames(error)}`;
   const address = readAddress(error);
-  const words = WORDS[code] ?? code;
+  const words = readInterimResponse(error, code) ?? WORDS[code] ?? code;
   return address === null ? words : `${words} ${address}`;
+}
+
+function readInterimResponse(error: unknown, code: string): string | undefined {
+  if (code !== 'UND_ERR_SOCKET' || !(error instanceof Error)) return undefined;
+  return INTERIM_RESPONSES[error.message];
 }
 
 /** The code, otherwise the name of the error's class. */

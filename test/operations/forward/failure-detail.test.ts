@@ -71,6 +71,18 @@ const ANSWERS: readonly (readonly [string, Answer, string, RegExp])[] = [
     'protocol',
     /^response cut short or malformed: HTTPParserError$/,
   ],
+  [
+    '100 Continue',
+    { raw: ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'] },
+    'protocol',
+    /^response cut short or malformed: 100 Continue without expect$/,
+  ],
+  [
+    'another protocol after 101',
+    { raw: ['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'] },
+    'protocol',
+    /^response cut short or malformed: 101 Switching Protocols without upgrade$/,
+  ],
   ['nothing in time', { raw: [], finally: 'hang' }, 'timeout', /^no response within 400 ms$/],
 ];
 
