@@ -113,6 +113,12 @@ function reportDropped(stdout: Stdout, log: Logger): void {
 
 function createSink(stdout: Stdout, maxBytes: number | undefined): Sink {
   const batch = new LineBatch((lines) => writeOrLose(stdout, lines), maxBytes);
+  // Later errors of a closed pipe do not reach the stream: pino makes its methods do nothing.
+  const readerLeft = new Promise<void>((resolve) => {
+    stdout.on('error', ({ code }) => {
+      if (code === 'EPIPE') resolve();
+    });
+  });
   const flush = () => batch.flush();
   // The last lines contain the reason for the exit; pino then flushes its own buffer.
   process.prependOnceListener('exit', flush);
@@ -125,7 +131,7 @@ function createSink(stdout: Stdout, maxBytes: number | undefined): Sink {
     if (closed === undefined) {
       batch.flush();
       process.off('exit', flush);
-      closed = endStream(stdout);
+      closed = endStream(stdout, readerLeft);
     }
     return closed;
   };
@@ -141,18 +147,17 @@ function writeOrLose<T>(destination: { write(lines: T): unknown }, lines: T): vo
   }
 }
 
-function endStream(stdout: Stdout): Promise<void> {
+function endStream(stdout: Stdout, readerLeft: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      // Otherwise pino's flush at exit would retry forever. (After EPIPE this does nothing, and there is no
-      // 'close' event.)
+    const finish = () => {
+      clearTimeout(timer);
+      // Otherwise pino's flush at exit would retry forever.
       stdout.destroy();
       resolve();
-    }, CLOSE_TIMEOUT_MS);
-    stdout.once('close', () => {
-      clearTimeout(timer);
-      resolve();
-    });
+    };
+    const timer = setTimeout(finish, CLOSE_TIMEOUT_MS);
+    stdout.once('close', finish);
+    void readerLeft.then(finish);
     stdout.end();
   });
 }

@@ -11,6 +11,9 @@ import { waitUntil } from '../support/http/wait-until.js';
 const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 /** Node.js writes its own warnings to stderr. */
 const WARN = 'setInterval(() => process.emitWarning(String(Math.random())), 10).unref();';
+/** The limit of the time for the last log lines: a host that waits for it does not stop. */
+const NO_TIMEOUT = `const start = globalThis.setTimeout;
+globalThis.setTimeout = (run, ms, ...more) => ms === 1000 ? start(run, 2 ** 31 - 1).unref() : start(run, ms, ...more);`;
 const REQUESTS = 20;
 
 for (const workers of [1, 2]) {
@@ -28,7 +31,7 @@ for (const workers of [1, 2]) {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: {
           PATH: process.env['PATH'],
-          NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(WARN)}`,
+          NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`${WARN}${NO_TIMEOUT}`)}`,
         },
       });
       let output = '';
