@@ -88,12 +88,22 @@ function connect(channel: PrimaryChannel, { overview, calls, metrics }: ProcessP
   channel.respond('calls', ({ query, until }) => calls.read(query, until));
   channel.respond('metrics', () => metrics.snapshot());
   return {
-    overview: { read: () => channel.query('modules', null) },
+    overview: {
+      read: async () => {
+        const list = await channel.query('modules', null);
+        if (list.modules.length > 0) return list;
+        // No worker has responded in time, or there are no modules.
+        return { ...(await overview.read()), workers: Math.max(1, list.workers) };
+      },
+    },
     calls: {
       list: async (query) => {
         // A common end of the page: workers respond at different times.
-        const parts = await channel.query('calls', { query, until: Date.now() });
-        const known = parts.filter(({ isKnown }) => isKnown);
+        const until = Date.now();
+        const parts = await channel.query('calls', { query, until });
+        // Empty when no worker has responded in time.
+        const read = parts.length === 0 ? [calls.read(query, until)] : parts;
+        const known = read.filter(({ isKnown }) => isKnown);
         return known.length === 0 ? null : createPage(known, query.limit);
       },
     },
