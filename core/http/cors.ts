@@ -33,6 +33,8 @@ const HOST_PATHS: ReadonlyMap<string, readonly string[]> = new Map([['/openapi.j
 
 interface PageRequest {
   readonly method: string;
+  /** As on the request line. */
+  readonly target: string;
   readonly headers: CallerHeaders;
 }
 
@@ -59,25 +61,24 @@ export class Cors {
   }
 
   /** The reply to a preflight of a configured origin; `null` for any other request. */
-  answerPreflight({ method, headers }: PageRequest): Reply | null {
+  answerPreflight(parsed: ParsedTarget, { method, target, headers }: PageRequest): Reply | null {
     if (method !== 'OPTIONS' || !this.#findOrigin(headers)) return null;
     if (headers.get('access-control-request-method') === undefined) return null;
-    return Reply.preflight(this.#preflightHeaders);
+    return findExposedHeaders(parsed, target) && Reply.preflight(this.#preflightHeaders);
   }
 
-  /**
-   * Adds what the browser needs to show the reply to the page.
-   * @param exposed the response headers that pages may read, beyond those of the host
-   */
-  complete(reply: Reply, { headers }: PageRequest, exposed: readonly string[]): Reply {
+  /** Adds what the browser needs to show the reply to the page. */
+  complete(reply: Reply, parsed: ParsedTarget, { target, headers }: PageRequest): Reply {
+    const exposed = findExposedHeaders(parsed, target);
+    if (exposed === null) return reply;
     const varied = addVary(reply.headers);
     const origin = this.#findOrigin(headers);
     if (origin === null) return Reply.withHeaders(reply, varied);
-    const readable = [...new Set([...HOST_HEADERS, ...exposed])].join(', ');
+    const readable = new Set([...HOST_HEADERS, ...exposed, ...(reply.exposed ?? [])]);
     return Reply.withHeaders(reply, [
       ...varied,
       ...['access-control-allow-origin', origin],
-      ...['access-control-expose-headers', readable],
+      ...['access-control-expose-headers', [...readable].join(', ')],
       ...(this.#hasCredentials ? ['access-control-allow-credentials', 'true'] : []),
     ]);
   }
@@ -90,7 +91,7 @@ export class Cors {
 }
 
 /** The headers that the host itself exposes on a path that pages of other origins may call; `null` for any other path. */
-export function findExposedHeaders(parsed: ParsedTarget, target: string): readonly string[] | null {
+function findExposedHeaders(parsed: ParsedTarget, target: string): readonly string[] | null {
   if (parsed.kind === 'host') return HOST_PATHS.get(target.split('?', 1)[0] ?? '') ?? null;
   return parsed.kind === 'module' && readBridgePermission(parsed) !== null ? null : [];
 }

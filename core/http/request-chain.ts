@@ -3,15 +3,28 @@ import type { HttpRouteOperation, Log } from '../contract/index.js';
 import { type ErrorDetail, HostError } from '../errors.js';
 import { inject, injectable } from '../injection.js';
 import type { RouteMatch } from '../lib/route-table.js';
-import type { GenerationSource, LiveModule, LiveRoute } from '../modules/live-module.js';
+import type {
+  Generation,
+  GenerationSource,
+  LiveModule,
+  LiveRoute,
+} from '../modules/live-module.js';
 import type { RequestObserver } from '../observability/completed-request.js';
-import { authorize, authorizeModuleCaller, DEFAULT_CALLERS } from '../operations/authorization.js';
+import {
+  type Authorization,
+  authorize,
+  authorizeModuleCaller,
+  DEFAULT_CALLERS,
+} from '../operations/authorization.js';
 import type { ConsoleBridge } from '../operations/console/console-bridge.js';
 import { readCheckedBody } from '../operations/forward/body-policy.js';
 import { callProvider } from '../operations/forward/call-provider.js';
 import { enforceInput } from '../operations/forward/enforce-schemas.js';
 import { createEnvelope } from '../operations/forward/envelope.js';
-import { createResponseReader } from '../operations/forward/forwarded-response.js';
+import {
+  createResponseReader,
+  type ForwardedResponse,
+} from '../operations/forward/forwarded-response.js';
 import { readHopByHopNames } from '../operations/forward/headers-to-provider.js';
 import { holdReply, translateOverload } from '../operations/forward/overload.js';
 import { assertSignedBody } from '../operations/forward/signed-body.js';
@@ -26,11 +39,11 @@ import {
 } from '../operations/request.js';
 import { type Authentication, authenticate } from './authenticate-request.js';
 import { readBridgeBody } from './bridge-body.js';
-import { type Cors, findExposedHeaders } from './cors.js';
+import type { Cors } from './cors.js';
 import { discardBody } from './request/body.js';
 import { findTargetProblem } from './request/explain-target.js';
 import { assertHead, assertOriginForm, type HeadLimits } from './request/head-rules.js';
-import { parseTarget, readBridgePermission } from './request/target.js';
+import { type ParsedTarget, parseTarget, readBridgePermission } from './request/target.js';
 import {
   type DecidedReply,
   type HostContext,
@@ -83,7 +96,6 @@ export function createRequestChain(options: RequestChainOptions): Middleware<Hos
     const request = openRequest(ctx, options);
     let reply: Reply | null = null;
     const parsed = parseTarget(request.target);
-    const exposed = cors === null ? null : findExposedHeaders(parsed, request.target);
     try {
       assertHead(request, options); // 400, 403, 417, 431, 501
       const surface = parsed.kind === 'host' ? options.surfaces.find(request.target) : null;
@@ -91,30 +103,27 @@ export function createRequestChain(options: RequestChainOptions): Middleware<Hos
         await serveSurface(surface, request, options); // 400, 401, 404, 405, 408, 413, 429, 500, 503
         return;
       }
-      const preflight = exposed === null ? null : cors?.answerPreflight(request);
-      if (preflight) {
+      const preflight = cors === null ? null : cors.answerPreflight(parsed, request);
+      if (preflight !== null) {
         request.trace.isPreflight = true;
         reply = preflight;
       } else if (parsed.kind === 'host') {
         reply = await callHostRoute(ctx, next);
       } else {
-        const target = parsed.kind === 'module' ? parsed : null;
-        const permission = target && readBridgePermission(target);
+        const permission = parsed.kind === 'module' ? readBridgePermission(parsed) : null;
         request.trace.isForwarded = permission === null;
         if (tracing !== null) beginSpan(ctx, tracing);
         const found = authenticate(request, authentication); // 401, 429, 503
         if (found instanceof Promise) await found;
         reply =
-          target !== null && permission !== null
-            ? await callBridge(ctx, bridge, target.module, permission, options.bodyTimeoutMs)
-            : await forward.execute({ name: parsed.module, target, raw: request.target }, request);
+          permission === null || parsed.module === null
+            ? await forward.execute(parsed, request)
+            : await callBridge(ctx, bridge, parsed.module, permission, options.bodyTimeoutMs);
       }
     } catch (error) {
       reply = createErrorReply(error, request, log, authentication.challenges);
     }
-    if (reply !== null && cors !== null && exposed !== null) {
-      reply = cors.complete(reply, request, [...exposed, ...(reply.exposed ?? [])]);
-    }
+    if (reply !== null && cors !== null) reply = cors.complete(reply, parsed, request);
     // At the end of the turn: metrics, call records and trace, then the reply. The log line follows when the
     // response closes.
     replies.add(ctx.res, request, () => finish(request, reply, observers));
@@ -137,13 +146,14 @@ function finish<R extends DecidedReply>(
   return reply;
 }
 
-interface ForwardTarget {
-  /** The module; `null` where the path has no valid name. */
-  readonly name: string | null;
-  /** `null` where the path can match no route. */
-  readonly target: ModuleTarget | null;
-  /** As on the request line. */
-  readonly raw: string;
+/** A target of a module's shape. */
+type ForwardTarget = Exclude<ParsedTarget, { kind: 'host' }>;
+
+/** What a request was matched with. */
+interface FoundRoute {
+  readonly module: LiveModule;
+  readonly target: ModuleTarget;
+  readonly match: RouteMatch<LiveRoute>;
 }
 
 /** The forwarded routes: the steps of a request from an authenticated caller. */
@@ -160,72 +170,77 @@ export class Forward implements Handler<ForwardTarget> {
     this.#credentialHeaders = credentialHeaders;
   }
 
-  async execute({ name, target, raw }: ForwardTarget, request: CallerRequest): Promise<Reply> {
-    const { actor } = request;
-    const module = name === null ? undefined : this.#generations.current.get(name);
-    if (module && target) request.trace.module = module.name;
-    authorizeModuleCaller(actor, module?.descriptor.callers ?? DEFAULT_CALLERS); // 403
-    const match = target && module ? findRoute(module, target, request) : null;
-    if (!target) throw createNotFound(findTargetProblem(raw)); // 404
-    if (!module || !match) throw createNotFound(); // 404
-    const route = match.value;
-    module.client.hold();
+  async execute(target: ForwardTarget, request: CallerRequest): Promise<Reply> {
+    const { actor, trace } = request;
+    const found = findRoute(this.#generations.current, target, request); // 403, 404
+    const { module, match } = found;
+    const { capability, schemas, method, timeoutMs, retryPolicy } = match.value;
+    const { client, descriptor } = module;
+    client.hold();
     try {
-      const { capability } = route;
-      const { callers } = module.descriptor;
+      const { callers } = descriptor;
       const authorization = authorize(actor, { kind: 'capability', capability, callers }); // 403
-      if (module.client.rates !== null) enforceRateLimit(module.client.rates, actor); // 429
+      if (client.rates !== null) enforceRateLimit(client.rates, actor); // 429
       const hopByHop = readHopByHopNames(request); // 400
-      const { requestBytes } = module.descriptor.limits;
-      const describeCall = () => describeRoute(module, route, target);
-      const body =
-        route.method === 'GET'
-          ? null
-          : await readCheckedBody(route, request, requestBytes).catch((error: unknown) => {
-              throw translateOverload(error, describeCall());
-            }); // 400, 502
+      const body = method === 'GET' ? null : await readBody(found, request); // 400, 502
       assertSignedBody(request, body); // 401
-      request.trace.bytesIn = body?.length ?? 0;
-      const { schemas } = route;
-      if (schemas !== null) enforceInput(schemas, target.forwardTarget, body, request.trace); // 400
+      trace.bytesIn = body?.length ?? 0;
+      if (schemas !== null) enforceInput(schemas, found.target.forwardTarget, body, trace); // 400
       const response = await callProvider({
         authorization,
         module,
-        operation: createOperation(target, match, body),
         request,
         hopByHop,
-        timeoutMs: route.timeoutMs,
-        retryPolicy: route.retryPolicy,
-        describeCall,
-        parseResponse: createResponseReader(
-          module,
-          this.#credentialHeaders,
-          schemas,
-          request.trace,
-        ),
+        timeoutMs,
+        retryPolicy,
+        operation: createOperation(found, body),
+        describeCall: () => describeRoute(found),
+        parseResponse: createResponseReader(module, this.#credentialHeaders, schemas, trace),
       }); // 502
-      if (response.mode === 'raw') {
-        return Reply.forwarded(authorization, { ...response.raw, ...response.exposed }); // any
-      }
-      const pieces = createEnvelope(target, match, response.data);
-      if (response.exposed === null) return Reply.ok(authorization, pieces); // 200
-      const envelope = { status: 200, pieces, contentType: JSON_TYPE };
-      return Reply.forwarded(authorization, { ...envelope, ...response.exposed }); // 200
+      return createReply(authorization, found, response);
     } finally {
-      module.client.release();
+      client.release();
     }
   }
 }
 
+/** @throws HostError 403 where the module is not open to the caller, whether it exists or not; 404. */
 function findRoute(
-  module: LiveModule,
-  target: ModuleTarget,
-  request: CallerRequest,
-): RouteMatch<LiveRoute> | null {
-  const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const match = module.routes.match(method, target.segments);
-  if (match !== null) request.trace.route = match.value.declaredPath;
-  return match;
+  generation: Generation,
+  target: ForwardTarget,
+  { actor, trace, method, target: raw }: CallerRequest,
+): FoundRoute {
+  const module = target.module === null ? undefined : generation.get(target.module);
+  if (module && target.kind === 'module') trace.module = module.name;
+  authorizeModuleCaller(actor, module?.descriptor.callers ?? DEFAULT_CALLERS);
+  if (target.kind === 'unmatched') throw createNotFound(findTargetProblem(raw));
+  const match = module?.routes.match(method === 'HEAD' ? 'GET' : method, target.segments);
+  if (!module || !match) throw createNotFound();
+  trace.route = match.value.declaredPath;
+  return { module, target, match };
+}
+
+async function readBody(found: FoundRoute, request: CallerRequest): Promise<Buffer | null> {
+  const { requestBytes } = found.module.descriptor.limits;
+  try {
+    return await readCheckedBody(found.match.value, request, requestBytes);
+  } catch (error) {
+    throw translateOverload(error, describeRoute(found));
+  }
+}
+
+function createReply(
+  authorization: Authorization,
+  { target, match }: FoundRoute,
+  response: ForwardedResponse,
+): Reply {
+  if (response.mode === 'raw') {
+    return Reply.forwarded(authorization, { ...response.raw, ...response.exposed });
+  }
+  const pieces = createEnvelope(target, match, response.data);
+  if (response.exposed === null) return Reply.ok(authorization, pieces);
+  const envelope = { status: 200, pieces, contentType: JSON_TYPE };
+  return Reply.forwarded(authorization, { ...envelope, ...response.exposed });
 }
 
 function openRequest(ctx: HostContext, options: RequestChainOptions): RequestContext {
@@ -306,10 +321,10 @@ function beginSpan(ctx: HostContext, tracing: RequestTracing): void {
 }
 
 function createOperation(
-  { forwardTarget, providerPath }: ModuleTarget,
-  { value: { method, declaredPath }, params }: RouteMatch<LiveRoute>,
+  { target: { forwardTarget, providerPath }, match: { value, params } }: FoundRoute,
   body: Buffer | null,
 ): HttpRouteOperation {
+  const { method, declaredPath } = value;
   return {
     kind: 'http_route',
     method,
@@ -322,16 +337,12 @@ function createOperation(
 }
 
 /** The details of the call in a 502. */
-function describeRoute(
-  { name }: LiveModule,
-  { method, declaredPath }: LiveRoute,
-  { providerPath }: ModuleTarget,
-): ErrorDetail[] {
+function describeRoute({ module, target, match: { value } }: FoundRoute): ErrorDetail[] {
   return [
-    { field: 'module', reason: name },
-    { field: 'method', reason: method },
-    { field: 'declared_path', reason: declaredPath },
-    { field: 'provider_path', reason: providerPath },
+    { field: 'module', reason: module.name },
+    { field: 'method', reason: value.method },
+    { field: 'declared_path', reason: value.declaredPath },
+    { field: 'provider_path', reason: target.providerPath },
   ];
 }
 

@@ -34,6 +34,8 @@ export interface ModuleTarget {
 export interface CallerRequest {
   /** As on the request line: `HEAD` stays `HEAD`. */
   readonly method: string;
+  /** As on the request line. */
+  readonly target: string;
   readonly actor: Actor;
   readonly requestId: string;
   readonly correlationId: string;

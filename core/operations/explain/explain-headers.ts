@@ -45,6 +45,7 @@ export function explainHeaders(
 function createFullRequest(method: Method, actor: Actor | null): CallerRequest {
   return {
     method,
+    target: MADE_PER_CALL,
     actor: actor ?? { kind: 'service', id: MADE_PER_CALL, scopes: new Set() },
     requestId: MADE_PER_CALL,
     correlationId: MADE_PER_CALL,

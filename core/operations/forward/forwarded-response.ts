@@ -9,7 +9,7 @@ import { readResponseData } from './provider-response.js';
 import { type RawResponse, readRawResponse } from './raw-response.js';
 
 /** What callers get of a response of the provider. */
-type ForwardedResponse =
+export type ForwardedResponse =
   | {
       readonly mode: 'envelope';
       /** JSON. */
