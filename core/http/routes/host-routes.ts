@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import Router, { type RouterContext } from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Actor } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
@@ -22,6 +22,7 @@ import { isProblemCode, renderProblemPage } from '../response/problem-page.js';
 import { readAuditQuery } from './audit-query.js';
 import { readCallQuery } from './calls-query.js';
 import { readExplainInput } from './explain-query.js';
+import type { HostPath } from './host-paths.js';
 import { readOpenApiQuery } from './openapi-query.js';
 import { createQueryError, moduleParameter, readQuery } from './query.js';
 import { createUnknownPath } from './unknown-path.js';
@@ -50,12 +51,18 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 /** Pages of the host load no resources. */
 const PAGE_HEADERS = ['content-security-policy', "default-src 'none'"];
 
+/** Accepts listed paths only, which no surface can have. */
+interface HostRouter {
+  get(path: HostPath, handle: (ctx: RouterContext<HostState>) => void | Promise<void>): unknown;
+  routes(): unknown;
+}
+
 /** The host's own routes. Requests to `/modules/{module}/http/{*path}` never get here. */
 export function createHostRoutes(options: HostRoutesOptions): Middleware<HostState>[] {
-  const router = new Router<HostState>({ strict: true, sensitive: true });
+  const router: HostRouter = new Router<HostState>({ strict: true, sensitive: true });
   addPublicRoutes(router, options);
   const get = (
-    path: string,
+    path: HostPath,
     handle: (request: RequestContext, ctx: HostContext) => Promise<Reply>,
   ) => {
     router.get(path, async (ctx) => {
@@ -79,7 +86,7 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   get('/audit', (request, ctx) => options.listAudit.execute(readAuditQuery(ctx), request));
   get('/descriptors', (request, ctx) => {
     const { module } = readQuery(ctx, { module: moduleParameter });
-    if (module === null) throw createQueryError('module', 'missing', ['module']);
+    if (module === null) throw createQueryError('module', 'missing', 'use module');
     return options.readDescriptor.execute(module, request);
   });
   router.get('/metrics', async ({ state }) => {
@@ -92,7 +99,7 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
     const actor = isPublic ? null : await authenticateHostCall(request, options.authentication);
     state.reply = await options.readMetrics.execute(actor);
   });
-  return [router.routes() as unknown as Middleware<HostState>, rejectUnrouted];
+  return [router.routes() as Middleware<HostState>, rejectUnrouted];
 }
 
 /** These routes take no body, so the credentials must not cover one. */
@@ -105,7 +112,7 @@ async function authenticateHostCall(
   return actor;
 }
 
-function addPublicRoutes(router: Router<HostState>, options: HostRoutesOptions): void {
+function addPublicRoutes(router: HostRouter, options: HostRoutesOptions): void {
   router.get('/livez', ({ state }) => {
     state.reply = createPublicReply({ status: 'ok' });
   });

@@ -44,33 +44,33 @@ export function integerParameter(expected: string, min: number, max: number): Pa
 
 /**
  * Reads the parameters of a query; an absent one is `null`.
+ * @param usage the next action where the query is not valid
  * @throws HostError 400 that names a parameter that is unknown, repeated or not valid.
  */
-export function readQuery<P extends Parameters>(ctx: HostContext, parameters: P): Values<P> {
+export function readQuery<P extends Parameters>(
+  ctx: HostContext,
+  parameters: P,
+  usage = `use ${Object.keys(parameters).join(', ')}`,
+): Values<P> {
   const query = new URLSearchParams(ctx.querystring);
-  const names = Object.keys(parameters);
   for (const name of query.keys()) {
     if (Object.hasOwn(parameters, name)) continue;
-    throw createQueryError(name.slice(0, MAX_NAME_LENGTH), 'unknown', names);
+    throw createQueryError(name.slice(0, MAX_NAME_LENGTH), 'unknown', usage);
   }
   const values = Object.entries(parameters).map(([name, { expected, parse }]) => {
     const [text, ...others] = query.getAll(name);
     if (text === undefined) return [name, null];
-    if (others.length > 0) throw createQueryError(name, 'repeated', names);
+    if (others.length > 0) throw createQueryError(name, 'repeated', usage);
     const value = parse(text);
-    if (value === null) throw createQueryError(name, `not ${expected}`, names);
+    if (value === null) throw createQueryError(name, `not ${expected}`, usage);
     return [name, value];
   });
   return Object.fromEntries(values) as Values<P>;
 }
 
-export function createQueryError(
-  field: string,
-  reason: string,
-  names: readonly string[],
-): HostError {
+export function createQueryError(field: string, reason: string, usage: string): HostError {
   return new HostError('validation_failed', 'a parameter of the query is not valid', {
     errors: [{ field, reason }],
-    nextActions: [`use ${names.join(', ')}`],
+    nextActions: [usage],
   });
 }

@@ -1,24 +1,10 @@
 import { HostError } from '../../errors.js';
-
-/** The first segments of the host's own routes. */
-const HOST_SEGMENTS: ReadonlySet<string> = new Set([
-  '.well-known',
-  'audit',
-  'calls',
-  'descriptors',
-  'explain',
-  'livez',
-  'manifests',
-  'metrics',
-  'modules',
-  'openapi.json',
-  'plugins',
-  'problems',
-  'readyz',
-]);
+import { HOST_PATHS } from '../routes/host-paths.js';
 
 /** One segment. */
 const PREFIX = /^\/[a-z0-9][a-z0-9-]{0,62}$/;
+
+const HOST_PREFIXES: ReadonlySet<string> = new Set(HOST_PATHS.map(readPrefix));
 
 export function isSurfacePrefix(prefix: unknown): prefix is string {
   return typeof prefix === 'string' && PREFIX.test(prefix);
@@ -26,7 +12,7 @@ export function isSurfacePrefix(prefix: unknown): prefix is string {
 
 /** Whether a prefix is, or is below, one of the host's own. */
 export function isHostPrefix(prefix: unknown): boolean {
-  return typeof prefix === 'string' && HOST_SEGMENTS.has(readPrefix(prefix).slice(1));
+  return typeof prefix === 'string' && HOST_PREFIXES.has(readPrefix(prefix));
 }
 
 /** `/console` of `/console`, `/console/a` and `/console?x=1`; compared byte for byte. */

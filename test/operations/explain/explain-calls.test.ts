@@ -43,11 +43,13 @@ describe('GET /explain?request_id=', () => {
     expectProblem(await explain(`request_id=${'x'.repeat(1000)}`), 404);
   });
 
-  it('rejects an id that is empty, repeated or beside a method or target', async () => {
+  it('rejects an id that is empty, repeated or beside another parameter', async () => {
     const reason = async (query: string, field: string) =>
       reasonOf(expectProblem(await explain(query), 400), field);
     expect(await reason('request_id=', 'request_id')).to.equal('missing');
     expect(await reason('request_id=a&request_id=b', 'request_id')).to.equal('repeated');
+    expect(await reason('request_id=a&limit=1', 'limit')).to.equal('unknown');
+    expect(await reason('method=GET&target=%2F&module=a', 'module')).to.equal('unknown');
     expect(await reason('request_id=a&method=GET', 'method')).to.equal(
       'not allowed with request_id',
     );

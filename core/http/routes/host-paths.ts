@@ -1,0 +1,18 @@
+/** Of every route of the host. A surface cannot have a path that starts with one of their first segments. */
+export const HOST_PATHS = [
+  '/.well-known/jwks.json',
+  '/audit',
+  '/calls',
+  '/descriptors',
+  '/explain',
+  '/livez',
+  '/manifests',
+  '/metrics',
+  '/modules',
+  '/openapi.json',
+  '/plugins',
+  '/problems/:code',
+  '/readyz',
+] as const;
+
+export type HostPath = (typeof HOST_PATHS)[number];
