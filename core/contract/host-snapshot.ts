@@ -8,6 +8,8 @@ export interface HostSnapshot {
   readonly workers: number;
   /** One for each descriptor, by name; those without a name first. */
   readonly modules: readonly ModuleSnapshot[];
+  /** Files in the modules folder that are ignored, as in `GET /modules`. */
+  readonly ignored: readonly { readonly file: string; readonly reason: string }[];
 }
 
 /** One descriptor and the version that it serves. */

@@ -163,7 +163,7 @@ export class ModuleRegistry implements GenerationSource {
   }
 
   async #applyScan({ changed, removed, renamed, unsettled, ignored }: ScanResult): Promise<void> {
-    this.#ignored = ignored;
+    this.#replaceIgnored(ignored);
     for (const file of unsettled) {
       this.#log.warn({ file }, 'descriptor keeps changing; keeping the last good content');
     }
@@ -181,6 +181,17 @@ export class ModuleRegistry implements GenerationSource {
     await this.#settle(read, removed);
     this.#countReloads(read, removed.length + renamed.length);
     this.#followFolders();
+  }
+
+  #replaceIgnored(ignored: DirectoryListing['ignored']): void {
+    const isSame =
+      ignored.length === this.#ignored.length &&
+      ignored.every(({ file, reason }, index) => {
+        const before = this.#ignored[index];
+        return before?.file === file && before.reason === reason;
+      });
+    this.#ignored = ignored;
+    if (!isSame) this.#changes.notify();
   }
 
   /** The folder of descriptors, and those of the files that descriptors name. */

@@ -8,9 +8,10 @@ export async function readSnapshot(
   overview: ModuleOverview,
   generations: GenerationSource,
 ): Promise<HostSnapshot> {
-  const { modules, workers } = await overview.read();
+  const { modules, workers, ignored } = await overview.read();
   const { current } = generations;
-  return { at: Date.now(), workers, modules: modules.map((entry) => describe(entry, current)) };
+  const described = modules.map((entry) => describe(entry, current));
+  return { at: Date.now(), workers, modules: described, ignored };
 }
 
 function describe(entry: ModuleEntry, current: Generation): ModuleSnapshot {

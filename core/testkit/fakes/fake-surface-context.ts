@@ -90,7 +90,7 @@ function createNotFound(): Response {
 }
 
 function createEmptySnapshot(): HostSnapshot {
-  return { at: Date.now(), workers: 1, modules: [] };
+  return { at: Date.now(), workers: 1, modules: [], ignored: [] };
 }
 
 function createFakeRecords(): SurfaceRecords {

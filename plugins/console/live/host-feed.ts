@@ -65,7 +65,7 @@ export class HostFeed {
   get listHash(): number | null {
     if (this.#last === null) return null;
     if (this.#hash?.of !== this.#last) {
-      this.#hash = { of: this.#last, value: hashList(this.#last.modules) };
+      this.#hash = { of: this.#last, value: hashList(this.#last.modules, this.#last.ignored) };
     }
     return this.#hash.value;
   }

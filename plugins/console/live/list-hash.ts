@@ -8,9 +8,13 @@ export interface ListedModule {
   readonly configDigest: string | null;
 }
 
-/** Equal for lists with the same modules in any order. A page and its host compare what they show by it. */
-export function hashList(modules: readonly ListedModule[]): number {
+/** Equal for the same modules and ignored files in any order. A page and its host compare lists by it. */
+export function hashList(
+  modules: readonly ListedModule[],
+  ignored: readonly { readonly file: string; readonly reason: string }[],
+): number {
   let sum = modules.length;
+  for (const { file, reason } of ignored) sum = (sum + hashText(`${file}\n${reason}`)) >>> 0;
   for (const { file, name, state, since, reason, configDigest } of modules) {
     sum = (sum + hashText([file, name, state, since, reason, configDigest].join('\n'))) >>> 0;
   }

@@ -159,7 +159,7 @@ function reopenSilent(): void {
 /** `undefined` before the first list. */
 function hashShown(): number | undefined {
   const shown = modules.value?.map((one) => ({ ...one, configDigest: one.config_digest ?? null }));
-  return shown && hashList(shown);
+  return shown && hashList(shown, ignoredFiles.value);
 }
 
 /** A browser does not try again after an answer that is no event stream, such as a 401. */

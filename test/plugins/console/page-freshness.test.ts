@@ -43,6 +43,15 @@ describe('a page of the console that missed a change', () => {
     remove('other');
   });
 
+  it('shows a file that is ignored from now on, until it is removed', async () => {
+    const page = await setup.open('/console/modules');
+    await link(page, 'crm').waitFor();
+    setup.drop('notes.txt', {});
+    await page.getByText('notes.txt').waitFor({ state: 'attached' });
+    setup.drop('notes.txt', null);
+    await page.getByText('notes.txt').waitFor({ state: 'detached' });
+  });
+
   it('opens its stream again when nothing comes any more', async () => {
     drop('mute');
     const prepare = async (page: Page) => {

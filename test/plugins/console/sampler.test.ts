@@ -22,6 +22,7 @@ const at = (ms: number, ...modules: ModuleSnapshot[]): HostSnapshot => ({
   at: ms,
   workers: 1,
   modules,
+  ignored: [],
 });
 
 describe('the sampler of the console', () => {
