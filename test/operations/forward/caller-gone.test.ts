@@ -26,6 +26,16 @@ describe('client that disconnects', () => {
     expect(findLine('gone-1')).to.include({ status: 499, failure: 'cancelled' });
   });
 
+  it('is assumed where the client closes its sending side', async () => {
+    setup.provider.answer({ raw: [], finally: 'hang' });
+    const connection = await send('half-closed');
+    connection.end();
+    await connection.closed();
+    expect(connection.unread).to.equal('');
+    await waitUntil('the log line', () => findLine('half-closed') !== undefined, 15_000);
+    expect(findLine('half-closed')).to.include({ status: 499, failure: 'cancelled' });
+  });
+
   it('does not delay other clients', async () => {
     setup.provider.answer({ raw: [], finally: 'hang' });
     (await send('gone-2')).destroy();
