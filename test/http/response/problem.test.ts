@@ -98,6 +98,9 @@ describe('problems', () => {
       const problem = expectProblem(await sendIds(id), 401);
       expect(problem.request_id).to.match(MADE_REQUEST_ID);
       expect(problem.correlation_id).to.match(MADE_CORRELATION_ID);
+      expect(problem.correlation_id?.slice('corr_'.length)).to.equal(
+        problem.request_id?.slice('req_'.length),
+      );
     });
   }
 
