@@ -113,6 +113,7 @@ export class RequestContext implements CallerRequest, RequestIds {
       status: reply === null ? CLIENT_CLOSED_STATUS : reply.status,
       bytesOut: reply === null || this.method === 'HEAD' ? 0 : reply.length,
       durationMs: performance.now() - this.#startedAt,
+      completedAt: Date.now(),
     };
     return this.completed;
   }

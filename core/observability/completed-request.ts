@@ -17,6 +17,8 @@ export interface CompletedRequest {
   /** Of the body. */
   readonly bytesOut: number;
   readonly durationMs: number;
+  /** Milliseconds since 1970. */
+  readonly completedAt: number;
 }
 
 /** Called once per request, before its response is complete. */

@@ -105,7 +105,7 @@ describe('a page of calls from several workers', () => {
     do {
       const parts = buffers.map((buffer) => buffer.read({ ...all, cursor }));
       const page = createPage(parts, all.limit);
-      found.push(...page.calls.map(({ requestId }) => requestId));
+      found.push(...page.calls.map(({ request_id }) => request_id));
       cursor = page.next;
       // Calls that end meanwhile do not appear on later pages.
       if (cursor !== null) addCall(buffers[2], 'late');
@@ -123,6 +123,7 @@ describe('a page of calls from several workers', () => {
       status: 200,
       bytesOut: 0,
       durationMs: 1,
+      completedAt: Date.now(),
       trace: {
         isForwarded: true,
         module: 'm',

@@ -1,9 +1,10 @@
-import type {
-  CallPage,
-  CallQuery,
-  CallRecord,
-  CallRecords,
-  CapturedBodies,
+import {
+  type CallPage,
+  type CallQuery,
+  type CallRecord,
+  type CallRecords,
+  type CapturedBodies,
+  compareNewestFirst,
 } from '../../operations/status/call-record.js';
 import { StoreUnavailable } from '../../store/store.js';
 import type { RecentCallBuffer } from './recent-calls.js';
@@ -57,7 +58,7 @@ export class CallHistory implements CallRecords {
     if (stored === null || recent === null) return null;
     const found = new Map(recent.calls.map((call) => [nameCall(call), call]));
     for (const call of stored.calls) found.set(nameCall(call), call);
-    const calls = [...found.values()].sort((one, other) => other.at - one.at);
+    const calls = [...found.values()].sort(compareNewestFirst);
     return { calls: calls.slice(0, query.limit), next: stored.next };
   }
 
@@ -72,7 +73,7 @@ export class CallHistory implements CallRecords {
   }
 }
 
-/** Identifies a call in both: their times differ slightly. */
-function nameCall({ requestId, traceId, durationMs }: CallRecord): string {
-  return `${requestId} ${traceId} ${durationMs}`;
+/** Identifies a call in both: clients may use a request id again. */
+function nameCall({ at, request_id, duration_ms }: CallRecord): string {
+  return `${at} ${request_id} ${duration_ms}`;
 }

@@ -31,7 +31,7 @@ export class CallTable {
   readonly #routes: TabledCall['route'][];
   readonly #endpoints: TabledCall['endpoint'][];
   readonly #failures: TabledCall['failure'][];
-  readonly #failureDetails: TabledCall['failureDetail'][];
+  readonly #failureDetails: TabledCall['failure_detail'][];
   readonly #actors: TabledCall['actor'][];
   readonly #surfaces: TabledCall['surface'][];
 
@@ -55,11 +55,10 @@ export class CallTable {
     this.#surfaces = new Array(capacity).fill(null);
   }
 
-  /** @param at milliseconds since 1970 */
-  write(place: number, completed: CompletedRequest, at: number): void {
+  write(place: number, completed: CompletedRequest): void {
     const { requestId, correlationId, trace } = completed;
     const traceId = trace.traceId ?? '';
-    this.#at[place] = at;
+    this.#at[place] = completed.completedAt;
     this.#durationMs[place] = completed.durationMs;
     this.#providerMs[place] = trace.providerMs ?? Number.NaN;
     this.#status[place] = completed.status;
@@ -78,6 +77,7 @@ export class CallTable {
     this.#surfaces[place] = trace.surface;
   }
 
+  /** Milliseconds since 1970. */
   at(place: number): number {
     return this.#at[place] as number;
   }
@@ -100,32 +100,32 @@ export class CallTable {
   read(place: number): TabledCall {
     const providerMs = this.#providerMs[place] as number;
     return {
-      at: this.at(place),
+      at: new Date(this.at(place)).toISOString(),
       ...this.#readIds(place),
       module: this.module(place),
       method: this.#methods[place] as string,
       route: this.#routes[place] as string | null,
       status: this.status(place),
       failure: this.#failures[place] as string | null,
-      failureDetail: this.#failureDetails[place] as string | null,
+      failure_detail: this.#failureDetails[place] as string | null,
       actor: this.#actors[place] as string | null,
-      durationMs: roundMs(this.#durationMs[place] as number),
-      providerMs: roundMsOrNull(Number.isNaN(providerMs) ? null : providerMs),
+      duration_ms: roundMs(this.#durationMs[place] as number),
+      provider_ms: roundMsOrNull(Number.isNaN(providerMs) ? null : providerMs),
       attempts: this.#attempts[place] as number,
       endpoint: this.#endpoints[place] as string | null,
       surface: this.#surfaces[place] as string | null,
     };
   }
 
-  #readIds(place: number): Pick<TabledCall, 'requestId' | 'correlationId' | 'traceId'> {
+  #readIds(place: number): Pick<TabledCall, 'request_id' | 'correlation_id' | 'trace_id'> {
     const start = place * IDS_LENGTH;
     const correlation = start + (this.#requestIdLength[place] as number);
     const trace = correlation + (this.#correlationIdLength[place] as number);
     const end = trace + (this.#traceIdLength[place] as number);
     return {
-      requestId: this.#ids.toString('latin1', start, correlation),
-      correlationId: this.#ids.toString('latin1', correlation, trace),
-      traceId: trace === end ? null : this.#ids.toString('latin1', trace, end),
+      request_id: this.#ids.toString('latin1', start, correlation),
+      correlation_id: this.#ids.toString('latin1', correlation, trace),
+      trace_id: trace === end ? null : this.#ids.toString('latin1', trace, end),
     };
   }
 }

@@ -37,7 +37,7 @@ export class RecentCallBuffer {
     const { trace } = completed;
     if (!trace.isForwarded) return;
     const number = this.#end;
-    this.#calls.write(number % this.#capacity, completed, Date.now());
+    this.#calls.write(number % this.#capacity, completed);
     this.#end += 1;
     if (this.#captured.size > 0) this.#remove(number - this.#capacity);
     if (trace.bodies !== null) this.#capture(number, captureBodies(trace.bodies));

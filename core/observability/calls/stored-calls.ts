@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../../contract/index.js';
 import { settleWithin } from '../../lib/promises.js';
-import type { CallPage, CallQuery, CallRecord } from '../../operations/status/call-record.js';
+import type { CallPage, CallQuery } from '../../operations/status/call-record.js';
 import { callId } from '../../store/call-log.js';
 import { type Store, type StoredCall, StoreUnavailable } from '../../store/store.js';
 import { type CompletedRequest, roundMs, roundMsOrNull } from '../completed-request.js';
@@ -77,7 +77,7 @@ export class StoredCalls {
     const found = await this.#read({ ...wanted, beforeId, limit: limit + 1 });
     const calls = found.slice(0, limit);
     const next = found.length > limit ? (calls.at(-1)?.id ?? null) : null;
-    return { calls: calls.map(createRecord), next };
+    return { calls: calls.map(({ id: _id, ...call }) => ({ ...call, captured: null })), next };
   }
 
   /** @throws StoreUnavailable, also when too many reads wait. */
@@ -169,11 +169,10 @@ export class StoredCalls {
 }
 
 function createStoredCall(completed: CompletedRequest, run: string, number: number): StoredCall {
-  const { trace } = completed;
-  const at = Date.now();
+  const { trace, completedAt } = completed;
   return {
-    id: callId(at, run, number),
-    at: new Date(at).toISOString(),
+    id: callId(completedAt, run, number),
+    at: new Date(completedAt).toISOString(),
     request_id: completed.requestId,
     correlation_id: completed.correlationId,
     trace_id: trace.traceId,
@@ -189,27 +188,5 @@ function createStoredCall(completed: CompletedRequest, run: string, number: numb
     attempts: trace.attempts,
     endpoint: trace.endpoint,
     surface: trace.surface,
-  };
-}
-
-function createRecord(stored: StoredCall): CallRecord {
-  return {
-    at: Date.parse(stored.at),
-    requestId: stored.request_id,
-    correlationId: stored.correlation_id,
-    traceId: stored.trace_id,
-    module: stored.module,
-    method: stored.method,
-    route: stored.route,
-    status: stored.status,
-    failure: stored.failure,
-    failureDetail: stored.failure_detail,
-    actor: stored.actor,
-    durationMs: stored.duration_ms,
-    providerMs: stored.provider_ms,
-    attempts: stored.attempts,
-    endpoint: stored.endpoint,
-    surface: stored.surface,
-    captured: null,
   };
 }

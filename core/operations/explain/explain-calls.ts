@@ -8,8 +8,9 @@ import {
   type CallQuery,
   type CallRecord,
   type CallRecords,
+  compareNewestFirst,
 } from '../status/call-record.js';
-import { describeCall, readCalls } from '../status/list-calls.js';
+import { readCalls, toWireCall } from '../status/list-calls.js';
 
 /** A client may use one id for any number of requests. */
 const MAX_CALLS = 100;
@@ -32,7 +33,7 @@ export class ExplainCalls implements Handler<ExplainCallsInput> {
     const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.calls.read' });
     const calls = await this.#find(requestId);
     if (calls.length === 0) throw createUnknownRequest();
-    return Reply.json(authorization, { calls: calls.map(describeCall) });
+    return Reply.json(authorization, { calls: calls.map(toWireCall) });
   }
 
   /** Newest first. */
@@ -46,7 +47,7 @@ export class ExplainCalls implements Handler<ExplainCallsInput> {
       cursor: null,
     };
     const page = await readCalls(this.#records, query);
-    return [...(page?.calls ?? [])].sort((one, other) => other.at - one.at);
+    return [...(page?.calls ?? [])].sort(compareNewestFirst);
   }
 }
 

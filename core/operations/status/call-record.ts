@@ -2,31 +2,39 @@ import { createToken } from '../../injection.js';
 
 export const CALL_RECORDS = createToken<CallRecords>('call-records');
 
-/** One completed request. It never has raw targets or headers, and bodies only if the descriptor enables it. */
+/**
+ * One completed request, in wire names. It never has raw targets or headers, and bodies only if the descriptor
+ * enables it.
+ */
 export interface CallRecord {
-  /** When it ended, in milliseconds since 1970. */
-  readonly at: number;
-  readonly requestId: string;
-  readonly correlationId: string;
-  readonly method: string;
-  readonly status: number;
-  /** `service:crm-sync`; `null` without authentication. */
-  readonly actor: string | null;
-  readonly durationMs: number;
-  readonly traceId: string | null;
+  /** When it ended, as `Date.toISOString` writes it: the text sorts by time. */
+  readonly at: string;
+  readonly request_id: string;
+  readonly correlation_id: string;
+  readonly trace_id: string | null;
   readonly module: string | null;
+  readonly method: string;
   /** The template; `null` if none matched. */
   readonly route: string | null;
+  readonly status: number;
   readonly failure: string | null;
   /** What went wrong with the provider: `ECONNREFUSED 127.0.0.1:4100`. */
-  readonly failureDetail: string | null;
-  readonly providerMs: number | null;
+  readonly failure_detail: string | null;
+  /** `service:crm-sync`; `null` without authentication. */
+  readonly actor: string | null;
+  readonly duration_ms: number;
+  readonly provider_ms: number | null;
   readonly attempts: number;
   readonly endpoint: string | null;
   /** Through which surface it came; `null` over HTTP. */
   readonly surface: string | null;
   /** `null` unless the descriptor sets `records.capture_bytes`. */
   readonly captured: CapturedBodies | null;
+}
+
+export function compareNewestFirst({ at: one }: CallRecord, { at: other }: CallRecord): number {
+  if (one === other) return 0;
+  return one < other ? 1 : -1;
 }
 
 /** JSON text without secrets, cut if it was too long; `null` without a body. */

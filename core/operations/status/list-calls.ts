@@ -25,7 +25,7 @@ export class ListCalls implements Handler<CallQuery> {
     const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.calls.read' });
     const page = await readCalls(this.#records, query);
     if (page === null) throw createUnknownCursor();
-    const body = { calls: page.calls.map(describeCall), next_cursor: page.next };
+    const body = { calls: page.calls.map(toWireCall), next_cursor: page.next };
     return Reply.json(authorization, body);
   }
 }
@@ -49,28 +49,14 @@ function createUnknownCursor(): HostError {
   });
 }
 
-/** The call in wire names, with bodies only if they were captured. */
-export function describeCall(call: CallRecord) {
+/** The call on the wire, with its surface and its bodies only if it has them. */
+export function toWireCall({ surface, captured, ...call }: CallRecord) {
   return {
-    at: new Date(call.at).toISOString(),
-    request_id: call.requestId,
-    correlation_id: call.correlationId,
-    trace_id: call.traceId,
-    module: call.module,
-    method: call.method,
-    route: call.route,
-    status: call.status,
-    failure: call.failure,
-    failure_detail: call.failureDetail,
-    actor: call.actor,
-    duration_ms: call.durationMs,
-    provider_ms: call.providerMs,
-    attempts: call.attempts,
-    endpoint: call.endpoint,
-    ...(call.surface !== null && { surface: call.surface }),
-    ...(call.captured !== null && {
-      request_body: call.captured.request,
-      response_body: call.captured.response,
+    ...call,
+    ...(surface !== null && { surface }),
+    ...(captured !== null && {
+      request_body: captured.request,
+      response_body: captured.response,
     }),
   };
 }

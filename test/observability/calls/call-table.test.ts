@@ -33,10 +33,10 @@ const ended: fc.Arbitrary<CompletedRequest> = fc.record({
   status: fc.integer({ min: 200, max: 599 }),
   bytesOut: fc.nat(),
   durationMs: ms,
+  completedAt: fc.nat(2 ** 31).map((seconds) => seconds * 1000 + 1),
 });
 const written = fc.record({
   place: fc.nat(CAPACITY - 1),
-  at: fc.nat(2 ** 31).map((seconds) => seconds * 1000 + 1),
   ended,
 });
 
@@ -45,21 +45,22 @@ describe('call table', () => {
     fc.assert(
       fc.property(fc.array(written, { minLength: 1, maxLength: 12 }), (calls) => {
         const table = new CallTable(CAPACITY);
-        for (const call of calls) table.write(call.place, call.ended, call.at);
+        for (const call of calls) table.write(call.place, call.ended);
         const last = new Map(calls.map((call) => [call.place, call]));
         for (const [place, call] of last) {
-          const { requestId, correlationId, method, status, durationMs } = call.ended;
-          const { module, route, traceId, providerMs, attempts, endpoint } = call.ended.trace;
-          const { failure, failureDetail, surface } = call.ended.trace;
+          const { requestId, correlationId, method, status, trace, ...ended } = call.ended;
+          const { module, route, attempts, endpoint, failure, surface } = trace;
           expect(table.read(place)).to.deep.equal({
-            ...{ at: call.at, requestId, correlationId, traceId, module, method, route, status },
-            ...{ durationMs, providerMs, attempts, endpoint, failure, failureDetail, surface },
-            actor: call.ended.actor,
+            ...{ at: new Date(ended.completedAt).toISOString(), request_id: requestId, module },
+            ...{ correlation_id: correlationId, trace_id: trace.traceId, method, route, status },
+            ...{ duration_ms: ended.durationMs, provider_ms: trace.providerMs, attempts },
+            ...{ endpoint, failure, failure_detail: trace.failureDetail, surface },
+            actor: ended.actor,
           });
           expect(table.hasRequestId(place, requestId)).to.equal(true);
           expect(table.hasRequestId(place, `${requestId}x`)).to.equal(false);
           expect(table.hasRequestId(place, requestId.slice(1))).to.equal(false);
-          expect(table.at(place)).to.equal(call.at);
+          expect(table.at(place)).to.equal(ended.completedAt);
           expect(table.module(place)).to.equal(module);
           expect(table.status(place)).to.equal(status);
         }
@@ -79,10 +80,17 @@ describe('call table', () => {
       actorKind: null,
       method: 'GET',
       status: 200,
+      bytesOut: 0,
+      durationMs: 1,
+      completedAt: 1,
     };
-    for (const place of [1, 0]) table.write(place, { ...call, bytesOut: 0, durationMs: 1 }, 1);
+    for (const place of [1, 0]) table.write(place, call);
     for (const place of [0, 1]) {
-      expect(table.read(place)).to.include({ requestId, correlationId, traceId });
+      expect(table.read(place)).to.include({
+        request_id: requestId,
+        correlation_id: correlationId,
+        trace_id: traceId,
+      });
     }
   });
 });

@@ -15,7 +15,7 @@ function end(id: number, body: string | null = null): CompletedRequest {
 }
 
 const idsOf = (ring: RecentCallBuffer, query = {}) =>
-  ring.list({ ...ALL, ...query })?.calls.map(({ requestId }) => Number(requestId));
+  ring.list({ ...ALL, ...query })?.calls.map(({ request_id }) => Number(request_id));
 
 describe('recent calls', () => {
   it('keeps only the last ones', () => {

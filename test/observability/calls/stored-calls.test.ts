@@ -86,7 +86,7 @@ describe('stored calls', () => {
     const archive = open(store);
     archive.add(createEnded(1));
     const page = await archive.list(QUERY);
-    expect(page?.calls.map(({ requestId }) => requestId)).to.deep.equal(['1']);
+    expect(page?.calls.map(({ request_id }) => request_id)).to.deep.equal(['1']);
   });
 
   it('are written once when the store is available again', async () => {

@@ -15,5 +15,6 @@ export function createEnded(id: number, status = 200): CompletedRequest {
     status,
     bytesOut: 0,
     durationMs: 1,
+    completedAt: Date.now(),
   };
 }

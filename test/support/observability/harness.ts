@@ -127,5 +127,6 @@ function createEnded(): CompletedRequest {
     status: 200,
     bytesOut: 100,
     durationMs: 1.5,
+    completedAt: Date.now(),
   };
 }
