@@ -10,7 +10,7 @@ import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/i
 import { redactNames } from './log/redact.js';
 import { ModuleRegistry } from './modules/module-registry.js';
 import { StoredCalls } from './observability/calls/stored-calls.js';
-import { describeEventLoop } from './observability/metrics/module-metrics.js';
+import { createEventLoopMetric } from './observability/metrics/host-metrics.js';
 import { createObservability, type Observability } from './observability/observability.js';
 import { openTracing } from './observability/tracing/open-tracing.js';
 import { ActorRate } from './operations/rate-limit.js';
@@ -172,9 +172,9 @@ export function createHostObservability(
     get reloads() {
       return registry.reloads;
     },
-    refusedActors: () => authentication.actorRate?.rejected ?? 0,
+    rejectedActors: () => authentication.actorRate?.rejected ?? 0,
   };
   const observability = createObservability(host, archive);
-  observability.metrics.add([describeEventLoop(loopDelay)]);
+  observability.metrics.add([createEventLoopMetric(loopDelay)]);
   return observability;
 }

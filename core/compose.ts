@@ -27,8 +27,8 @@ import { resolveHandler, rootContainer } from './injection.js';
 import { isLoopbackAddress } from './lib/loopback.js';
 import { readDescriptorText, readModuleDocument } from './modules/module-documents.js';
 import { CallHistory } from './observability/calls/call-history.js';
-import { describeListenerMetrics } from './observability/metrics/listener-metrics.js';
-import { describeMemoryMetrics } from './observability/metrics/memory-metrics.js';
+import { createListenerMetrics } from './observability/metrics/listener-metrics.js';
+import { createMemoryMetrics } from './observability/metrics/memory-metrics.js';
 import { describeTokenLookups } from './observability/metrics/token-lookup-metrics.js';
 import { DocumentCache } from './openapi/document-cache.js';
 import { BRIDGE_OPERATIONS } from './operations/console/bridge-operation.js';
@@ -210,7 +210,7 @@ function createListener(
 ) {
   const lifecycle = { isDraining: false, isClosing: false };
   const memory = new MemoryBudget(config);
-  observability.metrics.add(describeMemoryMetrics(memory));
+  observability.metrics.add(createMemoryMetrics(memory));
   const app = createApp({
     log,
     lifecycle,
@@ -244,7 +244,7 @@ function createListener(
     );
   const server = createServer(app.callback(), config, access.tlsPair, reportRejected);
   const observed = { connections: server.counts, certificate: access.tlsPair };
-  observability.metrics.add(describeListenerMetrics(observed));
+  observability.metrics.add(createListenerMetrics(observed));
   return {
     inProcess: createInProcessServer(app.callback(), MAX_HEAD_BYTES, reportRejected),
     listen: (port = config.port) => server.listen(config.host, port),

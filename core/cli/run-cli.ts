@@ -18,7 +18,7 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   try {
     return await dispatch(args, context);
   } catch (error) {
-    const failure = describeFailure(error);
+    const failure = describeCommandFailure(error);
     if (failure === null) throw error;
     context.printError(`modgate: ${failure.message}\n`);
     return failure.code;
@@ -26,7 +26,7 @@ export async function runCli(args: readonly string[], context: CommandContext): 
 }
 
 /** What a failed command prints, and its exit code; `null` for a bug. */
-export function describeFailure(error: unknown): { message: string; code: ExitCode } | null {
+export function describeCommandFailure(error: unknown): { message: string; code: ExitCode } | null {
   if (error instanceof CommandError) {
     return { message: toPrintable(error.message), code: EXIT.failure };
   }

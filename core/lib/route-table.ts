@@ -67,7 +67,7 @@ export class RouteTable<T> {
     return entry && { value: entry.value, params: readParams(entry.template, decoded) };
   }
 
-  /** Every route that matches, the winner first, for `explain`. */
+  /** Every route that matches, the one that answers first, for `explain`. */
   matchAll(method: string, decoded: readonly string[]): RouteMatch<T>[] {
     const found: TableEntry<T>[] = [];
     collect(this.#root, method, decoded, 0, found);

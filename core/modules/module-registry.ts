@@ -44,7 +44,7 @@ export class ModuleRegistry implements GenerationSource {
   readonly #slots = new Map<string, ModuleSlot>();
   #holders: ReadonlyMap<string, string>;
   /** The slots with a name that another file had in the last scan. */
-  #losers: ReadonlySet<ModuleSlot> = new Set();
+  #displaced: ReadonlySet<ModuleSlot> = new Set();
   /** Replaced as a whole at each change. */
   current: Generation = new Map();
   /** No request is served before the start ends, so only the last generation of the start is built. */
@@ -204,21 +204,21 @@ export class ModuleRegistry implements GenerationSource {
   async #settle(changed: readonly ModuleSlot[], removedFiles: readonly string[]): Promise<void> {
     const records = this.list();
     const removed = this.#takeRemoved(removedFiles);
-    const { winners, losers } = settleNames([...this.#slots.values()], this.#holders);
+    const { named, displaced } = settleNames([...this.#slots.values()], this.#holders);
     const affected = new Set(changed);
-    const won = winners.filter((slot) => affected.has(slot) || this.#losers.has(slot));
-    this.#losers = new Set(losers.keys());
-    if (hasMovingName(won, removed)) this.#publisher.withhold(records);
+    const toApply = named.filter((slot) => affected.has(slot) || this.#displaced.has(slot));
+    this.#displaced = new Set(displaced.keys());
+    if (hasMovingName(toApply, removed)) this.#publisher.withhold(records);
     for (const slot of removed) slot.remove();
-    await this.#forEach(won, (slot) => slot.apply());
+    await this.#forEach(toApply, (slot) => slot.apply());
     this.#publisher.release();
     for (const slot of removed) this.#publisher.reportRemoval(slot.record);
-    for (const [slot, winner] of losers) {
-      await isolate(this.#log, slot.file, () => slot.loseNameTo(winner));
+    for (const [slot, owner] of displaced) {
+      await isolate(this.#log, slot.file, () => slot.loseNameTo(owner));
     }
     // Last, because a last good version must not use a name that a valid file has now.
-    const applied = new Set(won);
-    const rest = changed.filter((slot) => !applied.has(slot) && !losers.has(slot));
+    const applied = new Set(toApply);
+    const rest = changed.filter((slot) => !applied.has(slot) && !displaced.has(slot));
     await this.#forEach(rest, (slot) => slot.apply());
   }
 

@@ -110,10 +110,10 @@ export class ModuleSlot {
   }
 
   /** Another file has the name of this one. */
-  async loseNameTo(winner: ModuleSlot): Promise<void> {
+  async loseNameTo(owner: ModuleSlot): Promise<void> {
     this.#dropPending();
     await this.#fallBack({
-      reason: `module '${this.#source.wantedName}' is already configured by ${winner.file}`,
+      reason: `module '${this.#source.wantedName}' is already configured by ${owner.file}`,
       hint: 'give one of the two another name, or remove it',
     });
   }

@@ -98,7 +98,7 @@ function watchCalls(
     const failed = counts.failed + (share?.others.failed ?? 0);
     if (calls < rules.minCalls || failed <= calls * rules.maxErrorRate) return;
     stop();
-    onFailed(describeFailure({ calls, failed }, rules));
+    onFailed(describeFailedProbation({ calls, failed }, rules));
   };
   client.onCallEnd = () => {
     const { ended, failed } = client.counts();
@@ -109,6 +109,9 @@ function watchCalls(
   return stop;
 }
 
-function describeFailure({ calls, failed }: ProbationFigures, { maxErrorRate }: Probation): string {
+function describeFailedProbation(
+  { calls, failed }: ProbationFigures,
+  { maxErrorRate }: Probation,
+): string {
   return `${failed} of ${calls} calls failed on probation, more than the share of ${maxErrorRate}`;
 }

@@ -1,9 +1,9 @@
 import type { ModuleSlot } from './module-slot.js';
 
 interface NameSettlement {
-  readonly winners: readonly ModuleSlot[];
+  readonly named: readonly ModuleSlot[];
   /** Each slot without its name, and the slot that has it. */
-  readonly losers: ReadonlyMap<ModuleSlot, ModuleSlot>;
+  readonly displaced: ReadonlyMap<ModuleSlot, ModuleSlot>;
 }
 
 /**
@@ -22,25 +22,25 @@ export function settleNames(
     if (name === null) continue;
     if (held !== null || holders.get(name) === slot.file) owners.set(name, slot);
   }
-  const losers = new Map<ModuleSlot, ModuleSlot>();
+  const displaced = new Map<ModuleSlot, ModuleSlot>();
   for (const slot of byFile) {
     const { wantedName } = slot.source;
     if (wantedName === null) continue;
     const owner = owners.get(wantedName);
     if (owner === undefined) owners.set(wantedName, slot);
-    else if (owner !== slot) losers.set(slot, owner);
+    else if (owner !== slot) displaced.set(slot, owner);
   }
-  const winners = byFile.filter((slot) => slot.source.wantedName !== null && !losers.has(slot));
-  return { winners, losers };
+  const named = byFile.filter((slot) => slot.source.wantedName !== null && !displaced.has(slot));
+  return { named, displaced };
 }
 
 /** Whether a file gets a name under which another one still serves. */
 export function hasMovingName(
-  winners: readonly ModuleSlot[],
+  named: readonly ModuleSlot[],
   removed: readonly ModuleSlot[],
 ): boolean {
   const freed = new Set(removed.map(({ live }) => live?.name ?? null));
-  return winners.some(
+  return named.some(
     (slot) => (slot.live !== null && heldName(slot) === null) || freed.has(slot.source.wantedName),
   );
 }

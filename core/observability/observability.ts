@@ -1,8 +1,8 @@
 import { RecentCallBuffer } from './calls/recent-calls.js';
 import type { StoredCalls } from './calls/stored-calls.js';
 import type { RequestObserver } from './completed-request.js';
+import type { ObservedHost } from './metrics/host-metrics.js';
 import { Metrics } from './metrics/metrics.js';
-import type { ObservedHost } from './metrics/module-metrics.js';
 import { SurfaceMetrics } from './metrics/surface-metrics.js';
 
 /** Metrics, call records and traces of the host. */

@@ -2,6 +2,8 @@ import { createToken } from '../injection.js';
 import type { GenerationSource } from '../modules/live-module.js';
 import type { Store } from '../store/store.js';
 
+// Tokens of what lies below the operations; all others stand beside their types.
+
 export const GENERATIONS = createToken<GenerationSource>('generations');
 
 /** The request headers that credentials may come in; lower-case names. */

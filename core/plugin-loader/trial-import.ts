@@ -58,7 +58,7 @@ function readTrialResult(worker: Worker, plugin: ImportedPlugin): Promise<void> 
       const isPassed = result.kind === 'passed';
       end(isPassed ? null : createTrialError(plugin, result.stage, result.problem, result.hint));
     });
-    worker.once('error', (error) => end(explainError(plugin, error)));
+    worker.once('error', (error) => end(explainUncaughtError(plugin, error)));
     worker.once('exit', () =>
       end(createImportError(plugin, 'exits the process during its import')),
     );
@@ -67,7 +67,7 @@ function readTrialResult(worker: Worker, plugin: ImportedPlugin): Promise<void> 
   });
 }
 
-function explainError(plugin: ImportedPlugin, error: unknown): PluginError {
+function explainUncaughtError(plugin: ImportedPlugin, error: unknown): PluginError {
   const { code, message } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
     return createImportError(plugin, `needs more than ${MAX_HEAP_MB} MiB for its import`);

@@ -6,7 +6,7 @@ import { assertOwnSite } from './api/cross-site.js';
 import { createJson } from './api/json.js';
 import { isHostRoute, passOn } from './api/pass-on.js';
 import { assertScope, hasScope, MODULES_SCOPE } from './api/scopes.js';
-import { describeSession, findBearer, serveSessions, signOut } from './api/session-routes.js';
+import { createSessionResponse, findBearer, serveSessions, signOut } from './api/session-routes.js';
 import type { ConsoleConfig } from './config.js';
 import { HostFeed } from './live/host-feed.js';
 import { LiveEvents } from './live/live-events.js';
@@ -122,7 +122,7 @@ export class Console implements Surface {
       if (method === 'DELETE') return signOut(this.#sessions, session, call);
       if (method !== 'GET') throw createMethodError('GET', 'POST', 'DELETE');
       const uiDigest = this.#bundle?.digest ?? null;
-      return describeSession(session, { version: this.#version, uiDigest });
+      return createSessionResponse(session, { version: this.#version, uiDigest });
     }
     if (!['/events', '/samples', '/host'].includes(path)) throw createNotFound(PREFIX);
     if (method !== 'GET') throw createMethodError('GET');

@@ -122,14 +122,19 @@ describe('modgate explain', () => {
   });
 
   it('names the module, the route, and the other matching routes in order', async () => {
-    const { module, route, losers, path, methods } = await explain('GET', SPECIAL, '--as', READER);
+    const { module, route, also_matches, path, methods } = await explain(
+      'GET',
+      SPECIAL,
+      '--as',
+      READER,
+    );
     expect(module).to.include({ name: 'acme/crm', file: 'crm.yaml', state: 'live', reason: null });
     expect(path).to.deep.equal({
       kind: 'module',
       module: 'acme/crm',
       provider_path: '/items/special',
       forward_target: '/items/special?x=1',
-      fault: null,
+      problem: null,
     });
     expect(route).to.deep.equal({
       method: 'GET',
@@ -137,7 +142,7 @@ describe('modgate explain', () => {
       capability: 'crm.read',
       path_params: {},
     });
-    expect(losers.map(({ declared_path }) => declared_path)).to.deep.equal([
+    expect(also_matches.map(({ declared_path }) => declared_path)).to.deep.equal([
       '/items/{id}',
       '/{rest...}',
     ]);
@@ -214,7 +219,7 @@ describe('modgate explain', () => {
 
   it('names the segment of a path that cannot match, with the reason', async () => {
     const { path, checks } = await explain('GET', '/modules/acme%2Fcrm/http/a/%252e/b');
-    expect(path.fault).to.deep.equal({
+    expect(path.problem).to.deep.equal({
       rule: 'double-encoding',
       segment: 2,
       reason: 'segment 2 is encoded twice',
@@ -255,7 +260,7 @@ describe('modgate explain', () => {
     const bridge = await explain('POST', '/modules/acme%2Fcrm/http/console-bridge/crm.config');
     expect(bridge.path.kind).to.equal('bridge');
     expect(bridge.verdict.status).to.equal(null);
-    expect(bridge).to.deep.include({ route: null, losers: [], methods: [] });
+    expect(bridge).to.deep.include({ route: null, also_matches: [], methods: [] });
   });
 
   it('explains its caller, or another one by any valid token', async () => {

@@ -81,7 +81,7 @@ describe('uncaught errors in module code', () => {
   };
   const uncaughtErrorsOf = async (module: string): Promise<number> => {
     const { body } = await call(host, { target: '/metrics' });
-    const line = new RegExp(`^modgate_stray_errors_total\\{module="${module}"\\} (\\d+)$`, 'm');
+    const line = new RegExp(`^modgate_uncaught_errors_total\\{module="${module}"\\} (\\d+)$`, 'm');
     return Number(line.exec(body.toString())?.[1] ?? Number.NaN);
   };
 

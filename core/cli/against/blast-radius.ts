@@ -85,7 +85,7 @@ export function compareModule(
     detail: string | null = null,
   ): ModuleChange<RouteFacts> => {
     const before = change === 'unknown' ? after : (served?.manifest ?? EMPTY);
-    return { module: name, change, detail, ...compareManifests(before, after) };
+    return { module: name, change, detail, ...compareRoutesAndCapabilities(before, after) };
   };
   if (local === null) return create('removed', EMPTY, 'it has no descriptor');
   if (local.kind === 'disabled') {
@@ -95,7 +95,7 @@ export function compareModule(
     return create(served === null ? 'added' : 'unknown', EMPTY, local.detail);
   }
   if (served === null) return create('added', local.manifest);
-  const changes = compareManifests(served.manifest, local.manifest);
+  const changes = compareRoutesAndCapabilities(served.manifest, local.manifest);
   const responses = compareResponses(served.responses, local.responses);
   if (responses !== null || hasChanges(changes)) {
     const more = responses === null ? {} : { responses };
@@ -109,7 +109,7 @@ export function compareModule(
   );
 }
 
-function compareManifests(
+function compareRoutesAndCapabilities(
   before: RoutesAndCapabilities,
   after: RoutesAndCapabilities,
 ): ManifestChanges<RouteFacts> {

@@ -20,7 +20,7 @@ interface CheckContext extends DescriptorContext {
  * Validates a folder of descriptors, one descriptor, or one manifest.
  * @throws ConfigError for a path that does not exist.
  */
-export async function checkPath(path: string, context: CheckContext): Promise<CheckReport> {
+export async function checkFiles(path: string, context: CheckContext): Promise<CheckReport> {
   if (await isFolder(path)) return checkFolder(path, context);
   const folder = dirname(resolve(path));
   const entry = await readDirectoryFile(folder, basename(path));

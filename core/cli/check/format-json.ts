@@ -12,7 +12,7 @@ export function formatCheckJson(report: CheckReport, against: BlastRadius | null
   const { diagnostics, notes, ignored } = report;
   const document = {
     summary: summarize(report),
-    files: report.files.map(describeFile),
+    files: report.files.map(toWireFile),
     findings: diagnostics.map(({ file, line, column, severity, rule, message, hint }) => ({
       file,
       line,
@@ -29,7 +29,7 @@ export function formatCheckJson(report: CheckReport, against: BlastRadius | null
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-function describeFile(checked: CheckedFile) {
+function toWireFile(checked: CheckedFile) {
   const { file, kind, module } = checked;
   const manifest = readManifestOf(checked);
   return {

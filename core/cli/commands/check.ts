@@ -7,7 +7,7 @@ import { readVersion } from '../../version.js';
 import type { BlastRadius } from '../against/blast-radius.js';
 import { findBlastRadius } from '../against/find-blast-radius.js';
 import { formatBlastRadius } from '../against/format-blast-radius.js';
-import { checkPath } from '../check/check-files.js';
+import { checkFiles } from '../check/check-files.js';
 import { type CheckReport, summarize } from '../check/check-report.js';
 import { formatCheckJson } from '../check/format-json.js';
 import { formatCheckText } from '../check/format-text.js';
@@ -35,7 +35,7 @@ interface CheckOptions {
   readonly allowMissingSecrets?: true;
 }
 
-const EXPLANATION = `
+const HELP = `
 Does not call providers or URLs, except the host of --against. Files and
 variables that descriptors refer to must exist, as in a host. In CI, where
 secrets are absent, use --allow-missing-secrets. Exits with 0 without errors,
@@ -52,7 +52,7 @@ export function define(command: Command): void {
     .option('--json', 'Same as --format json')
     .option('--against <url>', 'Compare with a running host: what would change for clients')
     .option('--allow-missing-secrets', 'Report unresolved secrets as notes instead of errors')
-    .addHelpText('after', EXPLANATION);
+    .addHelpText('after', HELP);
   addTokenOption(command);
   addAuthorityOption(command);
   addSettings(command, CHECK_SETTINGS);
@@ -82,7 +82,7 @@ async function check(command: Command, context: CommandContext): Promise<CheckRe
   const { allowMissingSecrets = false } = command.opts<CheckOptions>();
   if (path === undefined) await requireFolder(config.modules, sources.modules);
   const plugins = await openPlugins(config, sources.plugins);
-  return checkPath(path ?? config.modules, {
+  return checkFiles(path ?? config.modules, {
     plugins,
     environment: context.environment,
     credentialHeaders: config.tokenHeader === null ? [] : [config.tokenHeader],

@@ -13,7 +13,7 @@ interface ClientOptions {
   readonly check?: true;
 }
 
-const EXPLANATION = `
+const HELP = `
 Writes one self-contained TypeScript file: a function for each route, with
 types from the schemas of the modules. The file needs fetch and nothing else.`;
 
@@ -22,7 +22,7 @@ export function define(command: Command): void {
     .argument('[module...]', 'Modules to call (default: all)')
     .requiredOption('--out <file>', 'TypeScript file to write')
     .option('--check', 'Exit with 1 if the file would differ below its header; write nothing')
-    .addHelpText('after', EXPLANATION);
+    .addHelpText('after', HELP);
   addDocumentOptions(command);
 }
 

@@ -19,7 +19,7 @@ const SCRIPTS = {
 
 type Shell = keyof typeof SCRIPTS;
 
-const EXPLANATION = `
+const HELP = `
 bash, in ~/.bashrc:   source <(modgate completion bash)
 zsh, in ~/.zshrc:     source <(modgate completion zsh)      (after compinit)
 fish:                 modgate completion fish > ~/.config/fish/completions/modgate.fish`;
@@ -32,7 +32,7 @@ export function createCompletion(commands: readonly NamedCommand[]): CommandModu
         .addArgument(
           choiceArgument('<shell>', 'Shell to print the script for', Object.keys(SCRIPTS)),
         )
-        .addHelpText('after', EXPLANATION);
+        .addHelpText('after', HELP);
     },
     run: async (command, context) => {
       const createScript: CreateScript = SCRIPTS[command.args[0] as Shell];

@@ -34,7 +34,7 @@ interface ExplainTarget {
   readonly as: string | null;
 }
 
-const EXPLANATION = `
+const HELP = `
 The path is the raw target of a request:
 /modules/acme%2Fcrm/http/contacts/1?full=1. Without --as it explains the caller
 of --token, who needs the scope modgate.explain. With --modules it reads files
@@ -54,7 +54,7 @@ export function define(command: Command): void {
     .option('--request-id <id>', 'Explain recorded calls, by the x-request-id of their answer')
     .option('--modules <dir>', 'Explain from the files of this folder of descriptors')
     .option('--plugins <dir>', SETTINGS.plugins.help)
-    .addHelpText('after', EXPLANATION);
+    .addHelpText('after', HELP);
   addHostOptions(command);
   addJsonOption(command, 'the whole explanation');
 }

@@ -8,7 +8,7 @@ import type { GrantsReport } from '../grants/grants-report.js';
 import { readGrants } from '../grants/read-grants.js';
 import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
 
-const EXPLANATION = `
+const HELP = `
 Does not call a host or provider. Every permission that is both granted and
 declared also opens config values, contributions and metadata. Exits with 0
 for any difference, with 2 for an invalid file.`;
@@ -16,7 +16,7 @@ for any difference, with 2 for an invalid file.`;
 export function define(command: Command): void {
   command
     .argument('<module>', 'Module name, as configured in its descriptor')
-    .addHelpText('after', EXPLANATION);
+    .addHelpText('after', HELP);
   addJsonOption(command, 'the report');
   addSettings(command, ['modules', ...PLUGIN_SETTINGS]);
 }

@@ -21,7 +21,7 @@ interface ImportOptions {
   readonly check?: true;
 }
 
-const EXPLANATION = `
+const HELP = `
 Writes a descriptor and a manifest, and lists what a manifest cannot express.
 Run again, it prints the difference to the files and changes them only with
 --write: the manifest, and the endpoint in the descriptor. With --check it
@@ -39,7 +39,7 @@ export function define(command: Command): void {
     .option('--out <dir>', `Target folder (default: ${SETTINGS.modules.default})`)
     .option('--write', 'Write the difference into the files of an earlier import')
     .option('--check', 'Exit with 1 if clients would notice the difference; write nothing')
-    .addHelpText('after', EXPLANATION);
+    .addHelpText('after', HELP);
   addJsonOption(command, 'the files, the difference and what is not mapped');
 }
 

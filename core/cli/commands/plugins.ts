@@ -11,7 +11,7 @@ import { formatPlugins } from '../plugins/format-plugins.js';
 import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
-const EXPLANATION = `
+const HELP = `
 Without --url it reads the folders and runs no code of a plugin: the states are
 known and refused. A running host also shows which plugins were loaded and
 which failed. Exits with 0 for every state, unless --check is given.
@@ -26,7 +26,7 @@ export function define(command: Command): void {
     .option('--url <url>', 'Show the plugins of a running host')
     .option('--check', 'Exit with 1 if a plugin is refused or faulted')
     .option('--own', "With digest: print the member 'digests' of the plugin's own plugin.json")
-    .addHelpText('after', EXPLANATION);
+    .addHelpText('after', HELP);
   addTokenOption(command);
   addJsonOption(command, 'the list');
   addSettings(command, PLUGIN_SETTINGS);

@@ -16,7 +16,7 @@ import { rejectOptions } from '../useless-options.js';
 const ROUTE = /^(\/modules\/[^/?#]+\/http)(\/[^?#]+)$/;
 const CLASS_NAMES = Object.keys(ATTACK_CLASSES) as AttackClass[];
 
-const EXPLANATION = `
+const HELP = `
 Without a URL it starts its own host in production, with modules, tokens and
 providers for the attacks, and runs all cases. With the URL of a running host,
 on loopback only, it runs the cases that need no module of their own: those
@@ -34,7 +34,7 @@ export function define(command: Command): void {
       `Run these classes only, separated by commas: ${CLASS_NAMES.join(', ')}`,
     )
     .option('--verbose', 'List every case, not only the failed ones')
-    .addHelpText('after', EXPLANATION);
+    .addHelpText('after', HELP);
   addTokenOption(command);
   addJsonOption(command, 'the result of every case');
 }

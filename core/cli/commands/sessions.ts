@@ -13,7 +13,7 @@ import { rejectOptions } from '../useless-options.js';
 const PATH = '/console/api/sessions';
 const SESSION_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-const EXPLANATION = `
+const HELP = `
 Needs the scope modgate.sessions.
 
 modgate sessions end <id...>  ends sessions; their pages have to sign in again.`;
@@ -44,7 +44,7 @@ export function define(command: Command): void {
   command
     .argument('[action]', 'end: end sessions')
     .argument('[ids...]', 'With end: the ids of the sessions')
-    .addHelpText('after', EXPLANATION);
+    .addHelpText('after', HELP);
   addHostOptions(command);
   addJsonOption(command, 'the list');
 }

@@ -24,7 +24,7 @@ interface TestPluginOptions {
   readonly only?: string;
 }
 
-const EXPLANATION = `
+const HELP = `
 Loads the plugin like a host and runs the conformance suite on its exports. The
 file testkit.js beside its entry exports 'subjects', which start a provider for
 each of them. Exits with 0 if no clause failed, 1 if one failed or the plugin
@@ -34,7 +34,7 @@ export function define(command: Command): void {
   command
     .argument('<plugin>', 'Folder with a plugin.json, or an installed package')
     .option('--only <clauses>', 'Run these clauses only, by id, separated by commas')
-    .addHelpText('after', EXPLANATION);
+    .addHelpText('after', HELP);
   addJsonOption(command, 'the scorecard');
 }
 

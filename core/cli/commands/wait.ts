@@ -17,7 +17,7 @@ import { type WaitOutcome, type WaitSubject, WaitTracker } from '../wait/wait-tr
 const POLL_MS = 100;
 const DEFAULT_TIMEOUT = '10s';
 
-const EXPLANATION = `
+const HELP = `
 A name matches any live version, which right after a change may still be the
 old one. A digest is exact: of a manifest, of a descriptor with the files that
 it refers to (config_digest of 'modgate check --json'), or the SHA-256 of the
@@ -28,7 +28,7 @@ export function define(command: Command): void {
   command
     .argument('<module|digest>', 'Module name, or sha256: and 64 hex digits')
     .option('--timeout <duration>', `Time limit: 10s, 500ms, 2m (default: ${DEFAULT_TIMEOUT})`)
-    .addHelpText('after', EXPLANATION);
+    .addHelpText('after', HELP);
   addHostOptions(command);
   addJsonOption(command, 'the result');
 }

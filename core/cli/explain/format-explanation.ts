@@ -32,7 +32,7 @@ export function formatExplanation(explanation: Explanation): string {
     .join('\n');
 }
 
-function formatSubjects({ path, actor, module, route, losers, body }: Explanation): string[] {
+function formatSubjects({ path, actor, module, route, also_matches, body }: Explanation): string[] {
   const rows: [string, string][] = [];
   if (path.provider_path !== null) rows.push(['path', path.provider_path]);
   if (path.forward_target !== null) rows.push(['forwarded as', path.forward_target]);
@@ -45,7 +45,7 @@ function formatSubjects({ path, actor, module, route, losers, body }: Explanatio
   for (const [name, value] of Object.entries(route?.path_params ?? {})) {
     rows.push(['parameter', `${name} = ${value}`]);
   }
-  for (const loser of losers) rows.push(['also matches', formatRoute(loser)]);
+  for (const other of also_matches) rows.push(['also matches', formatRoute(other)]);
   if (body !== null) rows.push(['body', formatBody(body)]);
   return rows.map(([name, text]) => `${name.padEnd(SUBJECT_WIDTH)}${text}`);
 }

@@ -10,7 +10,7 @@ const EXPLANATION = type({
   verdict: type({ detail: string() }),
   path: type({ kind: string() }),
   checks: array(type({ check: string(), outcome: string(), detail: string() })),
-  losers: array(any()),
+  also_matches: array(any()),
   headers: array(type({ name: string(), value: nullable(string()), from: string() })),
   endpoints: array(type({ endpoint: string(), state: string() })),
   limits: array(type({ name: string(), source: nullable(string()) })),

@@ -51,13 +51,13 @@ export class RequestCredentials implements CallerCredentials {
   }
 
   get headers(): CallerCredentials['headers'] {
-    this.#headers ??= listHeaders(this.#req.rawHeaders);
+    this.#headers ??= groupHeaders(this.#req.rawHeaders);
     return this.#headers;
   }
 }
 
 /** @param raw names and values in turn, as sent */
-function listHeaders(raw: readonly string[]): ReadonlyMap<string, readonly string[]> {
+function groupHeaders(raw: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const headers = new Map<string, string[]>();
   for (let index = 0; index < raw.length; index += 2) {
     const name = (raw[index] ?? '').toLowerCase();

@@ -42,7 +42,7 @@ function requireText(name: string, text: string | null): string {
 export function explainPath(target: string): ExplainedPath {
   const parsed = parseTarget(target);
   if (parsed.kind !== 'unmatched') return parsed;
-  const fault = findTargetProblem(target);
-  if (fault === null) throw new Error('an unmatched target breaks a rule');
-  return { ...parsed, fault };
+  const problem = findTargetProblem(target);
+  if (problem === null) throw new Error('an unmatched target breaks a rule');
+  return { ...parsed, problem };
 }

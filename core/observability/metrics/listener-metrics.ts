@@ -18,7 +18,7 @@ interface ObservedCertificate {
 const MS_PER_SECOND = 1000;
 
 /** The metrics of connections, and of the certificate where there is one. */
-export function describeListenerMetrics(listener: ObservedListener): CollectedMetric[] {
+export function createListenerMetrics(listener: ObservedListener): CollectedMetric[] {
   const { connections, certificate } = listener;
   const metrics = [
     describe('gauge', 'sum', 'modgate_connections', 'Open client connections.', () =>

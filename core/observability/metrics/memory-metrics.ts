@@ -7,7 +7,7 @@ interface ObservedMemory {
 }
 
 /** The metrics of the memory budget. */
-export function describeMemoryMetrics(memory: ObservedMemory): CollectedMetric[] {
+export function createMemoryMetrics(memory: ObservedMemory): CollectedMetric[] {
   return [
     {
       name: 'modgate_held_bytes',

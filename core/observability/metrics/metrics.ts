@@ -2,10 +2,10 @@ import type { Registry } from 'prom-client';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { CompletedRequest } from '../completed-request.js';
 import type { CollectedMetric, Labels } from './collected-metric.js';
+import { createHostMetrics, type ObservedHost } from './host-metrics.js';
 import type { MetricsSnapshot } from './metrics-snapshot.js';
-import { describeHostMetrics, type ObservedHost } from './module-metrics.js';
 import { type DeclaredRoutes, RequestCounts } from './request-counts.js';
-import { describeRequestMetrics } from './request-metrics.js';
+import { createRequestMetrics } from './request-metrics.js';
 
 /** `Registry.contentType`, known before prom-client is loaded. */
 const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -37,7 +37,7 @@ export class Metrics {
 
   constructor(host: ObservedHost) {
     this.#host = host;
-    this.#described = [...describeRequestMetrics(this.#counts), ...describeHostMetrics(host)];
+    this.#described = [...createRequestMetrics(this.#counts), ...createHostMetrics(host)];
   }
 
   /** Adds metrics; call it before the first scrape. */

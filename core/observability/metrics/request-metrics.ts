@@ -2,7 +2,7 @@ import type { CollectedMetric, Labels, Sample } from './collected-metric.js';
 import type { ModuleCounts, RequestCounts, RouteCounts } from './request-counts.js';
 
 /** The metrics of requests. */
-export function describeRequestMetrics(counts: RequestCounts): CollectedMetric[] {
+export function createRequestMetrics(counts: RequestCounts): CollectedMetric[] {
   const histogram = (name: string, help: string, pick: 'host' | 'provider'): CollectedMetric => ({
     name,
     help,

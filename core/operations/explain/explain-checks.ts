@@ -91,7 +91,7 @@ function checkCallers(
 
 function checkPath(path: ExplainedPath): ExplainedCheck {
   if (path.kind !== 'unmatched') return create('path', 'pass', 'the path can match a route');
-  const { rule, reason } = path.fault;
+  const { rule, reason } = path.problem;
   return create('path', 'fail', `${reason} (${rule})`, { status: NOT_FOUND });
 }
 

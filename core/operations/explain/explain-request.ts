@@ -33,7 +33,7 @@ export async function explainRequest(
   const { method, target, path, actor } = request;
   const record = path.kind === 'module' ? findRecord(context.records, path.module) : null;
   const module = record?.live ?? null;
-  const [match, ...losers] = findRoutes(module, method, path);
+  const [match, ...others] = findRoutes(module, method, path);
   const basePath = match && module ? readBasePath(module.descriptor.provider.config) : '';
   const endpoints = match && record ? listEndpoints(record, match.value) : [];
   const checks = listChecks(request, context.records, record, match ?? null, endpoints);
@@ -46,7 +46,7 @@ export async function explainRequest(
     checks,
     module: record && describeRecord(record),
     route: match ? { ...describeRoute(match.value), path_params: match.params } : null,
-    losers: losers.map(({ value }) => describeRoute(value)),
+    also_matches: others.map(({ value }) => describeRoute(value)),
     methods: listMethods(module, path),
     body: match && module ? explainBody(match.value, module.descriptor) : null,
     headers: match && module ? explainHeaders(module.descriptor, match.value, actor) : [],
@@ -99,16 +99,16 @@ function addTargets(
 
 /** @param basePath of the endpoints, below which the provider gets the target */
 function describePath(path: ExplainedPath, basePath: string): Explanation['path'] {
-  const fault = path.kind === 'unmatched' ? path.fault : null;
+  const problem = path.kind === 'unmatched' ? path.problem : null;
   if (path.kind !== 'module') {
-    return { kind: path.kind, module: null, provider_path: null, forward_target: null, fault };
+    return { kind: path.kind, module: null, provider_path: null, forward_target: null, problem };
   }
   return {
     kind: isBridgePath(path) ? 'bridge' : 'module',
     module: path.module,
     provider_path: path.providerPath,
     forward_target: basePath + path.forwardTarget,
-    fault,
+    problem,
   };
 }
 

@@ -24,7 +24,7 @@ export type ExplainedPath =
       readonly kind: 'unmatched';
       /** `null` if the path has no valid name of a module. */
       readonly module: string | null;
-      readonly fault: TargetProblem;
+      readonly problem: TargetProblem;
     }
   | { readonly kind: 'host' };
 

@@ -82,7 +82,7 @@ export interface Explanation {
      * one if they differ.
      */
     readonly forward_target: string | null;
-    readonly fault: TargetProblem | null;
+    readonly problem: TargetProblem | null;
   };
   readonly checks: readonly ExplainedCheck[];
   readonly module: {
@@ -99,7 +99,7 @@ export interface Explanation {
     | (ExplainedRoute & { readonly path_params: Readonly<Record<string, string>> })
     | null;
   /** Other routes that match, the next best first. */
-  readonly losers: readonly ExplainedRoute[];
+  readonly also_matches: readonly ExplainedRoute[];
   /** Methods with a route for this path. */
   readonly methods: readonly string[];
   readonly body: {

@@ -4,7 +4,7 @@ import type { RouteMatch } from '../../lib/route-table.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import { type ExplainedModule, type ExplainedPath, isBridgePath } from './explained-request.js';
 
-/** Every route that matches, the winner first. */
+/** Every route that matches, the one that answers first. */
 export function findRoutes(
   module: ExplainedModule | null,
   method: string,

@@ -50,7 +50,7 @@ export class ReadDescriptor implements Handler<string> {
     return Reply.json(authorization, {
       name: module,
       file: record.file,
-      text: hideSensitiveDefaults(record.file, text),
+      text: hideDefaultsInText(record.file, text),
     });
   }
 }
@@ -59,7 +59,7 @@ const UNREADABLE =
   '# The text is not shown: it cannot be parsed and may hold the default of a sensitive field.\n';
 
 /** @returns the text itself, or without its sensitive defaults as JSON, which has no comments. */
-function hideSensitiveDefaults(file: string, text: string): string {
+function hideDefaultsInText(file: string, text: string): string {
   let document: unknown;
   try {
     document = readStructuredText(file, text).value;

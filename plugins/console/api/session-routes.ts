@@ -17,7 +17,7 @@ interface ConsoleVersion {
 }
 
 /** `GET /console/api/session`. */
-export function describeSession(
+export function createSessionResponse(
   { record, actor, expiresAt }: Session,
   { version, uiDigest }: ConsoleVersion,
 ): Response {
@@ -55,7 +55,7 @@ export async function serveSessions(
   const all = await sessions.list();
   if (id === null) {
     if (method !== 'GET' && method !== 'HEAD') throw createMethodError('GET', 'HEAD');
-    return createJson({ sessions: all.map(({ record }) => describeListed(record)) });
+    return createJson({ sessions: all.map(({ record }) => toListedSession(record)) });
   }
   if (method !== 'DELETE') throw createMethodError('DELETE');
   const found = all.find(({ record }) => record.id === id);
@@ -85,9 +85,7 @@ export async function findBearer(
   return actor;
 }
 
-type Record = Session['record'];
-
-function describeListed({ id, actor, createdAt, usedAt, endsAt }: Record) {
+function toListedSession({ id, actor, createdAt, usedAt, endsAt }: Session['record']) {
   return {
     id,
     actor,

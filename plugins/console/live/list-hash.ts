@@ -1,5 +1,5 @@
 /** The parts of a module by which two lists are compared. */
-export interface ListedModule {
+interface ListedModule {
   readonly file: string;
   readonly name: string | null;
   readonly state: string;

@@ -41,7 +41,7 @@ export async function verifyChain(
     const page = await readPage(after);
     if (page === null) return null;
     for (const row of page.rows) {
-      const fault = await findFault(row, rows + 1, head);
+      const fault = await findBreak(row, rows + 1, head);
       if (fault !== null) return { rows, head, fault };
       head = row.hash;
       rows += 1;
@@ -52,7 +52,7 @@ export async function verifyChain(
   return { rows, head, fault: null };
 }
 
-async function findFault(row: AuditRow, id: number, previous: string): Promise<string | null> {
+async function findBreak(row: AuditRow, id: number, previous: string): Promise<string | null> {
   if (row.id !== id) return `Row ${id} is missing.`;
   if (row.prev !== previous) return `Row ${id} does not continue row ${id - 1}.`;
   const { hash, ...hashed } = row;

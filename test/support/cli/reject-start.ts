@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { describeFailure } from '../../../core/cli/run-cli.js';
+import { describeCommandFailure } from '../../../core/cli/run-cli.js';
 import { type Environment, openHost } from '../open-host.js';
 import type { Ended } from './run-here.js';
 
@@ -18,7 +18,7 @@ export async function rejectStart(args: readonly string[], env?: Environment): P
     await (await started).kill();
     expect.fail(`started: ${args.join(' ')}`);
   }
-  const failure = describeFailure(error);
+  const failure = describeCommandFailure(error);
   if (failure === null) throw error;
   return { code: failure.code, stdout: lines.join(''), stderr: `modgate: ${failure.message}\n` };
 }

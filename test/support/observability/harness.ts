@@ -15,7 +15,7 @@ const BATCH = 100;
 const ended = createEnded();
 const host = {
   list: () => [],
-  refusedActors: () => 0,
+  rejectedActors: () => 0,
   reloads: { success: 0, failure: 0, lastAt: new Date() },
 };
 const { observe, metrics, calls } = createObservability(host);

@@ -1,4 +1,4 @@
-import { describeListenerMetrics } from '../../../core/observability/metrics/listener-metrics.js';
+import { createListenerMetrics } from '../../../core/observability/metrics/listener-metrics.js';
 
 interface DescribedMetric {
   readonly name: string;
@@ -13,7 +13,7 @@ export function describeTlsMetrics(): DescribedMetric[] {
     reloads: { success: 0, failure: 0 },
   };
   const connections = { open: 0, dropped: 0, failedHandshakes: 0 };
-  return describeListenerMetrics({ connections, certificate })
+  return createListenerMetrics({ connections, certificate })
     .filter(({ name }) => name.startsWith('modgate_tls_'))
     .map(({ name, type, read }) => {
       const labels = new Set(read().flatMap((sample) => Object.keys(sample.labels)));

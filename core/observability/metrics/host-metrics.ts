@@ -10,7 +10,7 @@ interface MeasuredLoop {
   readQuantiles(quantiles: readonly number[]): readonly number[];
 }
 
-export function describeEventLoop(loop: MeasuredLoop): CollectedMetric {
+export function createEventLoopMetric(loop: MeasuredLoop): CollectedMetric {
   return {
     name: 'modgate_event_loop_delay_seconds',
     help: 'Delay of the event loop since the last scrape; quantile 1 is the longest.',
@@ -38,14 +38,14 @@ export interface ObservedHost {
   list(): readonly ModuleRecord[];
   readonly reloads: Reloads;
   /** Requests above the rate of their actor on the whole host. */
-  readonly refusedActors: () => number;
+  readonly rejectedActors: () => number;
 }
 
 const BREAKER_STATES = ['closed', 'half_open', 'open'] as const;
 const MS_PER_SECOND = 1000;
 
 /** The metrics of modules and their endpoints. */
-export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
+export function createHostMetrics(host: ObservedHost): CollectedMetric[] {
   const gauge = (
     name: string,
     help: string,
@@ -92,7 +92,7 @@ export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
       type: 'counter',
       aggregator: 'sum',
       read: () => [
-        { labels: { module: '', limit: 'actor' }, value: host.refusedActors() },
+        { labels: { module: '', limit: 'actor' }, value: host.rejectedActors() },
         ...readClients((module, { rates }) => [
           { labels: { module, limit: 'actor' }, value: rates?.rejected.actor ?? 0 },
           { labels: { module, limit: 'module' }, value: rates?.rejected.module ?? 0 },
@@ -106,7 +106,7 @@ export function describeHostMetrics(host: ObservedHost): CollectedMetric[] {
       () => readStates(host.list()),
     ),
     {
-      name: 'modgate_stray_errors_total',
+      name: 'modgate_uncaught_errors_total',
       help: 'Uncaught errors in the code of a module; any of them makes it faulted.',
       type: 'counter',
       aggregator: 'sum',
