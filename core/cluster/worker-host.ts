@@ -17,11 +17,14 @@ interface WorkerHost extends HostProcess {
   readMetrics(): Promise<MetricsSnapshot>;
 }
 
+/** What a worker reads from the state folder by itself. */
+type StoredLastGood = Pick<LastGoodKeeper, 'read' | 'identifyFolder'>;
+
 /** The host process of one worker. Its view covers all workers. */
 export function createWorkerHost(
   channel: PrimaryChannel,
   { holders }: WorkerStart,
-  readLastGood: LastGoodKeeper['read'],
+  stored: StoredLastGood,
   requestLog: Log,
 ): WorkerHost {
   let readMetrics: WorkerHost['readMetrics'] = async () => [];
@@ -32,7 +35,7 @@ export function createWorkerHost(
     leadership: createLeadership(channel),
     sharedProbation: new WorkerProbation(channel),
     statusSink: relayStatus(channel),
-    lastGood: relayLastGood(channel, readLastGood),
+    lastGood: relayLastGood(channel, stored),
     unreadyReason: () => (channel.phase === 'starting' ? 'not all workers have started' : null),
     connect: (parts) => {
       readMetrics = () => parts.metrics.snapshot();
@@ -70,9 +73,10 @@ function relayStatus(channel: PrimaryChannel): StatusSink {
 }
 
 /** The primary writes these files, and cleans up when it receives the list of descriptors. */
-function relayLastGood(channel: PrimaryChannel, read: LastGoodKeeper['read']): LastGoodKeeper {
+function relayLastGood(channel: PrimaryChannel, stored: StoredLastGood): LastGoodKeeper {
   return {
-    read,
+    read: (file) => stored.read(file),
+    identifyFolder: () => stored.identifyFolder(),
     write: (file, lastGood) => channel.send({ type: 'last-good', file, lastGood }),
     remove: (file) => channel.send({ type: 'last-good', file, lastGood: null }),
     flush: async () => {},

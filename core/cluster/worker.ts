@@ -51,7 +51,7 @@ async function serve(
   const { settings } = start;
   const { composeHost } = await import('../compose.js');
   const lastGood = new LastGoodStore(settings.config.state, log);
-  const own = createWorkerHost(channel, start, (file) => lastGood.read(file), requestLog);
+  const own = createWorkerHost(channel, start, lastGood, requestLog);
   const host = await composeHost(settings.config, log, own);
   channel.on('rescan', () => host.reload());
   const drained = channel.once('drain');

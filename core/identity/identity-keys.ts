@@ -33,6 +33,8 @@ const IDENTITY_ISSUER = 'modgate';
 /** Lifetime of a token, from the start of the attempt. */
 const IDENTITY_LIFETIME_SECONDS = 30;
 
+const LOST = 'identity keys removed: writing them again';
+
 const MINUTE_MS = 60_000;
 /** Libraries cache a key set for some minutes (jose: 10). */
 export const PUBLISH_AHEAD_MS = 15 * MINUTE_MS;
@@ -119,8 +121,11 @@ export class IdentityKeys implements IdentitySigner {
 
   /** Reads the keys of other processes, and creates and removes keys by the schedule. */
   async rotate(): Promise<void> {
+    let isMissing = false;
     try {
-      this.#keys = (await this.#read())?.keys ?? this.#keys;
+      const stored = await this.#read();
+      isMissing = stored === null;
+      this.#keys = stored?.keys ?? this.#keys;
     } catch (error) {
       this.#log.error({ err: error }, 'identity keys unreadable: using those in memory');
     }
@@ -129,7 +134,7 @@ export class IdentityKeys implements IdentitySigner {
     const isNewDue = needsNewKey(kept, this.#rotation, now);
     const next = isNewDue ? [...kept, await createKey(now)] : kept;
     const isChanged = isNewDue || next.length !== this.#keys.length;
-    this.#keys = isChanged ? await this.#write(next) : next;
+    this.#keys = isChanged || isMissing ? await this.#write(next, isMissing) : next;
     this.#select(chooseSigningKey(this.#keys, this.#rotation, now));
   }
 
@@ -151,9 +156,10 @@ export class IdentityKeys implements IdentitySigner {
   }
 
   /** @returns the stored keys: another process may have created the first ones meanwhile */
-  async #write(keys: readonly StoredKey[]): Promise<readonly StoredKey[]> {
+  async #write(keys: readonly StoredKey[], isMissing: boolean): Promise<readonly StoredKey[]> {
+    if (isMissing && this.#keys.length > 0) this.#log.warn({ file: this.#path }, LOST);
     try {
-      return await writeKeyFile(this.#path, keys, this.#keys.length === 0);
+      return await writeKeyFile(this.#path, keys, isMissing || this.#keys.length === 0);
     } catch (error) {
       this.#log.warn({ err: error }, 'identity keys not writable: keeping them in memory');
       return keys;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { LatestWrites } from '../watch/latest-writes.js';
@@ -22,6 +21,8 @@ export interface LastGoodKeeper {
   remove(file: string): void;
   /** Resolves when all pending writes are on disk. */
   flush(): Promise<void>;
+  /** Another value for a folder that was replaced; `null` when it does not exist. Never rejects. */
+  identifyFolder(): Promise<string | null>;
   /** Removes the versions of other descriptors. */
   keepOnly(files: ReadonlySet<string>): Promise<void>;
 }
@@ -33,8 +34,6 @@ export interface LastGoodKeeper {
 export class LastGoodStore implements LastGoodKeeper {
   readonly #folder: OwnFolder;
   readonly #log: Log;
-  /** The hashes of the files on disk, to avoid writing the same content again. */
-  readonly #written = new Map<string, string>();
   readonly #writes: LatestWrites;
 
   constructor(stateDir: string, log: Log) {
@@ -72,6 +71,10 @@ export class LastGoodStore implements LastGoodKeeper {
     return this.#writes.flush();
   }
 
+  identifyFolder(): Promise<string | null> {
+    return this.#folder.identify();
+  }
+
   async keepOnly(files: ReadonlySet<string>): Promise<void> {
     const kept = new Set([...files].map(fileName));
     try {
@@ -84,44 +87,23 @@ export class LastGoodStore implements LastGoodKeeper {
 
   async #readText(file: string): Promise<string | null> {
     const queued = this.#writes.find(file);
-    if (queued !== undefined) return queued;
-    const text = await this.#folder.read(fileName(file));
-    if (text !== null) this.#written.set(file, hash(text));
-    return text;
+    return queued === undefined ? this.#folder.read(fileName(file)) : queued;
   }
 
-  async #remove(file: string): Promise<void> {
-    this.#written.delete(file);
-    await this.#folder.remove(fileName(file));
+  #remove(file: string): Promise<void> {
+    return this.#folder.remove(fileName(file));
   }
 
   async #replace(file: string, text: string): Promise<void> {
     const name = fileName(file);
-    const known = this.#written.get(file) ?? (await this.#hashStored(name));
-    const wanted = hash(text);
-    this.#written.set(file, wanted);
-    if (known === wanted) return;
-    try {
-      await this.#folder.write(name, text);
-    } catch (error) {
-      this.#written.delete(file);
-      throw error;
-    }
-  }
-
-  /** `null` for a file that is missing or cannot be read: it is replaced. */
-  async #hashStored(name: string): Promise<string | null> {
+    // A file that is missing or cannot be read is replaced.
     const stored = await this.#folder.read(name).catch(() => null);
-    return stored === null ? null : hash(stored);
+    if (stored !== text) await this.#folder.write(name, text);
   }
 }
 
 function fileName(file: string): string {
   return `${file}.json`;
-}
-
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('base64');
 }
 
 function isLastGood(value: unknown): value is LastGood {

@@ -9,6 +9,7 @@ import { Watcher } from '../watch/watcher.js';
 import { ChangePublisher } from './change-publisher.js';
 import { ChangeSignal } from './change-signal.js';
 import type { Generation, GenerationSource } from './live-module.js';
+import { LostVersions } from './lost-versions.js';
 import type { ModuleRecord } from './module-record.js';
 import { ModuleSlot } from './module-slot.js';
 import { compareTexts, hasMovingName, settleNames } from './settle-names.js';
@@ -36,6 +37,7 @@ export class ModuleRegistry implements GenerationSource {
   readonly #context: SlotContext;
   readonly #scanner: DirectoryScanner;
   readonly #watcher: Watcher;
+  readonly #lostVersions: LostVersions;
   readonly #publisher: ChangePublisher;
   readonly #statusSink: StatusSink | null;
   readonly #changes = new ChangeSignal((error) =>
@@ -63,6 +65,12 @@ export class ModuleRegistry implements GenerationSource {
     this.#watcher = new Watcher({
       check: (hints) => this.#check(hints),
       onError: (error) => log.error({ err: error }, 'module scan failed'),
+    });
+    this.#lostVersions = new LostVersions({
+      ...options,
+      writeAgain: () => {
+        for (const slot of this.#slots.values()) slot.keepAgain();
+      },
     });
     const publishGeneration = () => this.#publishGeneration();
     this.#publisher = new ChangePublisher({
@@ -125,6 +133,7 @@ export class ModuleRegistry implements GenerationSource {
     this.#statusSink?.keepOnly(files);
     this.#followFolders();
     this.#watcher.start();
+    this.#lostVersions.start();
   }
 
   /** Calls the listener soon after a module has changed. @returns removes the listener. */
@@ -141,6 +150,7 @@ export class ModuleRegistry implements GenerationSource {
 
   /** Closes every provider; calls in flight are canceled. */
   async close(): Promise<void> {
+    this.#lostVersions.close();
     await this.#watcher.close();
     this.current = new Map();
     await Promise.all([...this.#slots.values()].map((slot) => slot.close()));

@@ -99,6 +99,11 @@ export class ModuleSlot {
     this.#context.lastGood.remove(before);
   }
 
+  /** The stored last good version was lost. One on probation is not stored before it has passed. */
+  keepAgain(): void {
+    if (!this.#active.isOnProbation) this.#active.keepAsLastGood();
+  }
+
   /** Reads and validates the file; the serving version does not change. */
   async read(entry: DirectoryFile): Promise<void> {
     this.#source = await readSource(entry, this.#context, this.live?.name ?? null);

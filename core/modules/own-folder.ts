@@ -28,6 +28,12 @@ export class OwnFolder {
     this.#options = options;
   }
 
+  /** Another value for a folder that was replaced; `null` when it does not exist. Never rejects. */
+  async identify(): Promise<string | null> {
+    const status = await lstat(this.#path).catch(() => null);
+    return status === null ? null : `${status.dev} ${status.ino} ${status.birthtimeMs}`;
+  }
+
   /** The names of the regular files; none when the folder does not exist. */
   async list(): Promise<string[]> {
     if (!(await this.#exists())) return [];

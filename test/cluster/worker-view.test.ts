@@ -22,7 +22,8 @@ describe('the view of a worker when no worker responds in time', () => {
     metrics: {},
   } as unknown as ProcessParts;
   const start = { holders: new Map() } as unknown as Parameters<typeof createWorkerHost>[1];
-  const host = createWorkerHost(channel, start, async () => null, {} as Log);
+  const stored = { read: async () => null, identifyFolder: async () => null };
+  const host = createWorkerHost(channel, start, stored, {} as Log);
   const view = host.connect(parts);
 
   it('has the modules of this worker', async () => {

@@ -49,6 +49,16 @@ describe('identity keys over time', () => {
     rmSync(stateDir, { recursive: true, force: true });
   });
 
+  it('are stored again when their file was removed, such as with the state folder', async () => {
+    const keys = await prepare();
+    const path = join(stateDir, 'identity', 'keys.json');
+    const before = readFileSync(path, 'utf8');
+    rmSync(join(stateDir, 'identity'), { recursive: true });
+    await keys.rotate();
+    expect(readFileSync(path, 'utf8')).to.equal(before);
+    expect(published(await open())).to.deep.equal(published(keys));
+  });
+
   it('sign with the first key immediately, and with the next one after a publishing time', async () => {
     const keys = await prepare();
     const first = signer(keys);

@@ -5,6 +5,7 @@ import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import {
   describeCrmOf,
+  hasLogged,
   keptText,
   MORE_ROUTES,
   onProbation,
@@ -66,6 +67,24 @@ describe('reload', () => {
       host.write('crm.json', describeCrm());
       await host.waitFor('crm.json', 'live');
       expect(await host.get('crm', '/more')).to.equal(404);
+    });
+
+    it('is written again when the state folder was removed', async () => {
+      await waitUntil('kept', () => keptText(host, 'crm.json') !== '', FOLLOW_MS);
+      await host.restart();
+      host.write('crm.json', describeCrm(MORE_ROUTES));
+      // Files are written one after the other, so that none is waiting any more.
+      await waitUntil('kept', () => keptText(host, 'crm.json').includes('/more'), FOLLOW_MS);
+      rmSync(host.state, { recursive: true });
+      for (const file of ['crm.json', 'other.json']) {
+        await waitUntil('written again', () => keptText(host, file) !== '', FOLLOW_MS);
+      }
+      expect(hasLogged(host, 'last good versions removed: writing them again')).to.equal(true);
+      host.write('crm.json', 'module: [');
+      await host.waitFor('crm.json', 'stale');
+      await host.restart();
+      expect((await host.entry('crm.json'))?.state).to.equal('stale');
+      expect(await host.get('crm', '/items')).to.equal(200);
     });
 
     it('exists for a file with a long name in any language', async () => {
