@@ -12,6 +12,7 @@ import type { Generation, GenerationSource } from './live-module.js';
 import { LostVersions } from './lost-versions.js';
 import type { ModuleRecord } from './module-record.js';
 import { ModuleSlot } from './module-slot.js';
+import { REJECTED_STATES } from './module-states.js';
 import { compareTexts, hasMovingName, settleNames } from './settle-names.js';
 import type { SlotContext } from './slot-context.js';
 import type { StatusSink } from './status-files.js';
@@ -275,7 +276,7 @@ export class ModuleRegistry implements GenerationSource {
 
   #countReloads(read: readonly ModuleSlot[], others: number): void {
     const states = read.map(({ record }) => record.state);
-    const failure = states.filter((state) => state === 'refused' || state === 'stale').length;
+    const failure = states.filter((state) => REJECTED_STATES.has(state)).length;
     const success = states.length - failure + others;
     const { reloads } = this;
     this.#reloads = {

@@ -43,6 +43,18 @@ describe('reload', () => {
       expect(await host.get('crm', '/items')).to.equal(200);
     });
 
+    it('counts a version that was rolled back before a restart as a failed reload', async () => {
+      host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(5)));
+      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+      host.provider.answer({ status: 500, body: '{}' });
+      for (let n = 0; n < 5; n += 1) await host.get('crm', '/more');
+      await host.waitFor('crm.json', 'rolled_back');
+      await host.restart();
+      expect((await host.entry('crm.json'))?.state).to.equal('rolled_back');
+      const metrics = await (await fetch(`${host.running.url}/metrics`)).text();
+      expect(metrics).to.include('modgate_reload_total{result="failure"} 1\n');
+    });
+
     it('ends normally for a module within the allowed error rate', async () => {
       host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1, 4)));
       await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
