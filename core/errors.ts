@@ -6,7 +6,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** The codes of problems, with their status and title: no other file defines a status. */
+/** The codes of problems, with their status and title. The two lists below are their only other statuses. */
 export const PROBLEMS = {
   validation_failed: { status: 400, title: 'Validation failed' },
   unauthorized: { status: 401, title: 'Unauthorized' },
@@ -22,6 +22,11 @@ export const PROBLEMS = {
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEMS;
+
+/** The statuses of `validation_failed` for what the parser and the protocol reject; for surfaces also 413. */
+export const PROTOCOL_STATUSES = [408, 417, 431, 501] as const;
+/** The statuses of `provider_error`: those that `provider_errors: passthrough` forwards. */
+export const PASSTHROUGH_STATUSES = [400, 404, 409, 410, 412, 422, 429] as const;
 
 export interface ErrorDetail {
   readonly field: string | null;
@@ -64,4 +69,13 @@ export class HostError extends Error {
   get detail(): string {
     return this.message;
   }
+}
+
+/** A 503 for what is likely to work a second later. */
+export function createUnavailable(detail: string, options: HostErrorOptions = {}): HostError {
+  return new HostError('unavailable', detail, {
+    nextActions: ['try again later'],
+    headers: { 'retry-after': '1' },
+    ...options,
+  });
 }

@@ -1,4 +1,4 @@
-import { HostError } from '../errors.js';
+import { createUnavailable, type HostError } from '../errors.js';
 import type { CallerCredentials } from './caller-credentials.js';
 import type { Authenticated, CheckedAuthenticator } from './checked-authenticator.js';
 
@@ -44,10 +44,8 @@ export function authenticateWith(
 }
 
 function createUnverifiedError(cause: unknown, present: ReadonlySet<string>): HostError {
-  return new HostError('unavailable', 'the credentials cannot be verified now', {
+  return createUnavailable('the credentials cannot be verified now', {
     cause,
     errors: [...present].map((field) => ({ field, reason: 'not verified' })),
-    nextActions: ['try again later'],
-    headers: { 'retry-after': '1' },
   });
 }

@@ -1,4 +1,4 @@
-import { HostError } from '../errors.js';
+import { createUnavailable } from '../errors.js';
 import type { HostPhase, PrimaryMessage, Subject, WorkerMessage, WorkerQuery } from './messages.js';
 import { MAX_UNSENT } from './worker-handle.js';
 
@@ -122,11 +122,4 @@ export class PrimaryChannel {
       this.onFailure?.(error, subject);
     }
   }
-}
-
-function createUnavailable(detail: string): HostError {
-  return new HostError('unavailable', detail, {
-    nextActions: ['try again later'],
-    headers: { 'retry-after': '1' },
-  });
 }

@@ -1,10 +1,5 @@
-import { PROBLEMS, type ProblemCode } from '../errors.js';
+import { PASSTHROUGH_STATUSES, PROBLEMS, PROTOCOL_STATUSES, type ProblemCode } from '../errors.js';
 import type { DescribedHost, DescribedModule } from './described-module.js';
-
-/** What the parser and the protocol reject has a status of its own. */
-const PROTOCOL_STATUSES = [408, 417, 431, 501];
-/** The statuses that `provider_errors: passthrough` passes on. */
-const PASSED_ON = [400, 404, 409, 410, 412, 422, 429];
 
 /** The codes of Problems that a client of a route can get. */
 const CODES = [
@@ -80,8 +75,8 @@ function createProblemSchema(code: ProblemCode) {
   };
 }
 
-function listStatuses(code: ProblemCode): number[] {
-  if (code === 'provider_error') return PASSED_ON;
+function listStatuses(code: ProblemCode): readonly number[] {
+  if (code === 'provider_error') return PASSTHROUGH_STATUSES;
   const { status } = PROBLEMS[code];
   return code === 'validation_failed' ? [status, ...PROTOCOL_STATUSES] : [status];
 }
@@ -120,7 +115,7 @@ export class ProblemResponses {
       if (code === 'rate_limited' && !isLimited) continue;
       for (const status of listStatuses(code)) add(status, code);
     }
-    if (isPassing) for (const status of PASSED_ON) add(status, 'provider_error');
+    if (isPassing) for (const status of PASSTHROUGH_STATUSES) add(status, 'provider_error');
     const statuses = [...byStatus].sort(([a], [b]) => a - b);
     const suffix = isRaw ? 'Raw' : isPassing ? 'Passthrough' : '';
     return Object.fromEntries(

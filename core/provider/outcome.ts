@@ -1,5 +1,6 @@
 import { type Outcome, ProviderFailure } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
+import { PASSTHROUGH_STATUSES } from '../errors.js';
 
 /** A complete response whose status cannot be forwarded. */
 export class ProviderStatus extends Error {
@@ -12,8 +13,7 @@ export class ProviderStatus extends Error {
   }
 }
 
-/** The statuses that `provider_errors: passthrough` forwards. */
-const PASSED_ON: ReadonlySet<number> = new Set([400, 404, 409, 410, 412, 422, 429]);
+const PASSED_ON: ReadonlySet<number> = new Set(PASSTHROUGH_STATUSES);
 
 /** Whether the client receives the provider's own error, which is then not a failure. */
 export function isPassedOn(error: unknown, { providerErrors }: Descriptor): boolean {

@@ -15,7 +15,7 @@ import {
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { type BackoffBounds, backoffMs } from '../shared/backoff.js';
+import { type BackoffBounds, steadyBackoffMs } from '../shared/backoff.js';
 import { createAbortFailure } from '../shared/failures.js';
 import type { NatsServer } from './connect-options.js';
 import { toOutcome } from './outcome.js';
@@ -281,7 +281,7 @@ function toFailure({ failure, message }: LinkError): ProviderFailure {
 
 /** The first delay applies until each server has failed once. */
 async function waitForRetry(rounds: number, signal: AbortSignal): Promise<void> {
-  const delayMs = backoffMs(Math.max(0, rounds), RECONNECT_BACKOFF);
+  const delayMs = steadyBackoffMs(Math.max(1, rounds + 1), RECONNECT_BACKOFF);
   const jitter = 1 + JITTER * (2 * Math.random() - 1);
   try {
     await pause(delayMs * jitter, undefined, { signal });

@@ -9,9 +9,9 @@ export interface BackoffBounds {
   readonly maxMs: number;
 }
 
-/** The delay before retry `retry` (from 0): doubles up to `maxMs`. */
-export function backoffMs(retry: number, { firstMs, maxMs }: BackoffBounds): number {
-  return Math.min(firstMs * 2 ** retry, maxMs);
+/** Delay before attempt `attempt` (from 1): doubles up to `maxMs`, without jitter. */
+export function steadyBackoffMs(attempt: number, { firstMs, maxMs }: BackoffBounds): number {
+  return Math.min(firstMs * 2 ** (attempt - 1), maxMs);
 }
 
 /** The delay before the restart of a process or thread: none for the first three, then with backoff. */
@@ -23,6 +23,6 @@ export class RestartBackoff {
     if (upMs >= STABLE_MS) this.#exits = 0;
     this.#exits += 1;
     if (this.#exits <= IMMEDIATE_RESTARTS) return 0;
-    return backoffMs(this.#exits - IMMEDIATE_RESTARTS - 1, RESTART_BACKOFF);
+    return steadyBackoffMs(this.#exits - IMMEDIATE_RESTARTS, RESTART_BACKOFF);
   }
 }

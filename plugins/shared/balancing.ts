@@ -1,13 +1,6 @@
 import type { Infer } from 'superstruct';
 import type { Balancing, HealthChecks } from '../../core/contract/index.js';
-import type { health } from './health-config.js';
-
-const HEALTH_DEFAULTS: HealthChecks = {
-  intervalMs: 5_000,
-  timeoutMs: 1_000,
-  failures: 2,
-  successes: 1,
-};
+import { HEALTH_DEFAULTS, type health } from './health-config.js';
 
 /** For a check without configured health checks. */
 export const DEFAULT_CHECK_TIMEOUT_MS = HEALTH_DEFAULTS.timeoutMs;

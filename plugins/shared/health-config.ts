@@ -2,7 +2,7 @@ import { define, object, type Struct } from 'superstruct';
 import { described, named, optionally } from '../../core/contract/described.js';
 import type { HealthChecks } from '../../core/contract/index.js';
 
-const HEALTH_DEFAULTS: HealthChecks = {
+export const HEALTH_DEFAULTS: HealthChecks = {
   intervalMs: 5_000,
   timeoutMs: 1_000,
   failures: 2,

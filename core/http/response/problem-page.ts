@@ -12,7 +12,8 @@ const EXPLANATIONS: Readonly<Record<ProblemCode, Explanation>> = {
   },
   unauthorized: {
     meaning: 'The request has no credentials, or they are not valid.',
-    whatToDo: 'Send one authorization header with a valid bearer token.',
+    whatToDo:
+      'Send credentials that the host accepts; www-authenticate and next_actions name them.',
   },
   forbidden: {
     meaning: 'The caller is authenticated, but lacks the right to do this.',
@@ -48,8 +49,9 @@ const EXPLANATIONS: Readonly<Record<ProblemCode, Explanation>> = {
     whatToDo: 'Read detail and correct the request.',
   },
   unavailable: {
-    meaning: 'The host is starting or draining, or its store does not respond.',
-    whatToDo: 'Try again in a moment.',
+    meaning:
+      'The host cannot handle the request now: it starts, drains or is overloaded, or a part that it needs does not respond.',
+    whatToDo: 'Read detail, and try again after the time in retry-after or with a growing delay.',
   },
 };
 

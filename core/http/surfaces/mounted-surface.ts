@@ -15,7 +15,7 @@ import {
   SurfaceError,
   type SurfaceFactory,
 } from '../../contract/index.js';
-import { ConfigError, HostError } from '../../errors.js';
+import { ConfigError, createUnavailable, HostError } from '../../errors.js';
 import type { ErrorOwner } from '../../isolation/error-owner.js';
 import { nameError, runAs } from '../../isolation/error-owner.js';
 import { ModuleScope } from '../../isolation/scope.js';
@@ -267,13 +267,6 @@ export class MountedSurface {
 function createCredentials(scheme: string, token: string): CallerCredentials {
   const headers = new Map([['authorization', [`${scheme} ${token}`]]]);
   return { scheme, token, method: 'GET', target: '/', headers };
-}
-
-function createUnavailable(detail: string): HostError {
-  return new HostError('unavailable', detail, {
-    nextActions: ['try again later'],
-    headers: { 'retry-after': '1' },
-  });
 }
 
 function assertSurface(opened: unknown): Surface {

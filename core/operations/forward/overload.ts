@@ -1,4 +1,4 @@
-import { type ErrorDetail, HostError } from '../../errors.js';
+import { createUnavailable, type ErrorDetail, type HostError } from '../../errors.js';
 import { RejectedCall } from '../../provider/rejected-call.js';
 import type { CallerRequest } from '../request.js';
 import { createFailureError } from './provider-error.js';
@@ -25,9 +25,8 @@ export function holdReply(
 
 /** A 503 for a request to the host itself. */
 export function createOverloadError(rejected: RejectedCall): HostError {
-  return new HostError('unavailable', 'the host holds too much data of other requests', {
+  return createUnavailable('the host holds too much data of other requests', {
     errors: [rejected.evidence],
-    nextActions: ['try again later'],
     headers: { 'retry-after': String(rejected.retryAfterSeconds) },
     cause: rejected,
   });
