@@ -1,4 +1,4 @@
-export interface BucketLimits {
+interface BucketLimits {
   /** Tokens added per second; above 0. */
   readonly perSecond: number;
   /** Capacity and initial content of a bucket; at least 1. */
@@ -27,6 +27,18 @@ export class TokenBuckets {
     this.#limits = limits;
     this.#maxKeys = maxKeys;
     this.#now = now;
+  }
+
+  /** `null` for a rate of 0, which means no limit; a burst of 0 means the tokens of one second. */
+  static create(
+    perSecond: number,
+    burst: number,
+    maxKeys: number,
+    now?: () => number,
+  ): TokenBuckets | null {
+    if (perSecond === 0) return null;
+    const limits = { perSecond, burst: burst === 0 ? Math.max(1, Math.ceil(perSecond)) : burst };
+    return new TokenBuckets(limits, maxKeys, now);
   }
 
   get size(): number {
@@ -59,10 +71,4 @@ export class TokenBuckets {
     const oldest = this.#buckets.keys().next().value;
     if (oldest !== undefined) this.#buckets.delete(oldest);
   }
-}
-
-/** `null` for a rate of 0, which means no limit; a burst of 0 means the tokens of one second. */
-export function createBucketLimits(perSecond: number, burst: number): BucketLimits | null {
-  if (perSecond === 0) return null;
-  return { perSecond, burst: burst === 0 ? Math.max(1, Math.ceil(perSecond)) : burst };
 }

@@ -24,8 +24,8 @@ interface ModuleConfigOptions {
   readonly leadership: Leadership;
   readonly store: Store;
   readonly log: Log;
-  /** The owner of errors in the provider's code; absent for the host's own code. */
-  readonly owner?: ErrorOwner | null;
+  /** The owner of errors in the provider's code; `null` for the host's own code. */
+  readonly owner: ErrorOwner | null;
   /** Ends the delivery. */
   readonly end: Cancellation;
 }
@@ -95,7 +95,7 @@ export class ModuleConfig {
     const named = provider.endpoints?.().map(({ id }) => id) ?? [];
     const endpoints = named.length > 0 ? named : [null];
     return endpoints.map((endpoint) => {
-      const target = { provider, descriptor, path, endpoint, owner: owner ?? null };
+      const target = { provider, descriptor, path, endpoint, owner };
       return new ConfigDelivery({
         deliver: (configuration, signal) => deliverConfig(target, configuration, signal),
         onProblem: (reason, { revision }) => {

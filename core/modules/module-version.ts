@@ -25,10 +25,10 @@ export interface VersionContext {
   /** Each module has its own folder in it. */
   readonly stateDir: string;
   readonly store: Store;
-  /** The limits of the whole host; absent: only those of the modules. */
-  readonly loadShedder?: LoadShedder;
+  /** The limits of the whole host. */
+  readonly loadShedder: LoadShedder;
   /** Signs the caller's identity, for descriptors with `identity: true`. */
-  readonly identity?: IdentitySigner;
+  readonly identity: IdentitySigner;
   readonly leadership: Leadership;
 }
 
@@ -89,7 +89,7 @@ export async function openVersion(
       }),
     );
     const provider = checkedProvider(opened, descriptor.provider.kind, owner);
-    if (descriptor.identity) await context.identity?.prepare();
+    if (descriptor.identity) await context.identity.prepare();
     return createVersion(prepared, { provider, scope, uncaughtErrors, owner }, { ...context, log });
   } catch (error) {
     await scope.close();
@@ -124,8 +124,8 @@ function createVersion(
     descriptor,
     log,
     scope,
-    loadShedder: loadShedder ?? null,
-    identity: (descriptor.identity ? identity : null) ?? null,
+    loadShedder,
+    identity: descriptor.identity ? identity : null,
     owner,
   });
   // A version that serves with the last good manifest is bound again when its own arrives.

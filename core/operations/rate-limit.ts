@@ -1,7 +1,7 @@
 import type { Actor } from '../contract/index.js';
 import { HostError } from '../errors.js';
 import { nameActor } from '../lib/actor-name.js';
-import { createBucketLimits, TokenBuckets } from '../lib/token-buckets.js';
+import { TokenBuckets } from '../lib/token-buckets.js';
 import {
   MAX_LIMITED_ACTORS,
   type RateLimits,
@@ -26,8 +26,8 @@ export class ActorRate {
 
   /** `null` for a rate of 0: no limit. */
   static create(perSecond: number, burst: number): ActorRate | null {
-    const limits = createBucketLimits(perSecond, burst);
-    return limits === null ? null : new ActorRate(new TokenBuckets(limits, MAX_LIMITED_ACTORS));
+    const buckets = TokenBuckets.create(perSecond, burst, MAX_LIMITED_ACTORS);
+    return buckets === null ? null : new ActorRate(buckets);
   }
 
   /** @throws HostError 429. */

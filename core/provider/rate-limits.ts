@@ -1,7 +1,7 @@
 import type { Actor } from '../contract/index.js';
 import type { RateLimit } from '../descriptor/descriptor.js';
 import { nameActor } from '../lib/actor-name.js';
-import { type BucketLimits, createBucketLimits, TokenBuckets } from '../lib/token-buckets.js';
+import { TokenBuckets } from '../lib/token-buckets.js';
 
 /** The limit that a call exceeded, and how long to wait. */
 export interface RateRejection {
@@ -25,9 +25,8 @@ export class RateLimits {
 
   /** `null` where the descriptor limits no rate. */
   static create({ perSecond, burst, actorPerSecond, actorBurst }: RateLimit): RateLimits | null {
-    const ofActors = createBucketLimits(actorPerSecond, actorBurst);
-    const actors = createBuckets(ofActors, MAX_LIMITED_ACTORS);
-    const module = createBuckets(createBucketLimits(perSecond, burst), 1);
+    const actors = TokenBuckets.create(actorPerSecond, actorBurst, MAX_LIMITED_ACTORS);
+    const module = TokenBuckets.create(perSecond, burst, 1);
     return actors === null && module === null ? null : new RateLimits(actors, module);
   }
 
@@ -46,8 +45,4 @@ export class RateLimits {
     this.rejected[rejection.limit] += 1;
     return rejection;
   }
-}
-
-function createBuckets(limits: BucketLimits | null, maxKeys: number): TokenBuckets | null {
-  return limits === null ? null : new TokenBuckets(limits, maxKeys);
 }

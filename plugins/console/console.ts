@@ -11,14 +11,12 @@ import type { ConsoleConfig } from './config.js';
 import { HostFeed } from './live/host-feed.js';
 import { LiveEvents } from './live/live-events.js';
 import { SAMPLE_MS } from './live/sampler.js';
+import { API, CONSOLE } from './paths.js';
 import { readCookie, SESSION_COOKIE } from './sessions/session-cookie.js';
 import { createUnauthenticated, type Session, Sessions } from './sessions/sessions.js';
 import { OidcSignIn } from './sign-in/oidc-sign-in.js';
 import { SignIn } from './sign-in/sign-in.js';
 
-const PREFIX = '/console';
-/** Every other path is the page. */
-const API = `${PREFIX}/api`;
 const SESSIONS = /^\/sessions(?:\/([A-Za-z0-9_-]{1,64}))?$/;
 
 interface ConsoleOptions {
@@ -36,6 +34,7 @@ interface ApiCall {
   readonly call: SurfaceCall;
   /** Below /console/api. */
   readonly path: string;
+  readonly searchParams: URLSearchParams;
   readonly session: Session;
   readonly cookie: string;
 }
@@ -74,9 +73,9 @@ export class Console implements Surface {
   }
 
   async fetch(request: Request, call: SurfaceCall): Promise<Response> {
-    const { pathname } = new URL(request.url);
+    const { pathname, searchParams } = new URL(request.url);
     if (!pathname.startsWith(`${API}/`)) {
-      return servePages({ prefix: PREFIX, bundle: this.#bundle }, request);
+      return servePages({ prefix: CONSOLE, bundle: this.#bundle }, request);
     }
     const path = pathname.slice(API.length);
     const route = `${request.method} ${path}`;
@@ -97,7 +96,7 @@ export class Console implements Surface {
     if (sessionId !== null) {
       return this.#serveSessions(found.session.actor, request, sessionId[1]);
     }
-    return this.#serveApi({ request, call, path, ...found });
+    return this.#serveApi({ request, call, path, searchParams, ...found });
   }
 
   #serveSessions(actor: Actor, { method }: Request, id: string | undefined): Promise<Response> {
@@ -112,9 +111,9 @@ export class Console implements Surface {
     return { cookie, session };
   }
 
-  async #serveApi({ request, call, path, session, cookie }: ApiCall): Promise<Response> {
+  async #serveApi(apiCall: ApiCall): Promise<Response> {
+    const { request, call, path, searchParams, session, cookie } = apiCall;
     const { method } = request;
-    const { searchParams } = new URL(request.url);
     if (isHostRoute(call.target)) {
       return passOn(this.#context.host, session.actor, request, call);
     }
@@ -124,7 +123,7 @@ export class Console implements Surface {
       const uiDigest = this.#bundle?.digest ?? null;
       return createSessionResponse(session, { version: this.#version, uiDigest });
     }
-    if (!['/events', '/samples', '/host'].includes(path)) throw createNotFound(PREFIX);
+    if (!['/events', '/samples', '/host'].includes(path)) throw createNotFound(CONSOLE);
     if (method !== 'GET') throw createMethodError('GET');
     if (path === '/events') {
       return this.#events.open(session, cookie, searchParams.get('calls') === 'true', call);

@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 // Imports only a part of the contract, because imports delay the start of a thread.
 import { isProviderFailure, ProviderFailure } from '../../core/contract/failure.js';
 import type { Invocation, OpenContext, ProviderOperation } from '../../core/contract/index.js';
-import { type LocalOutcome, toOutcome } from './answer.js';
 import type { LocalContext, LocalModule, LocalOperation } from './handler.js';
+import { type LocalOutcome, toOutcome } from './outcome.js';
 import { describeThrown } from './sent-failure.js';
 
 type HandledOperation = Exclude<ProviderOperation, { kind: 'configure' }>;

@@ -1,9 +1,9 @@
 /** The entry of a module's thread: imports the file and handles the messages of the host. */
 import { type MessagePort, parentPort, type Transferable, workerData } from 'node:worker_threads';
-import type { LocalOutcome } from './answer.js';
 import type { LocalModule } from './handler.js';
 import { importInThread } from './import-module.js';
 import { createLocalRunner } from './local-runner.js';
+import type { LocalOutcome } from './outcome.js';
 import { sendBytes } from './sent-bytes.js';
 import { receiveFailure, sendFailure } from './sent-failure.js';
 import { ThreadCall } from './thread-call.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createBucketLimits, TokenBuckets } from '../../core/lib/token-buckets.js';
+import { TokenBuckets } from '../../core/lib/token-buckets.js';
 
 describe('token buckets', () => {
   let now = 0;
@@ -42,9 +42,15 @@ describe('token buckets', () => {
   });
 
   it('default to a burst of one second, and have no limit at rate 0', () => {
-    expect(createBucketLimits(0, 5)).to.equal(null);
-    expect(createBucketLimits(2.5, 0)).to.deep.equal({ perSecond: 2.5, burst: 3 });
-    expect(createBucketLimits(0.1, 0)).to.deep.equal({ perSecond: 0.1, burst: 1 });
-    expect(createBucketLimits(10, 20)).to.deep.equal({ perSecond: 10, burst: 20 });
+    const countBurst = (perSecond: number, burst: number) => {
+      const buckets = TokenBuckets.create(perSecond, burst, 1, () => now);
+      let taken = 0;
+      while (buckets?.take('a') === 0) taken += 1;
+      return buckets === null ? null : taken;
+    };
+    expect(countBurst(0, 5)).to.equal(null);
+    expect(countBurst(2.5, 0)).to.equal(3);
+    expect(countBurst(0.1, 0)).to.equal(1);
+    expect(countBurst(10, 20)).to.equal(20);
   });
 });

@@ -1,7 +1,6 @@
 import type { Actor, HostApi, SurfaceCall } from '../../../core/contract/index.js';
+import { API } from '../paths.js';
 import { setApiHeaders } from './json.js';
-
-const API = '/console/api';
 
 /** The routes of the host below /console/api, beside those of modules. */
 const ROUTES: ReadonlySet<string> = new Set([

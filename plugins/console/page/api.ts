@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { API } from '../paths.js';
 import { formatJson, parseJson } from './exact-json.js';
 import type { Problem, Session, SessionEnd } from './types.js';
 
@@ -21,8 +22,6 @@ interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
-
-const API = '/console/api';
 
 /**
  * Calls the host as the session's actor. Never rejects but for an abort: a host that cannot be reached is a

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { hashList } from '../live/list-hash.js';
+import { API } from '../paths.js';
 import { endSession, get, session } from './api.js';
 import { parseJson } from './exact-json.js';
 import type { CallRecord, ModuleStatus, Problem, Sample, SessionEnd } from './types.js';
@@ -48,7 +49,7 @@ export function connect(): void {
   connection.value = 'connecting';
   watch = setInterval(reopenSilent, WATCH_MS);
   followVisibility();
-  source = new EventSource(`/console/api/events${isListeningToCalls ? '?calls=true' : ''}`);
+  source = new EventSource(`${API}/events${isListeningToCalls ? '?calls=true' : ''}`);
   source.addEventListener('error', () => void onError());
   on<{ boot: string }>('hello', (event) => {
     const isNew = boot !== null && boot !== event.boot;

@@ -1,13 +1,12 @@
 import { computed, signal } from '@preact/signals';
-
-const BASE = '/console';
+import { API, CONSOLE } from '../paths.js';
 
 const url = signal(new URL(location.href));
 
 /** Below `/console`, decoded segments: `['modules', 'acme/crm']`. */
 export const segments = computed(() =>
   url.value.pathname
-    .slice(BASE.length)
+    .slice(CONSOLE.length)
     .split('/')
     .filter((segment) => segment !== '')
     .map(decode),
@@ -37,7 +36,7 @@ export function setQuery(changes: Readonly<Record<string, string | null>>): void
 
 /** The path of a page of the console: `pathTo('modules', 'acme/crm')`. */
 export function pathTo(...parts: readonly string[]): string {
-  return [BASE, ...parts.map(encodeURIComponent)].join('/');
+  return [CONSOLE, ...parts.map(encodeURIComponent)].join('/');
 }
 
 /** The page that explains how the host decides about a request. */
@@ -61,8 +60,8 @@ export function followLinks(): void {
     if (link === null || event.defaultPrevented || !isPlainClick(event)) return;
     if (link.target !== '' || link.hasAttribute('download')) return;
     const { origin, pathname, href } = new URL(link.href, location.href);
-    const isPage = pathname === BASE || pathname.startsWith(`${BASE}/`);
-    if (origin !== location.origin || !isPage || pathname.startsWith(`${BASE}/api/`)) return;
+    const isPage = pathname === CONSOLE || pathname.startsWith(`${CONSOLE}/`);
+    if (origin !== location.origin || !isPage || pathname.startsWith(`${API}/`)) return;
     event.preventDefault();
     navigate(href);
   });

@@ -1,3 +1,5 @@
+import { CONSOLE, OIDC } from '../paths.js';
+
 /** A cookie of the console. Its name and attributes follow from the origin of the host. */
 interface CookieKind {
   /** `__Host-` is added under https. */
@@ -7,12 +9,12 @@ interface CookieKind {
   readonly sameSite: 'Strict' | 'Lax';
 }
 
-export const SESSION_COOKIE: CookieKind = { name: 'modgate', path: '/console', sameSite: 'Strict' };
+export const SESSION_COOKIE: CookieKind = { name: 'modgate', path: CONSOLE, sameSite: 'Strict' };
 
 /** Sent back with the navigation from the issuer, which is another site. */
 export const OIDC_COOKIE: CookieKind = {
   name: 'modgate-oidc',
-  path: '/console/api/oidc',
+  path: OIDC,
   sameSite: 'Lax',
 };
 

@@ -8,14 +8,14 @@ import {
 } from '../../../core/contract/index.js';
 import { createRedirect } from '../api/json.js';
 import type { OidcIssuerConfig } from '../config.js';
+import { CONSOLE, OIDC } from '../paths.js';
 import { formatCookie, OIDC_COOKIE, readCookie } from '../sessions/session-cookie.js';
 import { OidcClient } from './oidc-client.js';
 import { OidcCookies, PENDING_SECONDS, type PendingSignIn } from './oidc-cookie.js';
 import type { SignIn } from './sign-in.js';
 
-const CALLBACK = '/console/api/oidc/callback';
+const CALLBACK = `${OIDC}/callback`;
 const WARN_INTERVAL_MS = 1000;
-const HOME = '/console';
 /** A page of the console; nothing else may be the target of the redirect. */
 const PAGE = /^\/console(?:[/?][\w!$&'()*+,\-./:;=?@~%]*)?$/;
 
@@ -61,8 +61,8 @@ export class OidcSignIn {
     if (origin === null) {
       throw new SurfaceError('forbidden', 'the host does not know its address: set --public-url');
     }
-    const wanted = searchParams.get('return') ?? HOME;
-    const page = PAGE.test(wanted) ? wanted : HOME;
+    const wanted = searchParams.get('return') ?? CONSOLE;
+    const page = PAGE.test(wanted) ? wanted : CONSOLE;
     try {
       const { url, checks } = await client.begin(origin + CALLBACK);
       const value = await this.#cookies.encrypt({ issuer: client.issuer, ...checks, page });
@@ -85,7 +85,7 @@ export class OidcSignIn {
       throw new SurfaceError('forbidden', 'the host does not know its address: set --public-url');
     }
     const done = formatCookie(OIDC_COOKIE, origin, '', 0);
-    const fail = (why: Failure) => createRedirect(`${HOME}?sign_in=${why}`, [done]);
+    const fail = (why: Failure) => createRedirect(`${CONSOLE}?sign_in=${why}`, [done]);
     const cookie = readCookie(OIDC_COOKIE, origin, request.headers.get('cookie'));
     const pending = cookie === null ? null : await this.#cookies.decrypt(cookie);
     const client = pending && this.#clients.get(pending.issuer);

@@ -8,6 +8,7 @@ import {
 } from '../../../core/contract/index.js';
 import { createNotFound } from '../../shared/surface-errors.js';
 import { createEmpty, createJson, readJsonObject } from '../api/json.js';
+import { CONSOLE } from '../paths.js';
 import { formatCookie, readCookie, SESSION_COOKIE } from '../sessions/session-cookie.js';
 import { recordKey, type SignInKind } from '../sessions/session-record.js';
 import type { Sessions } from '../sessions/sessions.js';
@@ -62,7 +63,7 @@ export class SignIn {
   }
 
   async asDeveloper(request: Request, call: SurfaceCall): Promise<Response> {
-    if ((await this.#findDeveloper(call)) === null) throw createNotFound('/console');
+    if ((await this.#findDeveloper(call)) === null) throw createNotFound(CONSOLE);
     const { modules } = await this.#context.host.snapshot();
     const token = createDeveloperToken(modules.flatMap(({ manifest }) => manifest ?? []));
     return createEmpty([await this.begin(token, 'developer', request, call)]);

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { API } from '../../paths.js';
 import { Arrival, PageHead, ReloadButton, useResource } from '../ui/parts.js';
 
 /** The routes of all modules, drawn by the renderer of the docs page, which is loaded here only. */
@@ -35,7 +36,7 @@ interface ApiRequest {
 
 /** As the session's actor. */
 function send({ method, target, headers, body }: ApiRequest): Promise<Response> {
-  return fetch(`/console/api${target}`, {
+  return fetch(API + target, {
     method,
     headers: { ...headers },
     cache: 'no-store',

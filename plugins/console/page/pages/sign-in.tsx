@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { OIDC } from '../../paths.js';
 import { call, get, session, sessionEnd } from '../api.js';
 import { Mark } from '../layout.js';
 import { query } from '../location.js';
@@ -81,7 +82,7 @@ function Methods({ methods: { developer, oidc } }: { methods: SignInMethods }) {
         <a
           key={issuer}
           class="button primary"
-          href={`/console/api/oidc/start?${new URLSearchParams({ issuer, return: returnPath() })}`}
+          href={`${OIDC}/start?${new URLSearchParams({ issuer, return: returnPath() })}`}
         >
           Sign in with {name}
         </a>
