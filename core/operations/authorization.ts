@@ -149,7 +149,10 @@ export function authorizePermission(actor: Actor, permission: string): void {
 }
 
 /** The release digest that a console must send for this module. */
-function releaseOf({ descriptor, manifestDigest }: LiveModule): string {
+export function releaseOf({
+  descriptor,
+  manifestDigest,
+}: Pick<LiveModule, 'descriptor' | 'manifestDigest'>): string {
   return descriptor.console.release ?? manifestDigest;
 }
 

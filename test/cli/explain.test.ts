@@ -253,13 +253,13 @@ describe('modgate explain', () => {
     expect(await nearest('PUT', 'item/7')).to.match(/^nearest routes: PUT \/items\/\{id\}, /);
   });
 
-  it('does not explain host routes and the bridge', async () => {
+  it('explains no route of the host, and the bridge by checks of its own', async () => {
     const own = await explain('GET', '/livez');
     expect(own).to.deep.include({ checks: [], module: null });
     expect(own.verdict.status).to.equal(null);
     const bridge = await explain('POST', '/modules/acme%2Fcrm/http/console-bridge/crm.config');
     expect(bridge.path.kind).to.equal('bridge');
-    expect(bridge.verdict.status).to.equal(null);
+    expect(bridge.verdict.status).to.equal(403);
     expect(bridge).to.deep.include({ route: null, also_matches: [], methods: [] });
   });
 

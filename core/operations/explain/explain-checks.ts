@@ -11,8 +11,6 @@ import {
   type ExplainedRecord,
   type ExplainedRequest,
   findRecord,
-  HANDLED_BY_BRIDGE,
-  isBridgePath,
 } from './explained-request.js';
 import type { CheckName, ExplainedCheck, ExplainedEndpoint } from './explanation.js';
 import { findNearestRoutes, listMethods } from './find-routes.js';
@@ -32,7 +30,6 @@ export function listChecks(
 ): ExplainedCheck[] {
   const { path } = request;
   if (path.kind === 'host') return [];
-  if (isBridgePath(path)) return listBridgeChecks(request);
   return [
     checkActor(request.actor),
     checkCallers(request, records),
@@ -40,32 +37,21 @@ export function listChecks(
     checkModule(path, records, record),
     checkRoute(request, record?.live ?? null, match),
     checkCapability(request.actor, match),
-    create('body', 'unknown', 'checked when it arrives; an invalid body is 400'),
+    createCheck('body', 'unknown', 'checked when it arrives; an invalid body is 400'),
     checkProvider(endpoints),
   ];
 }
 
-function listBridgeChecks({ method, actor }: ExplainedRequest): ExplainedCheck[] {
-  const route =
-    method === 'POST'
-      ? create('route', 'unknown', HANDLED_BY_BRIDGE)
-      : create('route', 'fail', 'the console bridge takes POST alone', { status: NOT_FOUND });
-  return [
-    actor === null ? createUnauthorizedCheck() : create('actor', 'pass', nameActor(actor)),
-    route,
-  ];
-}
-
 function createUnauthorizedCheck(): ExplainedCheck {
-  return create('actor', 'fail', 'the credentials are missing or not valid', {
+  return createCheck('actor', 'fail', 'the credentials are missing or not valid', {
     status: UNAUTHORIZED,
     next_actions: ['send a valid bearer token in the authorization header'],
   });
 }
 
-function checkActor(actor: Actor | null): ExplainedCheck {
+export function checkActor(actor: Actor | null): ExplainedCheck {
   if (actor === null) return createUnauthorizedCheck();
-  return create('actor', 'pass', nameActor(actor));
+  return createCheck('actor', 'pass', nameActor(actor));
 }
 
 /** Names the option, which the Problem does not: an explanation is for operators. */
@@ -73,7 +59,7 @@ function checkCallers(
   { actor, path }: ExplainedRequest,
   records: readonly ExplainedRecord[],
 ): ExplainedCheck {
-  if (actor === null) return create('callers', 'unknown', 'there is no actor');
+  if (actor === null) return createCheck('callers', 'unknown', 'there is no actor');
   const name = path.kind === 'host' ? null : path.module;
   const record = name === null ? null : findRecord(records, name);
   const callers = record?.live?.descriptor.callers ?? DEFAULT_CALLERS;
@@ -90,30 +76,30 @@ function checkCallers(
 }
 
 function checkPath(path: ExplainedPath): ExplainedCheck {
-  if (path.kind !== 'unmatched') return create('path', 'pass', 'the path can match a route');
+  if (path.kind !== 'unmatched') return createCheck('path', 'pass', 'the path can match a route');
   const { rule, reason } = path.problem;
-  return create('path', 'fail', `${reason} (${rule})`, { status: NOT_FOUND });
+  return createCheck('path', 'fail', `${reason} (${rule})`, { status: NOT_FOUND });
 }
 
-function checkModule(
+export function checkModule(
   path: ExplainedPath,
   records: readonly ExplainedRecord[],
   record: ExplainedRecord | null,
 ): ExplainedCheck {
-  if (path.kind !== 'module') return create('module', 'unknown', 'the path names no module');
+  if (path.kind !== 'module') return createCheck('module', 'unknown', 'the path names no module');
   if (record?.live) {
-    return create('module', 'pass', `module '${path.module}' is ${record.state}`);
+    return createCheck('module', 'pass', `module '${path.module}' is ${record.state}`);
   }
   if (record !== null) {
     const { state, file, reason, hint } = record;
     const why = reason === null ? '' : `: ${reason}`;
     const next_actions = hint === null ? [] : [hint];
     const detail = `module '${path.module}' is ${state} (${file})${why}`;
-    return create('module', 'fail', detail, { status: NOT_FOUND, next_actions });
+    return createCheck('module', 'fail', detail, { status: NOT_FOUND, next_actions });
   }
   const names = records.flatMap(({ name }) => name ?? []);
   const nearest = findNearestName(path.module, names);
-  return create('module', 'fail', `no descriptor has the module '${path.module}'`, {
+  return createCheck('module', 'fail', `no descriptor has the module '${path.module}'`, {
     status: NOT_FOUND,
     next_actions: nearest === null ? [] : [`did you mean '${nearest}'?`],
   });
@@ -124,9 +110,9 @@ function checkRoute(
   module: ExplainedModule | null,
   match: RouteMatch<LiveRoute> | null,
 ): ExplainedCheck {
-  if (module === null) return create('route', 'unknown', 'there is no module');
+  if (module === null) return createCheck('route', 'unknown', 'there is no module');
   if (match !== null) {
-    return create('route', 'pass', `${match.value.method} ${match.value.declaredPath}`);
+    return createCheck('route', 'pass', `${match.value.method} ${match.value.declaredPath}`);
   }
   const others = listMethods(module, path);
   const detail =
@@ -136,13 +122,14 @@ function checkRoute(
   const nearest = findNearestRoutes(module, method, path);
   const next_actions = nearest.length === 0 ? [] : [`nearest routes: ${nearest.join(', ')}`];
   if (method === 'OPTIONS') next_actions.push(PREFLIGHTS);
-  return create('route', 'fail', detail, { status: NOT_FOUND, next_actions });
+  return createCheck('route', 'fail', detail, { status: NOT_FOUND, next_actions });
 }
 
 function checkCapability(actor: Actor | null, match: RouteMatch<LiveRoute> | null): ExplainedCheck {
-  if (match === null) return create('capability', 'unknown', 'there is no route');
+  if (match === null) return createCheck('capability', 'unknown', 'there is no route');
   const { capability } = match.value;
-  if (actor === null) return create('capability', 'unknown', `requires ${capability ?? 'none'}`);
+  if (actor === null)
+    return createCheck('capability', 'unknown', `requires ${capability ?? 'none'}`);
   const held = actor.kind === 'system' ? 'a system needs none' : 'the actor has it';
   return attempt('capability', `${capability}: ${held}`, () => {
     authorizeCapability(actor, capability);
@@ -152,31 +139,35 @@ function checkCapability(actor: Actor | null, match: RouteMatch<LiveRoute> | nul
 /** With every circuit breaker open the host makes no call. */
 function checkProvider(endpoints: readonly ExplainedEndpoint[]): ExplainedCheck {
   if (endpoints.length === 0 || endpoints.some(({ state }) => state !== 'open')) {
-    return create(
+    return createCheck(
       'provider',
       'unknown',
       'called for each request; without a valid response it is 502',
     );
   }
-  return create('provider', 'fail', 'the circuit breaker of every endpoint is open', {
+  return createCheck('provider', 'fail', 'the circuit breaker of every endpoint is open', {
     status: BAD_GATEWAY,
     next_actions: ['try again later'],
   });
 }
 
 /** Reports the error of the host itself. */
-function attempt(check: CheckName, passed: string, assertAllowed: () => void): ExplainedCheck {
+export function attempt(
+  check: CheckName,
+  passed: string,
+  assertAllowed: () => void,
+): ExplainedCheck {
   try {
     assertAllowed();
-    return create(check, 'pass', passed);
+    return createCheck(check, 'pass', passed);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
     const { status, detail, nextActions } = error;
-    return create(check, 'fail', detail, { status, next_actions: nextActions });
+    return createCheck(check, 'fail', detail, { status, next_actions: nextActions });
   }
 }
 
-function create(
+export function createCheck(
   check: CheckName,
   outcome: ExplainedCheck['outcome'],
   detail: string,

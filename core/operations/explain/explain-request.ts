@@ -1,5 +1,6 @@
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import type { LiveRoute } from '../../modules/live-module.js';
+import { findBridgeRecord, listBridgeChecks } from './explain-bridge.js';
 import { listChecks } from './explain-checks.js';
 import { explainHeaders } from './explain-headers.js';
 import { explainLimits } from './explain-limits.js';
@@ -31,12 +32,17 @@ export async function explainRequest(
   context: ExplainContext,
 ): Promise<Explanation> {
   const { method, target, path, actor } = request;
-  const record = path.kind === 'module' ? findRecord(context.records, path.module) : null;
+  const { records } = context;
+  const isBridge = isBridgePath(path);
+  const find = isBridge ? findBridgeRecord : findRecord;
+  const record = path.kind === 'module' ? find(records, path.module) : null;
   const module = record?.live ?? null;
   const [match, ...others] = findRoutes(module, method, path);
   const basePath = match && module ? readBasePath(module.descriptor.provider.config) : '';
   const endpoints = match && record ? listEndpoints(record, match.value) : [];
-  const checks = listChecks(request, context.records, record, match ?? null, endpoints);
+  const checks = isBridge
+    ? listBridgeChecks(request, records, record)
+    : listChecks(request, records, record, match ?? null, endpoints);
   return {
     method,
     target,

@@ -9,7 +9,7 @@ export interface TargetProblem {
   readonly reason: string;
 }
 
-/** In the order in which the host checks them. */
+/** The console bridge has an order of its own. */
 const CHECK_NAMES = [
   'actor',
   'callers',
@@ -19,6 +19,11 @@ const CHECK_NAMES = [
   'capability',
   'body',
   'provider',
+  // Of the console bridge alone.
+  'permission',
+  'grant',
+  'release',
+  'ui',
 ] as const;
 
 export type CheckName = (typeof CHECK_NAMES)[number];
