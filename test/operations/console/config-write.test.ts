@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ConfigField } from '../../../core/contract/index.js';
@@ -24,9 +23,7 @@ import { call } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
-const NOWHERE = 'http://127.0.0.1:1';
 const KEY = '0123456789abcdef'.repeat(4);
 const SECRET = 'correct horse battery staple';
 
@@ -217,49 +214,6 @@ describe('config_write without a store', () => {
     }
   });
 });
-
-describe('config_write when the host is killed', () => {
-  const WRITES = 20;
-
-  it(`loses none of ${WRITES} acknowledged writes`, async function () {
-    this.timeout(180_000);
-    const state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
-    const start = () => {
-      const fields = Array.from({ length: WRITES }, (_, n) => editable(`k${n}`, { kind: 'int' }));
-      const files = { 'conf.json': configDescriptor(NOWHERE, fields) };
-      return startHostProcess({ files, args: ['--state', state] });
-    };
-    try {
-      let next = 0;
-      while (next < WRITES) {
-        const host = await start();
-        // At a random moment of a write, whose response is then lost.
-        const until = next + 10 + Math.floor(Math.random() * 10);
-        next = await writeAndKill(host, next, Math.min(until, WRITES));
-      }
-      const host = await start();
-      const values = await readValues(host);
-      await host.stop();
-      const lost = Object.values(values).filter(({ key, desired_value }) => {
-        return desired_value !== Number(key.slice(1));
-      });
-      expect(lost).to.deep.equal([]);
-      const verified = await runModgate(['audit', '--state', state, '--verify']);
-      expect(verified.code, verified.stdout).to.equal(0);
-    } finally {
-      rmSync(state, { recursive: true, force: true });
-    }
-  });
-});
-
-/** @returns the first unacknowledged value */
-async function writeAndKill(host: HostProcess, first: number, end: number): Promise<number> {
-  for (let n = first; n < end; n += 1) await writeValue(host, `k${n}`, n);
-  const unheard = askWrite(host, 'k0', 0).catch(() => null);
-  await host.kill();
-  await unheard;
-  return end;
-}
 
 async function printAudit(state: string): Promise<AuditRow[]> {
   const { code, stdout, stderr } = await runModgate(['audit', '--state', state, '--json']);

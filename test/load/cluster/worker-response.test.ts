@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ITEM, useWorkers } from '../support/cluster/use-workers.js';
-import { countLines, waitForLine } from '../support/cluster/worker-log.js';
-import { call } from '../support/http/call.js';
-import { scrape } from '../support/observability/exposition.js';
+import { ITEM, useWorkers } from '../../support/cluster/use-workers.js';
+import { countLines, waitForLine } from '../../support/cluster/worker-log.js';
+import { call } from '../../support/http/call.js';
+import { scrape } from '../../support/observability/exposition.js';
 
-const PRELOAD = new URL('../support/isolation/injected-faults.js', import.meta.url).href;
+const PRELOAD = new URL('../../support/isolation/injected-faults.js', import.meta.url).href;
 
 describe('a worker that cannot respond to its primary', () => {
   const workers = useWorkers();

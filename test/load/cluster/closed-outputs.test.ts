@@ -1,0 +1,3 @@
+import { closedOutputsSuite } from '../../support/isolation/closed-outputs.js';
+
+closedOutputsSuite(2);
