@@ -7,13 +7,18 @@ const FIXTURE = fileURLToPath(new URL('../../../../test/support/typed-client/', 
 /** The part of the compiler's interface that is used: its types are those of another version. */
 interface Compiler {
   readonly version: string;
-  createProgram(files: readonly string[], options: object): unknown;
+  createProgram(files: readonly string[], options: object, host: CompilerHost): unknown;
+  createCompilerHost(options: object): CompilerHost;
   getPreEmitDiagnostics(program: unknown): readonly Diagnostic[];
   flattenDiagnosticMessageText(text: unknown, newLine: string): string;
   transpileModule(text: string, options: object): { readonly outputText: string };
   readonly ModuleKind: Readonly<Record<string, number>>;
   readonly ModuleResolutionKind: Readonly<Record<string, number>>;
   readonly ScriptTarget: Readonly<Record<string, number>>;
+}
+
+interface CompilerHost {
+  getSourceFile(fileName: string, ...more: unknown[]): unknown;
 }
 
 interface Diagnostic {
@@ -35,10 +40,25 @@ interface CompileOptions {
   readonly types: readonly string[];
 }
 
+/** By path. The libraries are the same for each program and take most of its time. */
+const parsedLibraries = new Map<string, unknown>();
+
+function createHost(ts: Compiler, options: object): CompilerHost {
+  const host = ts.createCompilerHost(options);
+  const parse = host.getSourceFile.bind(host);
+  host.getSourceFile = (fileName, ...more) => {
+    if (!/\/lib\.[^/]*\.d\.ts$/.test(fileName)) return parse(fileName, ...more);
+    const parsed = parsedLibraries.get(fileName) ?? parse(fileName, ...more);
+    parsedLibraries.set(fileName, parsed);
+    return parsed;
+  };
+  return host;
+}
+
 /** The errors of strict TypeScript in these files. */
 export function compile(files: readonly string[], { lib, types }: CompileOptions): string[] {
   const ts = loadCompiler();
-  const program = ts.createProgram(files, {
+  const options = {
     noEmit: true,
     strict: true,
     exactOptionalPropertyTypes: true,
@@ -56,7 +76,8 @@ export function compile(files: readonly string[], { lib, types }: CompileOptions
     lib: lib.map((name) => `lib.${name}.d.ts`),
     types,
     typeRoots: [fileURLToPath(new URL('../../../../node_modules/@types', import.meta.url))],
-  });
+  };
+  const program = ts.createProgram(files, options, createHost(ts, options));
   return ts.getPreEmitDiagnostics(program).map((one) => {
     const message = ts.flattenDiagnosticMessageText(one.messageText, ' ');
     const line = one.file?.getLineAndCharacterOfPosition(one.start ?? 0).line ?? -1;
