@@ -5,8 +5,8 @@ export interface Finished extends Exit, Ended {
   readonly code: number | null;
 }
 
-/** They start hosts, or load code that may end or disturb a process. */
-const OWN_PROCESS: readonly string[] = ['selftest', 'serve', 'test-plugin'];
+/** They run until a signal, or load code that may end or disturb a process. */
+const OWN_PROCESS: readonly string[] = ['serve', 'test-plugin'];
 const DEADLINE_MS = 120_000;
 
 /** Runs `modgate` until it ends. */
