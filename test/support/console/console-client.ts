@@ -50,9 +50,9 @@ export async function signIn(host: Host, token: string = OPS): Promise<string> {
 }
 
 /** The store may open later than the host, or again. */
-export async function signInOnceOpen(host: Host): Promise<string> {
-  await waitUntil('the store', async () => (await postToken(host, OPS)).status !== 503);
-  return signIn(host);
+export async function signInOnceOpen(host: Host, token: string = OPS): Promise<string> {
+  await waitUntil('the store', async () => (await postToken(host, token)).status !== 503);
+  return signIn(host, token);
 }
 
 function postToken(host: Host, token: string): Promise<RawResponse> {

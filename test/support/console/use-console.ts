@@ -7,7 +7,7 @@ import { useBrowser, type WatchedPage } from '../browser/browser.js';
 import { openHost, type RunningModgate } from '../open-host.js';
 import { type ScriptedProvider, startProvider } from '../provider.js';
 import { started } from '../started.js';
-import { OPS, signIn } from './console-client.js';
+import { OPS, signInOnceOpen } from './console-client.js';
 import { answerShop, describeBilling, describeCrm } from './shop-modules.js';
 import {
   AUDIENCE,
@@ -120,7 +120,7 @@ export function useConsole(): ConsoleSetup {
       // A color on its way to another one has no contrast of its own.
       const options = { reducedMotion: 'reduce', ...more } as const;
       const { url } = started(host);
-      const cookie = token === null ? null : await signIn(started(host), token);
+      const cookie = token === null ? null : await signInOnceOpen(started(host), token);
       const watched = await browser.open(url + path, {
         ...options,
         cookie,
