@@ -55,12 +55,17 @@ function readValue({ file, text }: GoodDocument): unknown {
   return readStructuredText(file, text.join('\n')).value;
 }
 
+/** Tens of thousands of texts: an assertion of chai for each takes longer than their check. */
+function expectHidden(shown: string, text: string): void {
+  if (shown.includes('CANARY')) expect.fail(`shows a value: ${shown}, of ${text}`);
+}
+
 describe('diagnostics', () => {
   it('show no value of a descriptor, wherever it is', async () => {
     for (const vector of readCorpus<GoodDocument[]>('descriptors/good')) {
       for (const text of listVariants(readValue(vector))) {
         const input = { file: 'crm.json', text, adapters: knownAdapters };
-        expect(await textOf(() => parseDescriptor(input))).not.to.contain('CANARY', text);
+        expectHidden(await textOf(() => parseDescriptor(input)), text);
       }
     }
   });
@@ -71,7 +76,7 @@ describe('diagnostics', () => {
       for (const text of listVariants(readValue(vector))) {
         const source = { file: 'm.json', locate: () => null };
         const shown = await textOf(() => parseManifest(JSON.parse(text), source));
-        expect(shown.replaceAll(isNamed, '')).not.to.contain('CANARY', text);
+        expectHidden(shown.replaceAll(isNamed, ''), text);
       }
     }
   });
@@ -82,7 +87,7 @@ describe('diagnostics', () => {
       const input = { file: 'a.yaml', text, adapters: knownAdapters };
       const shown = await textOf(() => parseDescriptor(input));
       // An unknown key is named, so that the author can find it.
-      expect(shown.replaceAll(/unknown key '[^']*'/g, '')).not.to.contain('CANARY', text);
+      expectHidden(shown.replaceAll(/unknown key '[^']*'/g, ''), text);
     }
   });
 });

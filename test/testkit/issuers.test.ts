@@ -8,7 +8,13 @@ import {
   createFakeLog,
   type GivenCredentials,
 } from '../../core/testkit/index.js';
-import { createSigningKey, ISSUER, signToken, startFakeIssuer } from '../support/fake-issuer.js';
+import {
+  createSigningKey,
+  ISSUER,
+  type SigningKey,
+  signToken,
+  startFakeIssuer,
+} from '../support/fake-issuer.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
 
 const bearer = (token: string): GivenCredentials => ({ scheme: 'bearer', token });
@@ -32,10 +38,18 @@ async function open(name: string, issuers: object) {
   return { authenticator, stop };
 }
 
+/** One pair for all clauses: to create an RSA key takes longer than most of them. */
+let createdKeys: Promise<readonly [SigningKey, SigningKey]> | undefined;
+
+function createKeys() {
+  createdKeys ??= Promise.all([createSigningKey('key'), createSigningKey('key')]);
+  return createdKeys;
+}
+
 const JWT: AuthenticatorSubject = {
   name: 'jwt',
   start: async () => {
-    const key = await createSigningKey('key');
+    const [key, otherKey] = await createKeys();
     const issuer = await startFakeIssuer([key]);
     const { authenticator, stop } = await open('jwt', {
       issuers: [
@@ -57,7 +71,7 @@ const JWT: AuthenticatorSubject = {
       good: [await good('one'), await good('two')] as const,
       bad: [
         bearer(await signToken(key, { exp: 1 })),
-        bearer(await signToken(await createSigningKey('key'))),
+        bearer(await signToken(otherKey)),
         bearer('a.b.c'),
       ],
       stop: async () => {
