@@ -5,6 +5,7 @@ import { ConfigError } from '../errors.js';
 import { runAs } from '../isolation/error-owner.js';
 import { ModuleScope } from '../isolation/scope.js';
 import { withTimeout } from '../lib/promises.js';
+import { toError } from '../lib/to-error.js';
 import {
   type CheckedAuthenticator,
   createAuthenticatorOwner,
@@ -53,7 +54,7 @@ export async function openPluginAuthenticator(
   } catch (error) {
     await scope.close();
     if (error instanceof ConfigError) throw error;
-    const reason = error instanceof Error ? error.message : 'it threw a value that is not an Error';
+    const reason = toError(error).message;
     throw new ConfigError(`authenticator '${name}' cannot be used: ${reason}`, { cause: error });
   }
 }

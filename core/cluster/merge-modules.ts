@@ -1,3 +1,4 @@
+import { compareRecords } from '../modules/module-record.js';
 import type { FileStatus } from '../modules/status-files.js';
 import type {
   EndpointEntry,
@@ -30,7 +31,7 @@ export function mergeModules(
     }
   }
   const modules = [...byFile].map(([file, entries]) => mergeEntries(entries, readStatus(file)));
-  return { modules: modules.sort(compareEntries), ignored: reports[0]?.ignored ?? [] };
+  return { modules: modules.sort(compareRecords), ignored: reports[0]?.ignored ?? [] };
 }
 
 function mergeEntries(
@@ -107,15 +108,6 @@ function mergeRoutes(found: readonly EndpointEntry[]): EndpointEntry['routes'] {
     const until = same.flatMap((entry) => entry.until ?? []).toSorted()[0] ?? null;
     return [{ route, state: isHalfOpen ? 'half_open' : 'open', until: isHalfOpen ? null : until }];
   });
-}
-
-/** The same order as in a host with one process. */
-function compareEntries(a: ModuleEntry, b: ModuleEntry): number {
-  return compare(a.name ?? '', b.name ?? '') || compare(a.file, b.file);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }
 
 function sum(values: readonly number[]): number {

@@ -1,7 +1,8 @@
 import type { CorsSettings } from '../config/cors.js';
 import { Reply } from '../operations/reply.js';
+import { readBridgePermission } from '../operations/request.js';
 import type { CallerHeaders } from './request/caller-headers.js';
-import { type ParsedTarget, readBridgePermission } from './request/target.js';
+import type { ParsedTarget } from './request/target.js';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 

@@ -36,6 +36,7 @@ import {
   ClientClosed,
   type ModuleTarget,
   type RequestTracing,
+  readBridgePermission,
 } from '../operations/request.js';
 import { type Authentication, authenticate } from './authenticate-request.js';
 import { readBridgeBody } from './bridge-body.js';
@@ -43,7 +44,7 @@ import type { Cors } from './cors.js';
 import { discardBody } from './request/body.js';
 import { findTargetProblem } from './request/explain-target.js';
 import { assertHead, assertOriginForm, type HeadLimits } from './request/head-rules.js';
-import { type ParsedTarget, parseTarget, readBridgePermission } from './request/target.js';
+import { type ParsedTarget, parseTarget } from './request/target.js';
 import {
   type DecidedReply,
   type HostContext,

@@ -1,4 +1,5 @@
 import { isProviderFailure } from '../contract/index.js';
+import { nameError } from './name-error.js';
 
 const MAX_LENGTH = 200;
 const CUT = '…';
@@ -23,9 +24,4 @@ function cleanDetail(text: string): string {
   const line = start.replace(CONTROL_CHARACTERS, ' ').replace(USER_INFO, '//').trim();
   if (line.length <= MAX_LENGTH) return line.toWellFormed();
   return `${line.slice(0, MAX_LENGTH - CUT.length)}${CUT}`.toWellFormed();
-}
-
-function nameError(error: unknown): string {
-  if (error instanceof Error) return cleanDetail(error.name);
-  return 'a value that is not an error';
 }

@@ -1,13 +1,13 @@
-// Characters that are never in a decoded segment, because the host rejects targets that contain them.
-const UNREACHABLE =
+/** What is never in a segment that was percent-encoded: the host rejects such targets. */
+export const UNREACHABLE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
   /[/\\?#\u0000-\u001f\u007f-\u009f]|%[0-9A-Fa-f]{2}/u;
-const DOT_SEGMENT = /^\.{1,2}(?:;|$)/;
+/** What a server may read as `.` or `..`, which no segment of a request may be. */
+export const DOT_SEGMENT = /^\.{1,2}(?:;|$)/;
 
 /** Visible ASCII without the characters that a URL parser rewrites or that end a path. */
 const PLAIN_PATH = /^\/(?:[!$&'()*+,\-.0-9:;=@A-Z[\]_a-z~/]|%[0-9A-Fa-f]{2})*$/;
 
-/** Whether a server may read the segment as `.` or `..`, which no segment of a request may be. */
 export function isDotSegment(text: string): boolean {
   return DOT_SEGMENT.test(text);
 }

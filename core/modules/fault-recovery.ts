@@ -1,6 +1,6 @@
-import { nameError } from '../isolation/error-owner.js';
 import { isolate } from '../isolation/isolate.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
+import { nameError } from '../lib/name-error.js';
 import type { ActiveVersion } from './active-version.js';
 import { type ModuleVersion, openVersion } from './module-version.js';
 import type { PendingManifest } from './pending-manifest.js';

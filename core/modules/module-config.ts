@@ -2,6 +2,7 @@ import type { Cancellation, ConfigField, Log, Manifest, Provider } from '../cont
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
+import { toError } from '../lib/to-error.js';
 import { type Store, type StoredConfig, StoreUnavailable } from '../store/store.js';
 import { ConfigDelivery, deliverConfig } from './config-delivery.js';
 import {
@@ -202,8 +203,4 @@ export class ModuleConfig {
 /** A generated value never changes. It may exist only after the first read, which requires no restart. */
 function isFixedAtOpen({ restart_only, generated }: ConfigField): boolean {
   return restart_only === true && generated === undefined;
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error('not an error', { cause: error });
 }

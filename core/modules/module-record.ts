@@ -1,4 +1,5 @@
 import type { Descriptor } from '../descriptor/descriptor.js';
+import { compareTexts } from '../lib/compare-texts.js';
 import type { LiveModule } from './live-module.js';
 import type { ModuleState } from './module-states.js';
 
@@ -24,6 +25,13 @@ export interface ModuleRecord {
   /** Uncaught errors in the module's code, over all its versions. */
   readonly uncaughtErrors: number;
 }
+
+/** By name, those without a name first, then by file. */
+export function compareRecords(a: NamedFile, b: NamedFile): number {
+  return compareTexts(a.name ?? '', b.name ?? '') || compareTexts(a.file, b.file);
+}
+
+type NamedFile = Pick<ModuleRecord, 'name' | 'file'>;
 
 /** Digests of a rejected version; `null` if they could not be computed. */
 export interface RejectedDigests {

@@ -10,10 +10,10 @@ import { ChangePublisher } from './change-publisher.js';
 import { ChangeSignal } from './change-signal.js';
 import type { Generation, GenerationSource } from './live-module.js';
 import { LostVersions } from './lost-versions.js';
-import type { ModuleRecord } from './module-record.js';
+import { compareRecords, type ModuleRecord } from './module-record.js';
 import { ModuleSlot } from './module-slot.js';
 import { REJECTED_STATES } from './module-states.js';
-import { compareTexts, hasMovingName, settleNames } from './settle-names.js';
+import { hasMovingName, settleNames } from './settle-names.js';
 import type { SlotContext } from './slot-context.js';
 import type { StatusSink } from './status-files.js';
 
@@ -108,9 +108,7 @@ export class ModuleRegistry implements GenerationSource {
   list(): readonly ModuleRecord[] {
     return (
       this.#publisher.withheldRecords ??
-      [...this.#slots.values()]
-        .map((slot) => slot.record)
-        .sort((a, b) => compareTexts(a.name ?? '', b.name ?? '') || compareTexts(a.file, b.file))
+      [...this.#slots.values()].map((slot) => slot.record).sort(compareRecords)
     );
   }
 

@@ -1,3 +1,4 @@
+import { compareTexts } from '../lib/compare-texts.js';
 import type { ModuleSlot } from './module-slot.js';
 
 interface NameSettlement {
@@ -43,10 +44,6 @@ export function hasMovingName(
   return named.some(
     (slot) => (slot.live !== null && heldName(slot) === null) || freed.has(slot.source.wantedName),
   );
-}
-
-export function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }
 
 /** The name under which a slot serves, unless its file now has another one. */

@@ -1,4 +1,5 @@
 import { type Diagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
+import { toError } from '../lib/to-error.js';
 
 /** Why a module is in its state, for operators: never a stack, never a configured value. */
 export interface StateReason {
@@ -9,13 +10,11 @@ export interface StateReason {
 /** Converts an error to the reason that operators see. */
 export function explainError(error: unknown): StateReason {
   if (error instanceof InvalidFile) return explainDiagnostics(error.diagnostics);
-  const reason =
-    error instanceof Error ? error.message : 'failed with a value that is not an error';
   const hint =
     typeof error === 'object' && error !== null && 'hint' in error && typeof error.hint === 'string'
       ? error.hint
       : null;
-  return { reason, hint };
+  return { reason: toError(error).message, hint };
 }
 
 /** All errors in one reason, with the first hint. */

@@ -30,6 +30,11 @@ export interface ModuleTarget {
   readonly providerPath: string;
 }
 
+/** The permission of a target of the console bridge; `null` for any other. */
+export function readBridgePermission({ segments }: Pick<ModuleTarget, 'segments'>): string | null {
+  return segments.length === 2 && segments[0] === 'console-bridge' ? (segments[1] ?? null) : null;
+}
+
 /** A request as handlers see it, without Koa and the socket. */
 export interface CallerRequest {
   /** As on the request line: `HEAD` stays `HEAD`. */

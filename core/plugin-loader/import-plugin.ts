@@ -9,6 +9,7 @@ import {
   type SurfaceFactory,
 } from '../contract/index.js';
 import { withTimeout } from '../lib/promises.js';
+import { toError } from '../lib/to-error.js';
 import { PluginError } from './plugin-error.js';
 import type { PluginManifest } from './plugin-manifest.js';
 
@@ -62,10 +63,9 @@ async function importInTime(plugin: ImportedPlugin): Promise<Record<string, unkn
 }
 
 function createImportError(plugin: ImportedPlugin, cause: unknown): PluginError {
-  const message = cause instanceof Error ? cause.message : 'it threw a value that is not an error';
   const isMissing = (cause as NodeJS.ErrnoException | null)?.code === 'ERR_MODULE_NOT_FOUND';
   const hint = isMissing ? 'install its dependencies in its folder' : REPORT_HINT;
-  const problem = `cannot be imported: ${message}`;
+  const problem = `cannot be imported: ${toError(cause).message}`;
   return new PluginError(plugin.name, 'import', problem, hint, { cause });
 }
 

@@ -1,4 +1,5 @@
 import type { Log } from '../contract/index.js';
+import { toError } from '../lib/to-error.js';
 import { Settling } from '../watch/settling.js';
 import { Watcher } from '../watch/watcher.js';
 import type { PluginRegistry } from './plugin-registry.js';
@@ -72,7 +73,7 @@ export class PluginWatcher {
   }
 
   #report(error: unknown): void {
-    const problem = error instanceof Error ? error.message : 'not an error';
+    const problem = toError(error).message;
     if (problem !== this.#lastProblem) this.#log.warn({ reason: problem }, 'plugin scan failed');
     this.#lastProblem = problem;
   }

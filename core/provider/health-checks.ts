@@ -1,6 +1,7 @@
 import { type HealthChecks, type Log, type Provider, ProviderFailure } from '../contract/index.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
+import { toError } from '../lib/to-error.js';
 import type { Endpoint } from './endpoint.js';
 
 /** Spreads out the checks of modules that started together. A share of the interval, in both directions. */
@@ -75,9 +76,7 @@ class EndpointCheck {
       await rejectOnAbort(provider.check(signal, this.#endpoint.name ?? undefined), signal);
       return null;
     } catch (error) {
-      return error instanceof Error
-        ? error
-        : new Error('the check threw a value that is not an error');
+      return toError(error);
     } finally {
       clearTimeout(timer);
     }

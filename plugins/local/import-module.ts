@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
+import { formatError } from '../shared/format-error.js';
 import type { LocalHandler, LocalModule } from './handler.js';
 
 /** A top-level `await` that never ends must not block the other modules. */
@@ -99,8 +100,4 @@ function pickFunction<Name extends 'configure' | 'close'>(
     throw new Error(`file '${file}' must export '${name}' as a function`);
   }
   return { [name]: value } as Pick<LocalModule, Name>;
-}
-
-function formatError(error: unknown): string {
-  return error instanceof Error ? error.message : 'it threw a value that is not an error';
 }

@@ -1,5 +1,6 @@
 /** The entry of a module's thread: imports the file and handles the messages of the host. */
 import { type MessagePort, parentPort, type Transferable, workerData } from 'node:worker_threads';
+import { formatError } from '../shared/format-error.js';
 import type { LocalModule } from './handler.js';
 import { importInThread } from './import-module.js';
 import { createLocalRunner } from './local-runner.js';
@@ -106,8 +107,4 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.write('', () => resolve());
   });
-}
-
-function formatError(error: unknown): string {
-  return error instanceof Error ? error.message : 'it threw a value that is not an error';
 }

@@ -17,6 +17,7 @@ import {
 } from '../../core/contract/index.js';
 import { type BackoffBounds, steadyBackoffMs } from '../shared/backoff.js';
 import { createAbortFailure } from '../shared/failures.js';
+import { formatError } from '../shared/format-error.js';
 import type { NatsServer } from './connect-options.js';
 import { toOutcome } from './outcome.js';
 import type { NatsRequest } from './requests.js';
@@ -271,7 +272,7 @@ function createLinkError(error: unknown): LinkError {
   const isDenied =
     error instanceof errors.AuthorizationError ||
     error instanceof errors.UserAuthenticationExpiredError;
-  const message = error instanceof Error ? error.message : 'not an error';
+  const message = formatError(error);
   return { failure: isDenied ? 'refused' : 'unavailable', message: `no connection: ${message}` };
 }
 

@@ -4,6 +4,7 @@ import { type Cancellation, type Log, ProviderFailure } from '../../core/contrac
 import { type Connector, createConnector } from '../http/connector.js';
 import { RestartBackoff } from '../shared/backoff.js';
 import { createAbortFailure } from '../shared/failures.js';
+import { formatError } from '../shared/format-error.js';
 import { Child, type ChildOptions } from './child.js';
 
 /** Between attempts to connect to a child that starts. */
@@ -108,8 +109,7 @@ export class ProcessSupervisor {
     try {
       if (this.#starts > 1) await this.#options.prepare(signal);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : 'not an error';
-      await child.end(`did not accept its configuration: ${reason}`);
+      await child.end(`did not accept its configuration: ${formatError(error)}`);
       return;
     }
     if (signal.aborted) return;

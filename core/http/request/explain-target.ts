@@ -1,9 +1,7 @@
 import { MODULE_NAME } from '../../descriptor/identifiers.js';
+import { DOT_SEGMENT } from '../../lib/path-segment.js';
 import type { TargetProblem } from '../../operations/explain/explanation.js';
-import { parseTarget } from './target.js';
-
-const PREFIX = '/modules/';
-const MARK = '/http';
+import { decodeSegment, MARK, PREFIX, parseTarget } from './target.js';
 
 // The rules of target.ts in detail. A property test compares the two.
 const REWRITTEN = /[^!$-;=@-[\]_a-z~]/;
@@ -20,7 +18,7 @@ const SEGMENT_RULES: readonly SegmentRule[] = [
   { rule: 'empty-segment', pattern: /^$/, reason: 'is empty' },
   {
     rule: 'dot-segment',
-    pattern: /^\.{1,2}(?:;|$)/,
+    pattern: DOT_SEGMENT,
     reason: "is '.' or '..', or starts with one of them and ';'",
   },
 ];
@@ -61,7 +59,7 @@ export function findTargetProblem(target: string): TargetProblem | null {
 }
 
 function findModuleProblem(raw: string): TargetProblem | null {
-  const module = decode(raw);
+  const module = decodeSegment(raw);
   if (module === null)
     return createProblem('bad-encoding', null, 'the module is not percent-encoded UTF-8');
   if (MODULE_NAME.test(module)) return null;
@@ -97,18 +95,10 @@ function findPathProblem(path: string): TargetProblem | null {
 }
 
 function findSegmentProblem(raw: string): Pick<SegmentRule, 'rule' | 'reason'> | null {
-  const decoded = decode(raw);
+  const decoded = decodeSegment(raw);
   if (decoded === null) return { rule: 'bad-encoding', reason: 'is not percent-encoded UTF-8' };
   const rules = decoded === raw ? SEGMENT_RULES : [...SEGMENT_RULES, ...DECODED_RULES];
   return rules.find(({ pattern }) => pattern.test(decoded)) ?? null;
-}
-
-function decode(raw: string): string | null {
-  try {
-    return decodeURIComponent(raw);
-  } catch {
-    return null;
-  }
 }
 
 function createProblem(rule: string, index: number | null, reason: string): TargetProblem {

@@ -1,4 +1,5 @@
 import { MODULE_NAME } from '../../descriptor/identifiers.js';
+import { DOT_SEGMENT, UNREACHABLE } from '../../lib/path-segment.js';
 import type { ModuleTarget } from '../../operations/request.js';
 
 /**
@@ -12,8 +13,8 @@ export type ParsedTarget =
   | { readonly kind: 'unmatched'; readonly module: string | null }
   | ({ readonly kind: 'module' } & ModuleTarget);
 
-const PREFIX = '/modules/';
-const MARK = '/http';
+export const PREFIX = '/modules/';
+export const MARK = '/http';
 const ROOT = '/';
 const HOST: ParsedTarget = { kind: 'host' };
 const UNMATCHED: ParsedTarget = { kind: 'unmatched', module: null };
@@ -22,10 +23,6 @@ const UNMATCHED: ParsedTarget = { kind: 'unmatched', module: null };
 const UNREWRITTEN_PATH = /^[!$-;=@-[\]_a-z~]*$/;
 // What can be sent on a request line. The client library throws for anything else.
 const SENDABLE_QUERY = /^[!"$-\u00ff]*$/;
-const FORBIDDEN_DECODED =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
-  /[/\\?#\u0000-\u001f\u007f-\u009f]|%[0-9A-Fa-f]{2}/;
-const DOT_SEGMENT = /^\.{1,2}(?:;|$)/;
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
 /** @param target exactly as on the request line */
@@ -55,11 +52,6 @@ export function parseTarget(target: string): ParsedTarget {
   };
 }
 
-/** The permission of a target of the console bridge; `null` for any other. */
-export function readBridgePermission({ segments }: ModuleTarget): string | null {
-  return segments.length === 2 && segments[0] === 'console-bridge' ? (segments[1] ?? null) : null;
-}
-
 /** Whether the path is below `/modules/`, of any shape. */
 export function isUnderModules(target: string): boolean {
   return target.startsWith(PREFIX) || target.replace(ABSOLUTE_FORM, '').startsWith(PREFIX);
@@ -81,14 +73,14 @@ function decodeSegments(localPath: string): string[] | null {
     const decoded = decodeSegment(raw);
     if (decoded === null || decoded === '' || DOT_SEGMENT.test(decoded)) return null;
     if (decoded === raw) continue;
-    if (FORBIDDEN_DECODED.test(decoded)) return null;
+    if (UNREACHABLE.test(decoded)) return null;
     segments[index] = decoded;
   }
   return segments;
 }
 
 /** Percent-decodes once, strictly; `null` where that is not valid UTF-8. */
-function decodeSegment(raw: string): string | null {
+export function decodeSegment(raw: string): string | null {
   if (!raw.includes('%')) return raw;
   try {
     return decodeURIComponent(raw);

@@ -17,10 +17,12 @@ import {
 } from '../../contract/index.js';
 import { ConfigError, createUnavailable, HostError } from '../../errors.js';
 import type { ErrorOwner } from '../../isolation/error-owner.js';
-import { nameError, runAs } from '../../isolation/error-owner.js';
+import { runAs } from '../../isolation/error-owner.js';
 import { ModuleScope } from '../../isolation/scope.js';
 import { UncaughtErrors } from '../../isolation/uncaught-errors.js';
+import { nameError } from '../../lib/name-error.js';
 import { withTimeout } from '../../lib/promises.js';
+import { toError } from '../../lib/to-error.js';
 import { withFields } from '../../log/logger.js';
 import type { SurfaceStatus } from '../../operations/status/surface-status.js';
 import type { FoundSurface } from '../../plugin-loader/plugin-registry.js';
@@ -138,7 +140,7 @@ export class MountedSurface {
         await this.#scope.close();
         throw new ConfigError(`surface '${this.name}': ${error.message}`, { cause: error });
       }
-      this.#reason = error instanceof Error ? error.message : 'it threw a value that is no error';
+      this.#reason = toError(error).message;
       this.log.error({ err: error }, 'surface failed');
       await this.#scope.close();
     }

@@ -1,5 +1,6 @@
 import type { SurfaceChoice } from '../../config/surface-list.js';
 import { ConfigError } from '../../errors.js';
+import { toError } from '../../lib/to-error.js';
 import type { SurfaceStatus } from '../../operations/status/surface-status.js';
 import type { FoundSurface } from '../../plugin-loader/plugin-registry.js';
 import { MountedSurface, type SurfaceServices } from './mounted-surface.js';
@@ -87,7 +88,7 @@ async function load(name: string, source: SurfaceSource): Promise<FoundSurface |
     if (isSurfacePrefix(prefix) || isHostPrefix(prefix)) return found;
     return new Error(`its prefix must be one segment of a-z, 0-9 and -, such as '/${name}'`);
   } catch (error) {
-    return error instanceof Error ? error : new Error('it threw a value that is not an error');
+    return toError(error);
   }
 }
 

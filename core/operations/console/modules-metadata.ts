@@ -1,4 +1,5 @@
 import { injectable } from '../../injection.js';
+import { compareTexts } from '../../lib/compare-texts.js';
 import { hideSensitiveDefaults } from '../status/list-manifests.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { BridgePayloads } from './bridge-payload.js';
@@ -15,13 +16,10 @@ export class ModulesMetadata implements BridgeOperation<Payload> {
   async execute(_payload: Payload, { generation }: BridgeCall): Promise<Buffer> {
     const modules = [...generation.values()]
       .sort(
-        (a, b) => compare(a.manifest.module_id, b.manifest.module_id) || compare(a.name, b.name),
+        (a, b) =>
+          compareTexts(a.manifest.module_id, b.manifest.module_id) || compareTexts(a.name, b.name),
       )
       .map(({ manifest }) => hideSensitiveDefaults(manifest));
     return toJsonBytes({ modules });
   }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

@@ -42,16 +42,12 @@ export function listChecks(
   ];
 }
 
-function createUnauthorizedCheck(): ExplainedCheck {
+export function checkActor(actor: Actor | null): ExplainedCheck {
+  if (actor !== null) return createCheck('actor', 'pass', nameActor(actor));
   return createCheck('actor', 'fail', 'the credentials are missing or not valid', {
     status: UNAUTHORIZED,
     next_actions: ['send a valid bearer token in the authorization header'],
   });
-}
-
-export function checkActor(actor: Actor | null): ExplainedCheck {
-  if (actor === null) return createUnauthorizedCheck();
-  return createCheck('actor', 'pass', nameActor(actor));
 }
 
 /** Names the option, which the Problem does not: an explanation is for operators. */

@@ -3,7 +3,7 @@ import type { StructuredText } from '../../document/parse-document.js';
 import { createToken } from '../../injection.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
-import type { ModuleTarget } from '../request.js';
+import { type ModuleTarget, readBridgePermission } from '../request.js';
 import type { EndpointEntry } from '../status/module-overview.js';
 import type { TargetProblem } from './explanation.js';
 
@@ -13,8 +13,7 @@ export const HANDLED_BY_BRIDGE = 'the console bridge handles it, by its grants';
 
 /** `/console-bridge/{permission}` never belongs to a module, for any method. */
 export function isBridgePath(path: ExplainedPath): boolean {
-  if (path.kind !== 'module') return false;
-  return path.segments.length === 2 && path.segments[0] === 'console-bridge';
+  return path.kind === 'module' && readBridgePermission(path) !== null;
 }
 
 /** A parsed target. */

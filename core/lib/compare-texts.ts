@@ -1,0 +1,4 @@
+/** The order of code units, which does not depend on a locale. */
+export function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
