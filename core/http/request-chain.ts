@@ -106,13 +106,13 @@ export function createRequestChain(options: RequestChainOptions): Middleware<Hos
       }
       const preflight = cors === null ? null : cors.answerPreflight(parsed, request);
       if (preflight !== null) {
-        request.trace.isPreflight = true;
+        request.facts.isPreflight = true;
         reply = preflight;
       } else if (parsed.kind === 'host') {
         reply = await callHostRoute(ctx, next);
       } else {
         const permission = parsed.kind === 'module' ? readBridgePermission(parsed) : null;
-        request.trace.isForwarded = permission === null;
+        request.facts.isForwarded = permission === null;
         if (tracing !== null) beginSpan(ctx, tracing);
         const found = authenticate(request, authentication); // 401, 429, 503
         if (found instanceof Promise) await found;
@@ -172,7 +172,7 @@ export class Forward implements Handler<ForwardTarget> {
   }
 
   async execute(target: ForwardTarget, request: CallerRequest): Promise<Reply> {
-    const { actor, trace } = request;
+    const { actor, facts } = request;
     const found = findRoute(this.#generations.current, target, request); // 403, 404
     const { module, match } = found;
     const { capability, schemas, method, timeoutMs, retryPolicy } = match.value;
@@ -185,8 +185,8 @@ export class Forward implements Handler<ForwardTarget> {
       const hopByHop = readHopByHopNames(request); // 400
       const body = method === 'GET' ? null : await readBody(found, request); // 400, 502
       assertSignedBody(request, body); // 401
-      trace.bytesIn = body?.length ?? 0;
-      if (schemas !== null) enforceInput(schemas, found.target.forwardTarget, body, trace); // 400
+      facts.bytesIn = body?.length ?? 0;
+      if (schemas !== null) enforceInput(schemas, found.target.forwardTarget, body, facts); // 400
       const response = await callProvider({
         authorization,
         module,
@@ -196,7 +196,7 @@ export class Forward implements Handler<ForwardTarget> {
         retryPolicy,
         operation: createOperation(found, body),
         describeCall: () => describeRoute(found),
-        parseResponse: createResponseReader(module, this.#credentialHeaders, schemas, trace),
+        parseResponse: createResponseReader(module, this.#credentialHeaders, schemas, facts),
       }); // 502
       return createReply(authorization, found, response);
     } finally {
@@ -209,15 +209,15 @@ export class Forward implements Handler<ForwardTarget> {
 function findRoute(
   generation: Generation,
   target: ForwardTarget,
-  { actor, trace, method, target: raw }: CallerRequest,
+  { actor, facts, method, target: raw }: CallerRequest,
 ): FoundRoute {
   const module = target.module === null ? undefined : generation.get(target.module);
-  if (module && target.kind === 'module') trace.module = module.name;
+  if (module && target.kind === 'module') facts.module = module.name;
   authorizeModuleCaller(actor, module?.descriptor.callers ?? DEFAULT_CALLERS);
   if (target.kind === 'unmatched') throw createNotFound(findTargetProblem(raw));
   const match = module?.routes.match(method === 'HEAD' ? 'GET' : method, target.segments);
   if (!module || !match) throw createNotFound();
-  trace.route = match.value.declaredPath;
+  facts.route = match.value.declaredPath;
   return { module, target, match };
 }
 
@@ -309,16 +309,16 @@ async function callBridge(
 }
 
 function beginSpan(ctx: HostContext, tracing: RequestTracing): void {
-  const { headers, requestId, method, trace } = ctx.state.request;
-  trace.span = tracing.begin({
+  const { headers, requestId, method, facts } = ctx.state.request;
+  facts.span = tracing.begin({
     method,
     scheme: ctx.secure ? 'https' : 'http',
-    hostRoute: trace.isForwarded ? null : '/modules/{module}/http/console-bridge/{permission}',
+    hostRoute: facts.isForwarded ? null : '/modules/{module}/http/console-bridge/{permission}',
     headers,
     requestId,
-    trace,
+    facts,
   });
-  trace.traceId = trace.span.traceId;
+  facts.traceId = facts.span.traceId;
 }
 
 function createOperation(

@@ -8,8 +8,8 @@ import type { CompletedRequest } from '../observability/completed-request.js';
 import type { Reply } from '../operations/reply.js';
 import {
   type CallerRequest,
-  createRequestTrace,
-  type RequestTrace,
+  createRequestFacts,
+  type RequestFacts,
 } from '../operations/request.js';
 import { HeldMemory } from '../provider/held-memory.js';
 import type { MemoryBudget } from '../provider/memory-budget.js';
@@ -40,7 +40,7 @@ export class RequestContext implements CallerRequest, RequestIds {
   readonly headers: CallerHeaders;
   readonly requestId: string;
   readonly correlationId: string;
-  readonly trace: RequestTrace = createRequestTrace();
+  readonly facts: RequestFacts = createRequestFacts();
   /** Aborted when the client closes the connection before the response is complete. */
   readonly signal = new LazyAbortController();
   /** Who called without a socket; `null` for a request over the network. */
@@ -72,7 +72,7 @@ export class RequestContext implements CallerRequest, RequestIds {
     this.#bodyTimeoutMs = bodyTimeoutMs;
     const socket: Duplex = req.socket;
     this.inProcess = socket instanceof ConnectionEnd ? socket.caller : null;
-    this.trace.surface = this.inProcess?.surface ?? null;
+    this.facts.surface = this.inProcess?.surface ?? null;
   }
 
   /** @throws Error before the request is authenticated. */
@@ -102,13 +102,13 @@ export class RequestContext implements CallerRequest, RequestIds {
 
   /** @param reply `null` when the client has closed the connection */
   complete(reply: DecidedReply | null): CompletedRequest {
-    if (reply === null) this.trace.failure = 'cancelled';
+    if (reply === null) this.facts.failure = 'cancelled';
     this.completed = {
       requestId: this.requestId,
       correlationId: this.correlationId,
       actor: this.#actorName,
       actorKind: this.#authenticated?.kind ?? null,
-      trace: this.trace,
+      facts: this.facts,
       method: this.method,
       status: reply === null ? CLIENT_CLOSED_STATUS : reply.status,
       bytesOut: reply === null || this.method === 'HEAD' ? 0 : reply.length,

@@ -41,8 +41,8 @@ export function createRequestLog({
     return false;
   };
   return (ended) => {
-    const { trace } = ended;
-    if (trace.schemaViolations !== null) logViolations(ended);
+    const { facts } = ended;
+    if (facts.schemaViolations !== null) logViolations(ended);
     if (isOmitted(ended)) return;
     // The provider of a module is broken: operators that log warnings only have to see it.
     const level = ended.status === BAD_GATEWAY ? 'warn' : 'info';
@@ -50,21 +50,21 @@ export function createRequestLog({
       {
         request_id: ended.requestId,
         correlation_id: ended.correlationId,
-        trace_id: trace.traceId,
-        module: trace.module,
+        trace_id: facts.traceId,
+        module: facts.module,
         method: ended.method,
-        route: trace.route,
+        route: facts.route,
         status: ended.status,
         actor: ended.actor,
         duration_ms: roundMs(ended.durationMs),
-        provider_ms: roundMsOrNull(trace.providerMs),
-        bytes_in: trace.bytesIn,
+        provider_ms: roundMsOrNull(facts.providerMs),
+        bytes_in: facts.bytesIn,
         bytes_out: ended.bytesOut,
-        attempts: trace.attempts,
-        failure: trace.failure,
-        ...(trace.reason !== null && { reason: trace.reason }),
-        failure_detail: trace.failureDetail,
-        ...(trace.surface !== null && { surface: trace.surface }),
+        attempts: facts.attempts,
+        failure: facts.failure,
+        ...(facts.reason !== null && { reason: facts.reason }),
+        failure_detail: facts.failureDetail,
+        ...(facts.surface !== null && { surface: facts.surface }),
       },
       'request',
     );

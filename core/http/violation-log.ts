@@ -14,9 +14,9 @@ const FOREIGN_NAMES: ReadonlySet<string> = new Set(['unexpected', 'repeated', OT
 /** Logs where and how requests and responses violate their schemas, never the value. */
 export function createViolationLog(log: Log): RequestObserver {
   const lines = new TokenBuckets(LINES, MAX_ROUTES);
-  return ({ requestId, correlationId, trace, method }) => {
-    for (const { direction, mode, details } of trace.schemaViolations ?? []) {
-      const { module, route } = trace;
+  return ({ requestId, correlationId, facts, method }) => {
+    for (const { direction, mode, details } of facts.schemaViolations ?? []) {
+      const { module, route } = facts;
       if (lines.take(`${direction} ${module} ${method} ${route}`) !== 0) continue;
       const [first] = details;
       const ids = { request_id: requestId, correlation_id: correlationId };

@@ -1,5 +1,5 @@
 import type { ActorKind } from '../contract/index.js';
-import type { RequestTrace } from '../operations/request.js';
+import type { RequestFacts } from '../operations/request.js';
 
 /** The data of a request for the log line, the metrics and the call records. */
 export interface CompletedRequest {
@@ -9,7 +9,7 @@ export interface CompletedRequest {
   readonly actor: string | null;
   /** `null` for an unauthenticated request. */
   readonly actorKind: ActorKind | null;
-  readonly trace: RequestTrace;
+  readonly facts: RequestFacts;
   /** As in the request line. */
   readonly method: string;
   /** 499 when the client closed the connection before the response. */

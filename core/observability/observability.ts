@@ -26,10 +26,10 @@ export function createObservability(
     calls,
     observe: (completed) => {
       metrics.count(completed);
-      if (completed.trace.isForSurface) surfaces.count(completed);
+      if (completed.facts.isForSurface) surfaces.count(completed);
       calls.add(completed);
       stored?.add(completed);
-      completed.trace.span?.end(completed.status);
+      completed.facts.span?.end(completed.status);
     },
   };
 }

@@ -7,7 +7,7 @@ import type {
 } from '../contract/index.js';
 import type { ErrorDetail } from '../errors.js';
 import type { HeldMemory } from '../provider/held-memory.js';
-import type { AttemptResult, CallTrace } from '../provider/provider-call.js';
+import type { AttemptResult, CallFacts } from '../provider/provider-call.js';
 
 /** The client has closed the connection: no response can be sent. */
 export class ClientClosed extends Error {
@@ -57,11 +57,11 @@ export interface CallerRequest {
   /** What the request occupies until its response has left. */
   readonly held?: HeldMemory;
   /** Facts for the log line, the metrics and the call records. Handlers fill them in. */
-  readonly trace: RequestTrace;
+  readonly facts: RequestFacts;
 }
 
 /** Facts about one request for the log line, the metrics and the call records. */
-export interface RequestTrace extends CallTrace {
+export interface RequestFacts extends CallFacts {
   /** Whether it is for a forwarded route: only those are counted and recorded. */
   isForwarded: boolean;
   /** Whether it is a preflight of a configured origin. */
@@ -105,7 +105,7 @@ export interface CallBodies {
   response: Outcome['body'];
 }
 
-export function createRequestTrace(): RequestTrace {
+export function createRequestFacts(): RequestFacts {
   return {
     isForwarded: false,
     isPreflight: false,
@@ -152,5 +152,5 @@ export interface TracedRequest {
   readonly headers: { get(name: string): string | undefined };
   readonly requestId: string;
   /** Read when spans end, when its facts are complete. */
-  readonly trace: RequestTrace;
+  readonly facts: RequestFacts;
 }

@@ -85,9 +85,9 @@ export class Dispatcher {
       const endpoint = this.#endpoints.choose(route, call.hashKey ?? null, tried);
       if (endpoint === null) throw failure ?? createOpenBreaker(this.#endpoints.waitMs(route));
       if (attempts > 1) this.#retries += 1;
-      if (call.trace !== undefined) {
-        call.trace.attempts = attempts;
-        call.trace.endpoint = endpoint.id;
+      if (call.facts !== undefined) {
+        call.facts.attempts = attempts;
+        call.facts.endpoint = endpoint.id;
       }
       try {
         return await this.#attempt(id, route, call, parse, deadline, endpoint);
@@ -219,7 +219,7 @@ export function nameRoute({ operation }: Pick<ProviderCall, 'operation'>): strin
 }
 
 function endAttempt(call: ProviderCall, durationMs: number, result: AttemptResult): void {
-  const { trace } = call;
-  if (trace) trace.providerMs = (trace.providerMs ?? 0) + durationMs;
+  const { facts } = call;
+  if (facts) facts.providerMs = (facts.providerMs ?? 0) + durationMs;
   call.onAttemptEnd?.(result);
 }

@@ -24,7 +24,7 @@ export interface ProviderCall {
   /** Counts what the response occupies until it has left; absent for calls of the host itself. */
   readonly held?: HeldMemory;
   /** Updated at the start of each attempt, so that it is also valid for a failed call. */
-  readonly trace?: CallTrace;
+  readonly facts?: CallFacts;
 }
 
 /** Parses a response. @throws ProviderStatus for a status other than success, ProviderFailure otherwise. */
@@ -40,7 +40,7 @@ export type AttemptResult =
   | { readonly outcome: Outcome; readonly error?: never }
   | { readonly error: unknown; readonly outcome?: never };
 
-export interface CallTrace {
+export interface CallFacts {
   attempts: number;
   /** The endpoint of the last attempt; `null` when there was none. */
   endpoint: string | null;

@@ -124,7 +124,7 @@ describe('a page of calls from several workers', () => {
       bytesOut: 0,
       durationMs: 1,
       completedAt: Date.now(),
-      trace: {
+      facts: {
         isForwarded: true,
         module: 'm',
         route: '/a',

@@ -153,7 +153,7 @@ describe('sampling of the request log', () => {
     const observe = createRequestLog({ log, successSample, logViolations: () => {} });
     for (let id = 0; id < 10_000; id += 1) {
       const ended = createEnded(id, status);
-      ended.trace.isForwarded = isForwarded;
+      ended.facts.isForwarded = isForwarded;
       observe(ended);
     }
     return lines;

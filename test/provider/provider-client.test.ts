@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Invocation } from '../../core/contract/index.js';
 import { ProviderStatus } from '../../core/provider/outcome.js';
-import type { CallTrace } from '../../core/provider/provider-call.js';
+import type { CallFacts } from '../../core/provider/provider-call.js';
 import { failureOf } from '../support/failure-of.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { answerStatus, createFakeModule, fail, hang, ok } from '../support/provider/fake-module.js';
@@ -151,10 +151,10 @@ describe('provider client', () => {
 
     it('are recorded with their number and endpoint, also for a failed call', async () => {
       const module = createFakeModule({ endpoints: ['a', 'b'], invoke: () => fail() });
-      const trace: CallTrace = { attempts: 0, endpoint: null };
-      await failureOf(module.call({ isRepeatable: true, trace, headers: {} }));
-      expect(trace.attempts).to.equal(3);
-      expect(trace.endpoint).to.be.oneOf(['a', 'b']);
+      const facts: CallFacts = { attempts: 0, endpoint: null };
+      await failureOf(module.call({ isRepeatable: true, facts, headers: {} }));
+      expect(facts.attempts).to.equal(3);
+      expect(facts.endpoint).to.be.oneOf(['a', 'b']);
     });
 
     it('are limited by the budget of the module', async () => {

@@ -28,14 +28,14 @@ export function createErrorReply(
     return null;
   }
   if (error instanceof ProviderError) {
-    request.trace.failure = error.failure;
-    request.trace.failureDetail = error.failureDetail;
+    request.facts.failure = error.failure;
+    request.facts.failureDetail = error.failureDetail;
   }
   const known = error instanceof RejectedCall ? createOverloadError(error) : error;
   const isExpected = known instanceof HostError;
   if (!isExpected) log.error({ err: error, request_id: request.requestId }, 'request failed');
   const problem = isExpected ? known : createInternalError(error);
-  request.trace.reason = problem.reason;
+  request.facts.reason = problem.reason;
   const headers = isUnderModules(request.target) ? ORIGIN : NO_HEADERS;
   return createProblemReply(problem, request, {
     accept: request.headers.get('accept'),

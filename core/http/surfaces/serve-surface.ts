@@ -35,10 +35,10 @@ export async function callSurface(
   request: RequestContext,
   { authentication, publicOrigin }: ServeOptions,
 ): Promise<SurfaceAnswer> {
-  const { req, trace } = request;
-  trace.surface = surface.name;
-  trace.isForSurface = true;
-  trace.route = surface.prefix;
+  const { req, facts } = request;
+  facts.surface = surface.name;
+  facts.isForSurface = true;
+  facts.route = surface.prefix;
   const origin = findOwnOrigin(req, publicOrigin);
   const url = parseSurfaceUrl(request.target, origin ?? UNKNOWN_ORIGIN);
   assertSurfaceMethod(request.method);
@@ -47,7 +47,7 @@ export async function callSurface(
     await authenticate(request, authentication);
   }
   const body = await request.readBody(MAX_BODY_BYTES, 413);
-  trace.bytesIn = body.length;
+  facts.bytesIn = body.length;
   if (!isOwn) assertSignedBody(request, body.length === 0 ? null : body);
   const controller = new AbortController();
   // Calls the listeners of the surface.

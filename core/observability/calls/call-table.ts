@@ -56,25 +56,25 @@ export class CallTable {
   }
 
   write(place: number, completed: CompletedRequest): void {
-    const { requestId, correlationId, trace } = completed;
-    const traceId = trace.traceId ?? '';
+    const { requestId, correlationId, facts } = completed;
+    const traceId = facts.traceId ?? '';
     this.#at[place] = completed.completedAt;
     this.#durationMs[place] = completed.durationMs;
-    this.#providerMs[place] = trace.providerMs ?? Number.NaN;
+    this.#providerMs[place] = facts.providerMs ?? Number.NaN;
     this.#status[place] = completed.status;
-    this.#attempts[place] = trace.attempts;
+    this.#attempts[place] = facts.attempts;
     this.#ids.write(requestId + correlationId + traceId, place * IDS_LENGTH, IDS_LENGTH, 'latin1');
     this.#requestIdLength[place] = requestId.length;
     this.#correlationIdLength[place] = correlationId.length;
     this.#traceIdLength[place] = traceId.length;
     this.#methods[place] = completed.method;
-    this.#modules[place] = trace.module;
-    this.#routes[place] = trace.route;
-    this.#endpoints[place] = trace.endpoint;
-    this.#failures[place] = trace.failure;
-    this.#failureDetails[place] = trace.failureDetail;
+    this.#modules[place] = facts.module;
+    this.#routes[place] = facts.route;
+    this.#endpoints[place] = facts.endpoint;
+    this.#failures[place] = facts.failure;
+    this.#failureDetails[place] = facts.failureDetail;
     this.#actors[place] = completed.actor;
-    this.#surfaces[place] = trace.surface;
+    this.#surfaces[place] = facts.surface;
   }
 
   /** Milliseconds since 1970. */

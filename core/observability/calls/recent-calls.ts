@@ -34,13 +34,13 @@ export class RecentCallBuffer {
 
   /** Ignores requests that were not forwarded. */
   add(completed: CompletedRequest): void {
-    const { trace } = completed;
-    if (!trace.isForwarded) return;
+    const { facts } = completed;
+    if (!facts.isForwarded) return;
     const number = this.#end;
     this.#calls.write(number % this.#capacity, completed);
     this.#end += 1;
     if (this.#captured.size > 0) this.#remove(number - this.#capacity);
-    if (trace.bodies !== null) this.#capture(number, captureBodies(trace.bodies));
+    if (facts.bodies !== null) this.#capture(number, captureBodies(facts.bodies));
   }
 
   /** @returns `null` for an unknown cursor */

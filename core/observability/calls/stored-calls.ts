@@ -56,7 +56,7 @@ export class StoredCalls {
 
   /** Ignores requests that were not forwarded. */
   add(completed: CompletedRequest): void {
-    if (!completed.trace.isForwarded) return;
+    if (!completed.facts.isForwarded) return;
     if (this.#waiting.length >= MAX_WAITING) {
       this.#lost += 1;
       return;
@@ -169,24 +169,24 @@ export class StoredCalls {
 }
 
 function createStoredCall(completed: CompletedRequest, run: string, number: number): StoredCall {
-  const { trace, completedAt } = completed;
+  const { facts, completedAt } = completed;
   return {
     id: callId(completedAt, run, number),
     at: new Date(completedAt).toISOString(),
     request_id: completed.requestId,
     correlation_id: completed.correlationId,
-    trace_id: trace.traceId,
-    module: trace.module,
+    trace_id: facts.traceId,
+    module: facts.module,
     method: completed.method,
-    route: trace.route,
+    route: facts.route,
     status: completed.status,
-    failure: trace.failure,
-    failure_detail: trace.failureDetail,
+    failure: facts.failure,
+    failure_detail: facts.failureDetail,
     actor: completed.actor,
     duration_ms: roundMs(completed.durationMs),
-    provider_ms: roundMsOrNull(trace.providerMs),
-    attempts: trace.attempts,
-    endpoint: trace.endpoint,
-    surface: trace.surface,
+    provider_ms: roundMsOrNull(facts.providerMs),
+    attempts: facts.attempts,
+    endpoint: facts.endpoint,
+    surface: facts.surface,
   };
 }

@@ -47,8 +47,8 @@ export class Metrics {
 
   /** Ignores requests that were not for a forwarded route. */
   count(completed: CompletedRequest): void {
-    if (completed.trace.isPreflight) this.#counts.preflights += 1;
-    if (completed.trace.isForwarded) this.#counts.count(completed);
+    if (completed.facts.isPreflight) this.#counts.preflights += 1;
+    if (completed.facts.isForwarded) this.#counts.count(completed);
   }
 
   /** The exposition format of Prometheus. */

@@ -25,12 +25,12 @@ export class RouteCounts {
   readonly host = new DurationHistogram(HOST_BOUNDS_SECONDS);
   readonly provider = new DurationHistogram(PROVIDER_BOUNDS_SECONDS);
 
-  count({ method, status, durationMs, trace }: CompletedRequest): void {
-    const { providerMs } = trace;
+  count({ method, status, durationMs, facts }: CompletedRequest): void {
+    const { providerMs } = facts;
     const label = NAMED_METHODS.has(method) ? method : 'other';
     const byStatus = getOrCreate(this.byMethod, label, createByStatus);
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
-    for (const { direction } of trace.schemaViolations ?? []) this.violations[direction] += 1;
+    for (const { direction } of facts.schemaViolations ?? []) this.violations[direction] += 1;
     this.host.observe(Math.max(0, durationMs - (providerMs ?? 0)));
     if (providerMs !== null) this.provider.observe(providerMs);
   }
@@ -45,7 +45,7 @@ export class ModuleCounts {
   retries = 0;
 
   count(completed: CompletedRequest): void {
-    const { route, failure, attempts } = completed.trace;
+    const { route, failure, attempts } = completed.facts;
     getOrCreate(this.byRoute, route ?? '', createRouteCounts).count(completed);
     if (failure !== null) increment(this.failures, failure);
     if (attempts > 1) this.retries += attempts - 1;
@@ -63,9 +63,9 @@ export class RequestCounts {
   readonly #byModule = new Map<string, ModuleCounts>();
 
   count(completed: CompletedRequest): void {
-    const { actorKind, trace } = completed;
-    const module = trace.module ?? '';
-    const isRejectedCaller = trace.reason === 'callers';
+    const { actorKind, facts } = completed;
+    const module = facts.module ?? '';
+    const isRejectedCaller = facts.reason === 'callers';
     this.#ofModule(isRejectedCaller ? '' : module).count(completed);
     if (isRejectedCaller) increment(this.#ofModule(module).rejectedCallers, actorKind ?? '');
     if (this.#byModule.size > MAX_MODULES) this.#removeFirst();

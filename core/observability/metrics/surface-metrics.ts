@@ -16,12 +16,12 @@ export class SurfaceMetrics {
   readonly #bySurface = new Map<string, SurfaceCounts>();
 
   /** Runs when the status is known: a stream is then still open. */
-  count({ trace, status, durationMs }: CompletedRequest): void {
-    if (trace.surface === null) return;
-    let counts = this.#bySurface.get(trace.surface);
+  count({ facts, status, durationMs }: CompletedRequest): void {
+    if (facts.surface === null) return;
+    let counts = this.#bySurface.get(facts.surface);
     if (counts === undefined) {
       counts = { requests: new Map(), duration: new DurationHistogram(BOUNDS_SECONDS) };
-      this.#bySurface.set(trace.surface, counts);
+      this.#bySurface.set(facts.surface, counts);
     }
     counts.requests.set(status, (counts.requests.get(status) ?? 0) + 1);
     counts.duration.observe(durationMs);

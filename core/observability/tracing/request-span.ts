@@ -111,9 +111,9 @@ function describeTarget({ method, template }: SpanTarget): Attributes {
 }
 
 function describeRequest(span: Span, request: TracedRequest, status: number): void {
-  const { method, scheme, headers, trace, hostRoute } = request;
-  const route = hostRoute ?? trace.route;
-  const failure = trace.failure ?? (status >= MIN_SERVER_ERROR ? String(status) : null);
+  const { method, scheme, headers, facts, hostRoute } = request;
+  const route = hostRoute ?? facts.route;
+  const failure = facts.failure ?? (status >= MIN_SERVER_ERROR ? String(status) : null);
   span.updateName(nameSpan({ method, template: route }));
   span.setAttributes({
     ...nameMethod(method).attributes,
@@ -122,24 +122,24 @@ function describeRequest(span: Span, request: TracedRequest, status: number): vo
     'http.response.status_code': status,
     'modgate.request_id': request.requestId,
     ...(route !== null && { 'http.route': route }),
-    ...(trace.module !== null && { 'modgate.module': trace.module }),
+    ...(facts.module !== null && { 'modgate.module': facts.module }),
     ...(failure !== null && { 'error.type': failure }),
-    ...(trace.failure !== null && { 'modgate.failure': trace.failure }),
-    ...(trace.failureDetail !== null && { 'modgate.failure_detail': trace.failureDetail }),
+    ...(facts.failure !== null && { 'modgate.failure': facts.failure }),
+    ...(facts.failureDetail !== null && { 'modgate.failure_detail': facts.failureDetail }),
   });
   if (status >= MIN_SERVER_ERROR) span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 function describeAttempt(
   span: Span,
-  { trace }: TracedRequest,
+  { facts }: TracedRequest,
   { outcome, error }: AttemptResult,
 ): void {
   const failure = outcome === undefined ? nameFailure(error) : nameStatus(outcome.status);
   span.setAttributes({
-    ...(trace.module !== null && { 'modgate.module': trace.module }),
-    ...(trace.endpoint !== null && describeServer(trace.endpoint)),
-    ...(trace.attempts > 1 && { 'http.request.resend_count': trace.attempts - 1 }),
+    ...(facts.module !== null && { 'modgate.module': facts.module }),
+    ...(facts.endpoint !== null && describeServer(facts.endpoint)),
+    ...(facts.attempts > 1 && { 'http.request.resend_count': facts.attempts - 1 }),
     ...(outcome !== undefined && { 'http.response.status_code': outcome.status }),
     ...(failure !== null && { 'error.type': failure }),
     ...(outcome === undefined && { 'modgate.failure_detail': describeFailure(error) }),

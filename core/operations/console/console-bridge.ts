@@ -56,14 +56,14 @@ export class ConsoleBridge implements Handler<BridgeInput> {
     const hopByHop = readHopByHopNames(request);
     const { body } = input;
     const bridgeRequest = parseBridgeRequest(body);
-    request.trace.bytesIn = body.length;
+    request.facts.bytesIn = body.length;
     assertPermissionsMatch(bridgeRequest, input.permission);
     assertSignedBody(request, body);
     authorizePermission(request.actor, bridgeRequest.permission);
     const generation = this.#generations.current;
     const module = this.#findModule(generation, input.module);
     if (module === null) throw createUnknownModule();
-    request.trace.module = module.name;
+    request.facts.module = module.name;
     const authorization = authorize(request.actor, {
       kind: 'grant',
       module,

@@ -4,7 +4,7 @@ import { IDENTITY_HEADER } from '../../identity/identity-keys.js';
 import { readMember } from '../../lib/read-member.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import { createProviderHeaders } from '../forward/headers-to-provider.js';
-import { type CallerRequest, createRequestTrace } from '../request.js';
+import { type CallerRequest, createRequestFacts } from '../request.js';
 import type { ExplainedHeader } from './explanation.js';
 
 /** Placeholders for values of the client and for values made per call; no real header can contain them. */
@@ -53,7 +53,7 @@ function createFullRequest(method: Method, actor: Actor | null): CallerRequest {
     headers: { get: () => FROM_CLIENT, count: () => 1 },
     readBody: async () => Buffer.alloc(0),
     signal: new AbortController().signal,
-    trace: createRequestTrace(),
+    facts: createRequestFacts(),
   };
 }
 

@@ -11,7 +11,7 @@ import type { HeldMemory } from '../../provider/held-memory.js';
 import { ProviderStatus } from '../../provider/outcome.js';
 import type { AttemptResult, ParseResponse, ProviderCall } from '../../provider/provider-call.js';
 import { Authorization } from '../authorization.js';
-import type { CallBodies, CallerRequest, RequestTrace } from '../request.js';
+import type { CallBodies, CallerRequest, RequestFacts } from '../request.js';
 import { createProviderHeaders } from './headers-to-provider.js';
 import { createFailureError, createStatusError } from './provider-error.js';
 
@@ -62,12 +62,12 @@ class ForwardedCall implements ProviderCall {
   readonly isRepeatable: boolean;
   readonly hashKey: string | null;
   declare readonly held?: HeldMemory;
-  readonly trace: RequestTrace;
+  readonly facts: RequestFacts;
   readonly #traceContext: TraceContext;
 
   constructor(given: Omit<ProviderRequest<unknown>, 'describeCall' | 'parseResponse'>) {
     const { module, operation, request, hopByHop, retryPolicy } = given;
-    const { requestId, correlationId, actor, trace } = request;
+    const { requestId, correlationId, actor, facts } = request;
     const traceparent = hopByHop.has('traceparent')
       ? undefined
       : request.headers.get('traceparent');
@@ -93,17 +93,17 @@ class ForwardedCall implements ProviderCall {
     const { hashHeader } = module.client;
     this.hashKey = hashHeader === null ? null : (request.headers.get(hashHeader) ?? null);
     if (request.held !== undefined) this.held = request.held;
-    this.trace = trace;
-    trace.traceId = trace.span?.traceId ?? this.#traceContext.traceId;
-    trace.bodies = createBodies(module, operation);
+    this.facts = facts;
+    facts.traceId = facts.span?.traceId ?? this.#traceContext.traceId;
+    facts.bodies = createBodies(module, operation);
   }
 
   nextTraceparent(): string {
-    return this.trace.span?.beginAttempt(this.operation) ?? formatTraceparent(this.#traceContext);
+    return this.facts.span?.beginAttempt(this.operation) ?? formatTraceparent(this.#traceContext);
   }
 
   onAttemptEnd(result: AttemptResult): void {
-    const { span, bodies } = this.trace;
+    const { span, bodies } = this.facts;
     span?.endAttempt(result);
     if (bodies !== null) bodies.response = result.outcome?.body ?? null;
   }

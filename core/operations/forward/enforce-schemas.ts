@@ -2,7 +2,7 @@ import { ProviderFailure } from '../../contract/index.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import type { CheckedMode, RouteSchemas } from '../../modules/route-schemas.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
-import type { RequestTrace } from '../request.js';
+import type { RequestFacts } from '../request.js';
 
 const MAX_DETAILS = 20;
 
@@ -29,7 +29,7 @@ export function enforceInput(
   { query, input }: RouteSchemas,
   target: string,
   body: Buffer | null,
-  trace: RequestTrace,
+  facts: RequestFacts,
 ): void {
   const ofQuery = query?.findViolations(target) ?? [];
   const ofBody = body === null ? [] : (input?.findViolations(body) ?? []);
@@ -42,7 +42,7 @@ export function enforceInput(
   ].slice(0, MAX_DETAILS);
   const mode = query?.mode ?? input?.mode;
   if (details.length === 0 || mode === undefined) return;
-  record(trace, 'input', mode, details);
+  record(facts, 'input', mode, details);
   if (mode === 'report') return;
   throw new HostError('validation_failed', 'the request violates the schema of the route', {
     errors: details,
@@ -59,7 +59,7 @@ export function enforceOutput(
   { output }: RouteSchemas,
   { status, pieces, length }: CheckedOutcome,
   isEmptyNull: boolean,
-  trace: RequestTrace,
+  facts: RequestFacts,
 ): void {
   if (output === null || status < 200 || status > 299) return;
   if (length === 0 && !isEmptyNull) return;
@@ -67,16 +67,16 @@ export function enforceOutput(
   const violations = output.findViolations(body);
   if (violations.length === 0) return;
   const details = violations.map(({ pointer, reason }) => ({ field: pointer, reason }));
-  record(trace, 'output', output.mode, details);
+  record(facts, 'output', output.mode, details);
   if (output.mode === 'enforce') throw new SchemaMismatch(details, status);
 }
 
 function record(
-  trace: RequestTrace,
+  facts: RequestFacts,
   direction: 'input' | 'output',
   mode: CheckedMode,
   details: readonly ErrorDetail[],
 ): void {
-  trace.schemaViolations ??= [];
-  trace.schemaViolations.push({ direction, mode, details });
+  facts.schemaViolations ??= [];
+  facts.schemaViolations.push({ direction, mode, details });
 }

@@ -2,7 +2,7 @@ import type { LiveModule } from '../../modules/live-module.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import type { ParseResponse } from '../../provider/provider-call.js';
-import type { RequestTrace } from '../request.js';
+import type { RequestFacts } from '../request.js';
 import { enforceOutput } from './enforce-schemas.js';
 import { createExposeHeaders, type ExposedHeaders } from './exposed-headers.js';
 import { readResponseData } from './provider-response.js';
@@ -33,7 +33,7 @@ export function createResponseReader(
   module: LiveModule,
   credentialHeaders: readonly string[],
   schemas: RouteSchemas | null,
-  trace: RequestTrace,
+  facts: RequestFacts,
 ): ReadResponse {
   let read = readers.get(module);
   if (read === undefined) {
@@ -44,7 +44,7 @@ export function createResponseReader(
   const isEnveloped = module.descriptor.responses.mode === 'envelope';
   return (outcome, source) => {
     const response = read(outcome, source);
-    enforceOutput(schemas, outcome, isEnveloped, trace);
+    enforceOutput(schemas, outcome, isEnveloped, facts);
     return response;
   };
 }

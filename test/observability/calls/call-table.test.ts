@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { CallTable } from '../../../core/observability/calls/call-table.js';
 import type { CompletedRequest } from '../../../core/observability/completed-request.js';
-import { createRequestTrace, type RequestTrace } from '../../../core/operations/request.js';
+import { createRequestFacts, type RequestFacts } from '../../../core/operations/request.js';
 
 const CAPACITY = 3;
 
@@ -10,7 +10,7 @@ const CAPACITY = 3;
 const id = fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/, { size: 'max' });
 const ms = fc.integer({ min: 0, max: 10 ** 9 }).map((us) => us / 1000);
 const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
-const trace: fc.Arbitrary<RequestTrace> = fc
+const facts: fc.Arbitrary<RequestFacts> = fc
   .record({
     module: orNull(fc.string()),
     route: orNull(fc.string()),
@@ -22,13 +22,13 @@ const trace: fc.Arbitrary<RequestTrace> = fc
     failureDetail: orNull(fc.string()),
     surface: fc.constantFrom(null, 'console'),
   })
-  .map((facts) => ({ ...createRequestTrace(), ...facts }));
+  .map((facts) => ({ ...createRequestFacts(), ...facts }));
 const ended: fc.Arbitrary<CompletedRequest> = fc.record({
   requestId: id,
   correlationId: id,
   actor: orNull(fc.stringMatching(/^(user|service|system):[A-Za-z0-9._@-]{1,128}$/)),
   actorKind: fc.constantFrom(null, 'user', 'service', 'system'),
-  trace,
+  facts,
   method: fc.constantFrom('GET', 'POST'),
   status: fc.integer({ min: 200, max: 599 }),
   bytesOut: fc.nat(),
@@ -48,13 +48,13 @@ describe('call table', () => {
         for (const call of calls) table.write(call.place, call.ended);
         const last = new Map(calls.map((call) => [call.place, call]));
         for (const [place, call] of last) {
-          const { requestId, correlationId, method, status, trace, ...ended } = call.ended;
-          const { module, route, attempts, endpoint, failure, surface } = trace;
+          const { requestId, correlationId, method, status, facts, ...ended } = call.ended;
+          const { module, route, attempts, endpoint, failure, surface } = facts;
           expect(table.read(place)).to.deep.equal({
             ...{ at: new Date(ended.completedAt).toISOString(), request_id: requestId, module },
-            ...{ correlation_id: correlationId, trace_id: trace.traceId, method, route, status },
-            ...{ duration_ms: ended.durationMs, provider_ms: trace.providerMs, attempts },
-            ...{ endpoint, failure, failure_detail: trace.failureDetail, surface },
+            ...{ correlation_id: correlationId, trace_id: facts.traceId, method, route, status },
+            ...{ duration_ms: ended.durationMs, provider_ms: facts.providerMs, attempts },
+            ...{ endpoint, failure, failure_detail: facts.failureDetail, surface },
             actor: ended.actor,
           });
           expect(table.hasRequestId(place, requestId)).to.equal(true);
@@ -71,11 +71,11 @@ describe('call table', () => {
   it('has space for the longest ids', () => {
     const table = new CallTable(2);
     const [requestId, correlationId, traceId] = ['r'.repeat(128), 'c'.repeat(128), 'f'.repeat(32)];
-    const trace = { ...createRequestTrace(), traceId };
+    const facts = { ...createRequestFacts(), traceId };
     const call = {
       requestId,
       correlationId,
-      trace,
+      facts,
       actor: null,
       actorKind: null,
       method: 'GET',

@@ -9,7 +9,7 @@ function end(id: number, body: string | null = null): CompletedRequest {
   const ended = createEnded(id);
   if (body !== null) {
     const request = Buffer.from(JSON.stringify(body));
-    ended.trace.bodies = { captureBytes: 1000, request, response: null };
+    ended.facts.bodies = { captureBytes: 1000, request, response: null };
   }
   return ended;
 }

@@ -74,7 +74,7 @@ describe('stored calls', () => {
     const store = createStore();
     const archive = open(store);
     const ended = createEnded(1);
-    ended.trace.isForwarded = false;
+    ended.facts.isForwarded = false;
     archive.add(ended);
     archive.add(createEnded(2));
     await archive.close();

@@ -7,7 +7,7 @@ describe('counts of requests', () => {
     const counts = new RequestCounts();
     for (let id = 0; id <= 20_000; id += 1) {
       const ended = createEnded(id);
-      ended.trace.module = `m-${id}`;
+      ended.facts.module = `m-${id}`;
       counts.count(ended);
     }
     const modules = [...counts.modules()].map(([module]) => module);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openTracing } from '../../../core/observability/tracing/open-tracing.js';
-import { createRequestTrace } from '../../../core/operations/request.js';
+import { createRequestFacts } from '../../../core/operations/request.js';
 import { headerValue } from '../../../core/selftest/raw-http.js';
 import { silent } from '../../store/backend.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
@@ -81,7 +81,7 @@ describe('OTEL_* variables', () => {
           hostRoute: null,
           headers: new Map<string, string>(),
           requestId: 'r',
-          trace: createRequestTrace(),
+          facts: createRequestFacts(),
         })
         .end(200);
       await tracing?.close();

@@ -1,16 +1,16 @@
 import type { CompletedRequest } from '../../../core/observability/completed-request.js';
-import { createRequestTrace } from '../../../core/operations/request.js';
+import { createRequestFacts } from '../../../core/operations/request.js';
 
 /** A forwarded request that has ended, by its id. */
 export function createEnded(id: number, status = 200): CompletedRequest {
-  const trace = createRequestTrace();
-  trace.isForwarded = true;
+  const facts = createRequestFacts();
+  facts.isForwarded = true;
   return {
     requestId: String(id),
     correlationId: '',
     actor: null,
     actorKind: null,
-    trace,
+    facts,
     method: 'GET',
     status,
     bytesOut: 0,

@@ -2,7 +2,7 @@
 import { Counter, Registry } from 'prom-client';
 import type { CompletedRequest } from '../../../core/observability/completed-request.js';
 import { createObservability } from '../../../core/observability/observability.js';
-import { createRequestTrace } from '../../../core/operations/request.js';
+import { createRequestFacts } from '../../../core/operations/request.js';
 import { callId } from '../../../core/store/call-log.js';
 import type { StoredCall } from '../../../core/store/store.js';
 import { createSqliteBackend } from '../../store/backend.js';
@@ -108,8 +108,8 @@ function measure(name: string, work: () => void): void {
 }
 
 function createEnded(): CompletedRequest {
-  const trace = createRequestTrace();
-  Object.assign(trace, {
+  const facts = createRequestFacts();
+  Object.assign(facts, {
     isForwarded: true,
     module: 'shop',
     route: '/items/{id}',
@@ -122,7 +122,7 @@ function createEnded(): CompletedRequest {
     correlationId: 'corr_1',
     actor: 'service:crm',
     actorKind: 'service',
-    trace,
+    facts,
     method: 'GET',
     status: 200,
     bytesOut: 100,
