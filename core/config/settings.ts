@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from '../lib/promises.js';
 import { LOG_LEVELS } from '../log/logger.js';
 import { authenticatorList } from './authenticator-list.js';
 import { cors } from './cors.js';
@@ -30,8 +31,6 @@ interface Setting<T> {
   readonly help: string;
 }
 
-/** The longest delay of a Node.js timer: a longer one fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Less would reject ordinary calls. */
 const MIN_BUDGET_BYTES = 65_536;
 /** Each worker has its own connections to every provider, and 60 MiB of memory. */

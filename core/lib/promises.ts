@@ -1,3 +1,6 @@
+/** The longest delay of a Node.js timer: a longer one fires at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /**
  * Rejects when the work is not done in time. The work continues; its outcome is then ignored.
  * @param createError of the rejection

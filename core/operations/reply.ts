@@ -3,6 +3,8 @@ import type { CallerRequest } from './request.js';
 
 export const JSON_TYPE = 'application/json';
 
+/** HTTP allows them no body (RFC 9110, 6.4.1), and so no length. */
+export const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const MIN_ERROR_STATUS = 400;
 const NO_HEADERS: readonly string[] = [];
 

@@ -14,12 +14,11 @@ import type { Balancing, Endpoint, Provider } from '../contract/index.js';
 import { matching, wholeNumber } from '../document/structs.js';
 import { validateStruct } from '../document/validate.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
+import { MAX_TIMER_MS } from '../lib/promises.js';
 import { isBaseUrl } from './endpoint-base.js';
 
 const METHODS = ['manifest', 'check', 'invoke'] as const;
 const OPTIONAL_METHODS = ['endpoints', 'balancing'] as const;
-/** The longest that a Node.js timer waits: a longer one fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 // `type`, not `object`: an endpoint may have further members.
 const ENDPOINTS = array(

@@ -64,6 +64,13 @@ describe('log', () => {
     'apiKey',
     'private_key',
     'credentials',
+    'sessionId',
+    'x-signature',
+    'bearer',
+    'passcode',
+    'cvv',
+    'cardPin',
+    'id_jwt',
   ];
   for (const name of SENSITIVE) {
     it(`redacts '${name}' at any depth`, () => {
@@ -72,6 +79,11 @@ describe('log', () => {
       expect(fieldsOf({ [name]: 's3cret' })).to.deep.equal({ [name]: '[redacted]' });
     });
   }
+
+  it('keeps names that only contain a short sensitive word', () => {
+    const fields = { shipping: 'a', authenticator: 'b', inside: 'c' };
+    expect(fieldsOf(fields)).to.deep.equal(fields);
+  });
 
   it('keeps numbers under a sensitive name', () => {
     expect(fieldsOf({ tokens: 3 })).to.deep.equal({ tokens: 3 });

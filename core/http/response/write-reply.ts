@@ -1,10 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { Reply } from '../../operations/reply.js';
+import { BODILESS, type Reply } from '../../operations/reply.js';
 import type { RequestIds } from '../request/ids.js';
 
 const NO_STORE = 'no-store';
-/** They have no body, and so no length (RFC 9110, 8.6). */
-const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 /** Up to here copying the pieces of a body is cheaper than writing them one by one. Bytes. */
 const JOINED_BYTES = 16_384;
 

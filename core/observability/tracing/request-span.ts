@@ -15,6 +15,7 @@ import { describeFailure } from '../../lib/failure-detail.js';
 import { isValidTracestate, parseTraceparent } from '../../lib/trace-context.js';
 import type { RequestSpan, RequestTracing, TracedRequest } from '../../operations/request.js';
 import type { AttemptResult } from '../../provider/provider-call.js';
+import { MIN_SERVER_ERROR } from '../../provider/verdicts.js';
 import { describeServer, nameMethod, readAuthority } from './attributes.js';
 
 export interface Tracing extends RequestTracing {
@@ -27,7 +28,6 @@ const METHODS = { admin_list: 'GET', admin_action: 'POST', configure: 'PUT' } as
 
 /** Position of the parent id in a valid `traceparent`. */
 const SPAN_ID = [36, 52] as const;
-const MIN_SERVER_ERROR = 500;
 const MIN_ERROR = 400;
 /** Bit 1 of the flags: the trace id is random. The SDK does not carry it from parent to child. */
 const RANDOM_FLAG = 2;

@@ -1,5 +1,6 @@
 import { isJsonMediaType } from '../../lib/json-bytes.js';
 import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
+import { BODILESS } from '../reply.js';
 import {
   assertJsonBody,
   createProtocolFailure,
@@ -10,8 +11,6 @@ import {
 const REDIRECTS: ReadonlySet<number> = new Set([300, 301, 302, 303, 305, 306, 307, 308]);
 /** Part of a body, and answers to a proxy. */
 const NOT_PASSED: ReadonlySet<number> = new Set([206, 407, 421]);
-/** HTTP allows them no body (RFC 9110, 6.4.1). */
-const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 const NONE: readonly Uint8Array[] = [];
 
