@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { LatestWrites } from '../watch/latest-writes.js';
-import { OwnFolder } from './own-folder.js';
+import { OwnFolder } from '../watch/own-folder.js';
 
 /** The last version of a descriptor that served. Holds references, never secrets. */
 export interface LastGood {

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { STATUS_FOLDER } from '../watch/directory.js';
 import { LatestWrites } from '../watch/latest-writes.js';
+import { OwnFolder } from '../watch/own-folder.js';
 import type { ModuleRecord } from './module-record.js';
-import { OwnFolder } from './own-folder.js';
 
 /** The content of a status file. */
 export type FileStatus = ReturnType<typeof describeFileStatus>;
