@@ -121,12 +121,13 @@ describe('introspection', () => {
   it('serves a token from one address while another address floods the queue', async () => {
     held = [];
     const authenticate = open();
+    // The others may be too late on a busy machine.
+    const isTooMany = (outcome: unknown) =>
+      outcome instanceof UnverifiableToken && outcome.message.endsWith('too many wait');
     const tooMany = 350 - 16 - 256 + 1;
     let rejected = 0;
     const flood = Array.from({ length: 350 }, async (_, index) => {
-      const outcome = await outcomeOf(authenticate(`flood${index}`, '192.0.2.1'));
-      if (outcome instanceof UnverifiableToken) rejected += 1;
-      return outcome;
+      if (isTooMany(await outcomeOf(authenticate(`flood${index}`, '192.0.2.1')))) rejected += 1;
     });
     const good = outcomeOf(authenticate('good', '192.0.2.2'));
     // A response before that would make room for others.
@@ -134,12 +135,10 @@ describe('introspection', () => {
     const release = setInterval(() => {
       for (const respond of held?.splice(0) ?? []) respond();
     }, 1);
-    const [token, outcomes] = await Promise.all([good, Promise.all(flood)]);
+    const [token] = await Promise.all([good, ...flood]);
     clearInterval(release);
     expect(token).to.have.property('id', 'billing');
-    expect(outcomes.filter((outcome) => outcome instanceof UnverifiableToken)).to.have.length(
-      tooMany,
-    );
+    expect(rejected).to.equal(tooMany);
   });
 
   for (const [title, flooding, other] of [

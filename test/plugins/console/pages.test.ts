@@ -3,7 +3,6 @@ import { describeAudit } from './pages/audit.js';
 import { describeDenials } from './pages/denials.js';
 import { describeEveryPage } from './pages/every-page.js';
 import { describeInjection } from './pages/injection.js';
-import { describeManyModules } from './pages/many-modules.js';
 import { describeModulePages } from './pages/module-pages.js';
 import { describeRestart } from './pages/restart.js';
 import { describeSignIn } from './pages/sign-in.js';
@@ -18,6 +17,5 @@ describe('the console in a browser', () => {
   describeDenials(setup);
   describeAudit(setup);
   describeInjection(setup);
-  describeManyModules(setup);
   describeRestart(setup);
 });

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import type { ConsoleSetup } from '../../../support/console/use-console.js';
+import { useConsole } from '../support/console/use-console.js';
 
 const COUNT = 10_000;
 const MEBIBYTE = 1_048_576;
 
-export function describeManyModules(setup: ConsoleSetup): void {
+describe('the list of 10,000 modules', () => {
+  const setup = useConsole();
+
   it('stays small with 10,000 modules, and finds one by keyboard', async () => {
     const page = await setup.open('/console/modules', { prepare: stubModules });
     await page.getByText(`${COUNT} modules`, { exact: true }).waitFor();
@@ -46,7 +48,7 @@ export function describeManyModules(setup: ConsoleSetup): void {
     console.log(`      ${Math.ceil(usedSize / MEBIBYTE)} MiB`);
     expect(usedSize).to.be.below(64 * MEBIBYTE);
   });
-}
+});
 
 const countRows = (page: Page) => page.getByRole('row').count();
 

@@ -2,16 +2,20 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createPostgresBackend, createSqliteBackend, requirePostgres } from '../store/backend.js';
-import { createDescriptor, httpProvider } from '../support/bridge/bridge.js';
-import { askValues, askWrite, CONFIG, configManifest } from '../support/bridge/config.js';
-import { callConsole, signIn, signInOnceOpen } from '../support/console/console-client.js';
-import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
-import { call } from '../support/http/call.js';
-import { waitUntil } from '../support/http/wait-until.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import {
+  createPostgresBackend,
+  createSqliteBackend,
+  requirePostgres,
+} from '../../store/backend.js';
+import { createDescriptor, httpProvider } from '../../support/bridge/bridge.js';
+import { askValues, askWrite, CONFIG, configManifest } from '../../support/bridge/config.js';
+import { callConsole, signIn, signInOnceOpen } from '../../support/console/console-client.js';
+import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { call } from '../../support/http/call.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
-const PRELOAD = new URL('../support/isolation/injected-faults.js', import.meta.url).href;
+const PRELOAD = new URL('../../support/isolation/injected-faults.js', import.meta.url).href;
 const ROUTE = { method: 'GET', path: '/items', capability: CONFIG } as const;
 const READS = ['values', 'audit', 'calls', 'session', 'sign-in', 'sign-out'] as const;
 const WRITES = ['write', 'sign-in', 'sign-out'] as const;

@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { describeModule, toRoutes } from '../support/http/modules.js';
-import { waitUntil } from '../support/http/wait-until.js';
-import { type ReloadProcess, startReloadProcess } from '../support/reload/reload-host.js';
+import { describeModule, toRoutes } from '../../support/http/modules.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { type ReloadProcess, startReloadProcess } from '../../support/reload/reload-host.js';
 
-const PRELOAD = new URL('../support/isolation/injected-faults.js', import.meta.url).href;
+const PRELOAD = new URL('../../support/isolation/injected-faults.js', import.meta.url).href;
 const ROUTES = toRoutes(['GET /items'], 'use');
 
 /** Functions of Node.js that fail in a way that no code expects, and whether calls fail too meanwhile. */
