@@ -3,7 +3,7 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { signIn } from '../support/console/console-client.js';
+import { signInOnceOpen } from '../support/console/console-client.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
 import { call } from '../support/http/call.js';
 import { describeModule, toRoutes } from '../support/http/modules.js';
@@ -113,7 +113,7 @@ describe('surfaces whose code fails', () => {
 
   for (const fault of ['a stream of the console throws', 'a timer of the console rejects']) {
     it(`do not end the host when ${fault}`, async () => {
-      const cookie = await signIn(host);
+      const cookie = await signInOnceOpen(host);
       const events = await open('/console/api/events', { cookie, 'sec-fetch-site': 'same-origin' });
       const before = countLines('uncaught error in plugin code', { plugin: 'console' });
       writeFileSync(control, fault);

@@ -307,6 +307,9 @@ describe('surfaces', () => {
     };
     const later = Date.now() + 3_600_000;
 
+    // The store may open later than the host.
+    before(() => waitUntil('the store', async () => (await use('get', 'none')) === null));
+
     it('are kept until they expire or are deleted', async () => {
       expect(await use('set', 'a.1', { x: [1] }, { expiresAt: later })).to.equal(true);
       expect(await use('get', 'a.1')).to.deep.equal({
