@@ -1,7 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Cancellation, ProviderFailure } from '../contract/index.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
+import { BatchQueue } from '../lib/batch-queue.js';
 import { LazyAbortController } from '../lib/lazy-abort-controller.js';
+
+/** What providers respond in one turn of the event loop is handed on together. */
+const responses = new BatchQueue<() => void>((resolve) => resolve());
 
 /**
  * The timer and cancellation of one call, over all its waits and attempts. Its abort reason is the failure
@@ -55,7 +59,7 @@ export class Deadline extends LazyAbortController {
     return new Promise((resolve, reject) => {
       this.#interrupt = reject;
       if (this.aborted) setImmediate(reject, this.reason);
-      work.then(resolve, reject);
+      work.then((value) => responses.add(() => resolve(value)), reject);
     });
   }
 
