@@ -29,7 +29,7 @@ import { readDescriptorText, readModuleDocument } from './modules/module-documen
 import { CallHistory } from './observability/calls/call-history.js';
 import { createListenerMetrics } from './observability/metrics/listener-metrics.js';
 import { createMemoryMetrics } from './observability/metrics/memory-metrics.js';
-import { describeTokenLookups } from './observability/metrics/token-lookup-metrics.js';
+import { createTokenLookupMetric } from './observability/metrics/token-lookup-metrics.js';
 import { DocumentCache } from './openapi/document-cache.js';
 import { BRIDGE_OPERATIONS } from './operations/console/bridge-operation.js';
 import { ConsoleBridge } from './operations/console/console-bridge.js';
@@ -157,7 +157,7 @@ function resolveHandlers(config: HostConfig, log: Log, own: HostProcess, parts: 
   container.register(SHIPPED_UI, { useValue: parts.surfaces });
   container.register(STORE, { useValue: parts.storage.store });
   const tokenOwners = new TokenOwners(parts.access.authentication.chain, log);
-  metrics.add([describeTokenLookups(tokenOwners)]);
+  metrics.add([createTokenLookupMetric(tokenOwners)]);
   container.register(TOKEN_OWNERS, { useValue: tokenOwners });
   container.register(MODULE_DOCUMENTS, {
     useValue: { read: (file) => readModuleDocument(config.modules, file) },

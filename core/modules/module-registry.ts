@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../contract/index.js';
 import { isolate } from '../isolation/isolate.js';
 import { mapConcurrently } from '../lib/promises.js';
@@ -193,14 +194,9 @@ export class ModuleRegistry implements GenerationSource {
   }
 
   #replaceIgnored(ignored: DirectoryListing['ignored']): void {
-    const isSame =
-      ignored.length === this.#ignored.length &&
-      ignored.every(({ file, reason }, index) => {
-        const before = this.#ignored[index];
-        return before?.file === file && before.reason === reason;
-      });
+    if (isDeepStrictEqual(ignored, this.#ignored)) return;
     this.#ignored = ignored;
-    if (!isSame) this.#changes.notify();
+    this.#changes.notify();
   }
 
   /** The folder of descriptors, and those of the files that descriptors name. */

@@ -1,5 +1,5 @@
 import { MODULE_NAME } from '../../descriptor/identifiers.js';
-import { DOT_SEGMENT, UNREACHABLE } from '../../lib/path-segment.js';
+import { isDotSegment, UNREACHABLE } from '../../lib/path-segment.js';
 import type { ModuleTarget } from '../../operations/request.js';
 
 /**
@@ -71,7 +71,7 @@ function decodeSegments(localPath: string): string[] | null {
   for (let index = 0; index < segments.length; index += 1) {
     const raw = segments[index] ?? '';
     const decoded = decodeSegment(raw);
-    if (decoded === null || decoded === '' || DOT_SEGMENT.test(decoded)) return null;
+    if (decoded === null || decoded === '' || isDotSegment(decoded)) return null;
     if (decoded === raw) continue;
     if (UNREACHABLE.test(decoded)) return null;
     segments[index] = decoded;

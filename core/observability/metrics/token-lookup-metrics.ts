@@ -1,7 +1,7 @@
 import type { CollectedMetric } from './collected-metric.js';
 
 /** Counts the tokens of others that callers of `GET /explain` have sent, by result. */
-export function describeTokenLookups(owners: {
+export function createTokenLookupMetric(owners: {
   readonly counts: Readonly<Record<string, number>>;
 }): CollectedMetric {
   return {

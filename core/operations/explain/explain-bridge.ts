@@ -1,6 +1,6 @@
 import { BUILTIN_UI } from '../../descriptor/identifiers.js';
 import { authorizePermission, releaseOf } from '../authorization.js';
-import { attempt, checkActor, checkModule, createCheck } from './explain-checks.js';
+import { attempt, checkActor, checkBody, checkModule, createCheck } from './explain-checks.js';
 import {
   type ExplainedRecord,
   type ExplainedRequest,
@@ -38,7 +38,7 @@ export function listBridgeChecks(
     method === 'POST'
       ? createCheck('route', 'pass', HANDLED_BY_BRIDGE)
       : createCheck('route', 'fail', 'the console bridge takes POST alone', { status: NOT_FOUND }),
-    createCheck('body', 'unknown', 'checked when it arrives; an invalid body is 400'),
+    checkBody(),
     actor === null
       ? createCheck('permission', 'unknown', `requires ${permission}`)
       : attempt('permission', `the actor holds ${permission}`, () =>

@@ -37,7 +37,7 @@ export function listChecks(
     checkModule(path, records, record),
     checkRoute(request, record?.live ?? null, match),
     checkCapability(request.actor, match),
-    createCheck('body', 'unknown', 'checked when it arrives; an invalid body is 400'),
+    checkBody(),
     checkProvider(endpoints),
   ];
 }
@@ -130,6 +130,10 @@ function checkCapability(actor: Actor | null, match: RouteMatch<LiveRoute> | nul
   return attempt('capability', `${capability}: ${held}`, () => {
     authorizeCapability(actor, capability);
   });
+}
+
+export function checkBody(): ExplainedCheck {
+  return createCheck('body', 'unknown', 'checked when it arrives; an invalid body is 400');
 }
 
 /** With every circuit breaker open the host makes no call. */

@@ -1,4 +1,5 @@
 import { createToken } from '../../injection.js';
+import { compareTexts } from '../../lib/compare-texts.js';
 
 export const CALL_RECORDS = createToken<CallRecords>('call-records');
 
@@ -33,8 +34,7 @@ export interface CallRecord {
 }
 
 export function compareNewestFirst({ at: one }: CallRecord, { at: other }: CallRecord): number {
-  if (one === other) return 0;
-  return one < other ? 1 : -1;
+  return compareTexts(other, one);
 }
 
 /** JSON text without secrets, cut if it was too long; `null` without a body. */
