@@ -191,6 +191,7 @@ export class Forward implements Handler<ForwardTarget> {
         authorization,
         module,
         request,
+        route: match.value.name,
         hopByHop,
         timeoutMs,
         retryPolicy,

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomHex } from './random-hex.js';
 
 /** W3C Trace Context, level 2: https://www.w3.org/TR/trace-context-2/ */
 export interface TraceContext {
@@ -12,9 +12,10 @@ const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(
 const TRACESTATE_MEMBER = /^[a-z0-9][a-z0-9_*/@-]{0,255}=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
 const MAX_TRACESTATE_MEMBERS = 32;
 const NOT_SAMPLED = '00';
-const ZERO_TRACE = '0'.repeat(32);
-const SPAN_DIGITS = 16;
-const ZERO_SPAN = '0'.repeat(SPAN_DIGITS);
+const TRACE_BYTES = 16;
+const SPAN_BYTES = 8;
+const ZERO_TRACE = '00'.repeat(TRACE_BYTES);
+const ZERO_SPAN = '00'.repeat(SPAN_BYTES);
 
 /** `null` for a header that is absent or malformed; the caller's `tracestate` is then ignored too. */
 export function parseTraceparent(header: string | undefined): TraceContext | null {
@@ -42,12 +43,10 @@ export function isValidTracestate(header: string): boolean {
 }
 
 export function createTraceContext(): TraceContext {
-  return { traceId: randomUUID().replaceAll('-', ''), flags: NOT_SAMPLED };
+  return { traceId: randomHex(TRACE_BYTES), flags: NOT_SAMPLED };
 }
 
 /** A child of the trace, with a new span id. */
 export function formatTraceparent({ traceId, flags }: TraceContext): string {
-  // A UUID costs less than random bytes: Node draws the bytes of many at once.
-  const uuid = randomUUID();
-  return `00-${traceId}-${uuid.slice(19, 23)}${uuid.slice(24)}-${flags}`;
+  return `00-${traceId}-${randomHex(SPAN_BYTES)}-${flags}`;
 }

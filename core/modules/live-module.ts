@@ -11,6 +11,8 @@ import { createRouteSchemas, type RouteSchemas } from './route-schemas.js';
 export interface LiveRoute {
   /** As in the manifest. */
   readonly declared: ManifestRoute;
+  /** `GET /items/{id}` */
+  readonly name: string;
   readonly method: Method;
   readonly declaredPath: string;
   /** `null`: every caller is denied (403). */
@@ -66,6 +68,7 @@ function createLiveRoute(descriptor: Descriptor, declared: ManifestRoute): LiveR
   const shortened = declared.operation?.timeout_ms ?? Number.POSITIVE_INFINITY;
   return {
     declared,
+    name: `${declared.method} ${declared.path}`,
     method: declared.method,
     declaredPath: declared.path,
     capability: declared.capability ?? null,

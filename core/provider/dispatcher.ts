@@ -76,7 +76,7 @@ export class Dispatcher {
     deadline: Deadline,
   ): Promise<ProviderAnswer<T>> {
     const id = randomUUID();
-    const route = nameRoute(call);
+    const { route } = call;
     let tried = NONE;
     let failure: unknown;
     this.#budget.deposit();
@@ -210,12 +210,6 @@ export class Dispatcher {
       detail: describeFailure(error),
     });
   }
-}
-
-/** Bridge operations and deliveries have no breaker of their own. */
-export function nameRoute({ operation }: Pick<ProviderCall, 'operation'>): string | null {
-  if (operation.kind !== 'http_route') return null;
-  return `${operation.method} ${operation.declaredPath}`;
 }
 
 function endAttempt(call: ProviderCall, durationMs: number, result: AttemptResult): void {

@@ -6,6 +6,8 @@ import type { CheckedOutcome } from './outcome.js';
 /** One call of a provider; the provider client sends it in one or more attempts. */
 export interface ProviderCall {
   readonly operation: ProviderOperation;
+  /** `GET /items/{id}`, which has breakers of its own; `null` for a bridge operation. */
+  readonly route: string | null;
   readonly context: CallContext;
   /** The client adds the headers of each call and attempt to this object, so it must not be shared. */
   readonly headers: Record<string, string>;

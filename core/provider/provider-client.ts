@@ -7,7 +7,7 @@ import { nameActor } from '../lib/actor-name.js';
 import { QueueFull } from '../lib/semaphore.js';
 import { CallPlaces } from './call-places.js';
 import { Deadline } from './deadline.js';
-import { Dispatcher, nameRoute } from './dispatcher.js';
+import { Dispatcher } from './dispatcher.js';
 import { Endpoint, type EndpointStatus } from './endpoint.js';
 import { type EndpointBase, parseEndpointBase } from './endpoint-base.js';
 import { EndpointPool } from './endpoint-pool.js';
@@ -194,7 +194,7 @@ export class ProviderClient {
   }
 
   async #waitForTurn(call: ProviderCall, deadline: Deadline): Promise<true> {
-    const route = nameRoute(call);
+    const { route } = call;
     // Waiting is pointless while every breaker is open.
     if (!this.#endpoints.isAdmitting(route)) throw createOpenBreaker(this.#endpoints.waitMs(route));
     deadline.throwIfAborted();

@@ -1,29 +1,15 @@
 import { expect } from 'chai';
-import { type HttpRouteOperation, ProviderFailure } from '../../core/contract/index.js';
+import { ProviderFailure } from '../../core/contract/index.js';
 import { RejectedCall } from '../../core/provider/rejected-call.js';
 import { failureOf } from '../support/failure-of.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import {
-  answerStatus,
-  createCall,
-  createFakeModule,
-  fail,
-  hang,
-  ok,
-} from '../support/provider/fake-module.js';
-
-/** One route of many. */
-const createNth = (index: number): HttpRouteOperation => ({
-  ...(createCall().operation as HttpRouteOperation),
-  declaredPath: `/${index}`,
-});
+import { answerStatus, createFakeModule, fail, hang, ok } from '../support/provider/fake-module.js';
 
 describe('provider client', () => {
   describe('circuit breaker', () => {
     const breaker = { failures: 3, openMs: 50, maxOpenMs: 100 };
     const long = { failures: 3, openMs: 60_000, maxOpenMs: 60_000 };
-    const other = createCall().operation as HttpRouteOperation;
-    const otherRoute = { operation: { ...other, method: 'POST' } } as const;
+    const otherRoute = { route: 'POST /a' };
     const connecting = new ProviderFailure('timeout', 'late', { phase: 'connecting' });
 
     const expectRejected = async (call: Promise<unknown>) => {
@@ -86,7 +72,7 @@ describe('provider client', () => {
       const module = createFakeModule({ breaker });
       for (let call = 0; call < 4; call += 1) {
         module.answer(() => answerStatus(500));
-        await module.call({ ...otherRoute, operation: createNth(call) }).catch(() => {});
+        await module.call({ route: `GET /${call}` }).catch(() => {});
       }
       module.answer(() => fail());
       for (let call = 0; call < 3; call += 1) await failureOf(module.call());

@@ -21,6 +21,7 @@ export function callModule<T>(
     authorization,
     module,
     operation,
+    route: null,
     request,
     hopByHop,
     timeoutMs: module.descriptor.limits.timeoutMs,

@@ -20,6 +20,8 @@ interface ProviderRequest<T> {
   readonly authorization: Authorization;
   readonly module: LiveModule;
   readonly operation: ProviderOperation;
+  /** Its name; `null` for a bridge operation. */
+  readonly route: string | null;
   readonly request: CallerRequest;
   /** The headers that the client's `connection` names, in lower case. */
   readonly hopByHop: ReadonlySet<string>;
@@ -55,6 +57,7 @@ export async function callProvider<T>(given: ProviderRequest<T>): Promise<T> {
 /** The call that the provider client makes attempts of. */
 class ForwardedCall implements ProviderCall {
   readonly operation: ProviderOperation;
+  readonly route: string | null;
   readonly context: ProviderCall['context'];
   readonly headers: Record<string, string>;
   readonly timeoutMs: number;
@@ -74,6 +77,7 @@ class ForwardedCall implements ProviderCall {
     const clientTrace = parseTraceparent(traceparent);
     this.#traceContext = clientTrace ?? createTraceContext();
     this.operation = operation;
+    this.route = given.route;
     this.context = { module: module.name, actor, requestId, correlationId };
     this.headers = createProviderHeaders({
       request,

@@ -138,6 +138,7 @@ export function createCall(more: Partial<ProviderCall> = {}): ProviderCall {
       pathParams: {},
       body: null,
     },
+    route: 'GET /a',
     context: { module: 'fake', actor: null, requestId: 'req_1', correlationId: 'corr_1' },
     headers: { accept: 'application/json' },
     nextTraceparent: () => {
