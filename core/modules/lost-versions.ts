@@ -2,8 +2,6 @@ import type { Log } from '../contract/index.js';
 import type { LastGoodKeeper } from './last-good.js';
 import type { Leadership } from './leadership.js';
 
-const CHECK_MS = 2000;
-
 interface LostVersionsOptions {
   readonly lastGood: LastGoodKeeper;
   readonly leadership: Leadership;
@@ -19,23 +17,13 @@ interface LostVersionsOptions {
 export class LostVersions {
   readonly #options: LostVersionsOptions;
   #folder: string | null = null;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: LostVersionsOptions) {
     this.#options = options;
   }
 
-  start(): void {
-    // Never rejects.
-    this.#timer = setInterval(() => void this.#check(), CHECK_MS).unref();
-    void this.#check();
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
-  }
-
-  async #check(): Promise<void> {
+  /** Called at each poll. Never rejects. */
+  async check(): Promise<void> {
     const { lastGood, leadership, log, writeAgain } = this.#options;
     const before = this.#folder;
     this.#folder = await lastGood.identifyFolder();

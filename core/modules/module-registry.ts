@@ -133,7 +133,6 @@ export class ModuleRegistry implements GenerationSource {
     this.#statusSink?.keepOnly(files);
     this.#followFolders();
     this.#watcher.start();
-    this.#lostVersions.start();
   }
 
   /** Calls the listener soon after a module has changed. @returns removes the listener. */
@@ -150,7 +149,6 @@ export class ModuleRegistry implements GenerationSource {
 
   /** Closes every provider; calls in flight are canceled. */
   async close(): Promise<void> {
-    this.#lostVersions.close();
     await this.#watcher.close();
     this.current = new Map();
     await Promise.all([...this.#slots.values()].map((slot) => slot.close()));
@@ -159,6 +157,7 @@ export class ModuleRegistry implements GenerationSource {
   }
 
   async #check(hints: ReadonlySet<string> | null): Promise<number | null> {
+    if (hints === null) await this.#lostVersions.check();
     try {
       const result = await this.#scanner.scan(true, hints);
       this.#reportDirectory(null);
