@@ -1,7 +1,7 @@
 import { DIGEST } from '../../descriptor/identifiers.js';
 import { HostError } from '../../errors.js';
 import { inject, injectable } from '../../injection.js';
-import type { Generation, GenerationSource, LiveModule } from '../../modules/live-module.js';
+import type { GenerationSource } from '../../modules/live-module.js';
 import { authorize, authorizePermission } from '../authorization.js';
 import { readHopByHopNames } from '../forward/headers-to-provider.js';
 import { assertSignedBody } from '../forward/signed-body.js';
@@ -18,7 +18,7 @@ import {
 } from './bridge-operation.js';
 import type { BridgePayload } from './bridge-payload.js';
 import { type BridgeRequest, parseBridgeRequest } from './bridge-request.js';
-import { findByModuleId } from './find-by-module-id.js';
+import { findBridgeModule } from './find-bridge-module.js';
 import { SHIPPED_UI, type ShippedUi } from './shipped-ui.js';
 
 interface BridgeInput {
@@ -61,7 +61,7 @@ export class ConsoleBridge implements Handler<BridgeInput> {
     assertSignedBody(request, body);
     authorizePermission(request.actor, bridgeRequest.permission);
     const generation = this.#generations.current;
-    const module = this.#findModule(generation, input.module);
+    const module = findBridgeModule(generation, this.#records, input.module);
     if (module === null) throw createUnknownModule();
     request.facts.module = module.name;
     const authorization = authorize(request.actor, {
@@ -85,17 +85,6 @@ export class ConsoleBridge implements Handler<BridgeInput> {
     } finally {
       module.client.release();
     }
-  }
-
-  /**
-   * By configured name, otherwise by a `module_id` that exactly one live module has. A configured name is never
-   * read as a `module_id`, even if its module is not live.
-   */
-  #findModule(generation: Generation, name: string): LiveModule | null {
-    const configured = generation.get(name);
-    if (configured !== undefined) return configured;
-    if (this.#records.list().some((record) => record.name === name)) return null;
-    return findByModuleId(generation, name);
   }
 
   async #operate(

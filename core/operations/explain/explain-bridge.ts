@@ -1,5 +1,6 @@
 import { BUILTIN_UI } from '../../descriptor/identifiers.js';
 import { authorizePermission, releaseOf } from '../authorization.js';
+import { findBridgeModule } from '../console/find-bridge-module.js';
 import { attempt, checkActor, checkBody, checkModule, createCheck } from './explain-checks.js';
 import {
   type ExplainedRecord,
@@ -12,15 +13,15 @@ import type { ExplainedCheck } from './explanation.js';
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
 
-/** By the configured name, otherwise by a `module_id` that one live module has. */
+/** Of the module that the console bridge would call, otherwise the one with this name. */
 export function findBridgeRecord(
   records: readonly ExplainedRecord[],
-  module: string,
+  name: string,
 ): ExplainedRecord | null {
-  const named = findRecord(records, module);
-  if (named !== null) return named;
-  const same = records.filter(({ live }) => live?.manifest.module_id === module);
-  return same.length === 1 ? (same[0] ?? null) : null;
+  const live = records.flatMap((record) => record.live ?? []);
+  const generation = new Map(live.map((module) => [module.name, module]));
+  const module = findBridgeModule(generation, { list: () => records }, name);
+  return findRecord(records, module?.name ?? name);
 }
 
 /**

@@ -16,8 +16,12 @@ type Check = { readonly check: string; readonly outcome: string; readonly status
 describe('explanation of the console bridge', () => {
   const setup = useHost(({ url }) => {
     const members = { provider: httpProvider(url) };
+    const identify = (moduleId: string) => configManifest([], { module_id: moduleId });
     return {
       'crm.json': createDescriptor('crm', configManifest([]), [CONFIG], members),
+      'lonely.json': createDescriptor('lonely', identify('acme/alone'), [CONFIG], members),
+      'stand-in.json': createDescriptor('stand-in', identify('off'), [CONFIG], members),
+      'off.json': createDescriptor('off', identify('off'), [CONFIG], { enabled: false }),
       'bare.json': createDescriptor('bare', configManifest([]), [], { ...members, console: {} }),
     };
   });
@@ -62,6 +66,14 @@ describe('explanation of the console bridge', () => {
       'ask for the scope crm.other',
       'add crm.other to console.grants in crm.json',
     ]);
+  });
+
+  it('finds the module by the name or the module_id that the bridge would use', async () => {
+    const summaryOf = async (module: string) =>
+      summarize((await explain(module, CONFIG, serviceToken(CONFIG))).checks);
+    expect(await summaryOf('acme%2Falone')).to.include('module pass');
+    // A name is never read as a module_id, even if its module is not live.
+    expect(await summaryOf('off')).to.include('module fail 404');
   });
 
   it('says that a descriptor lists no UI artifact, and that a module does not exist', async () => {
