@@ -9,12 +9,16 @@ interface Parameter<T> {
   readonly expected: string;
   /** `null` for a text other than `expected`. */
   readonly parse: (text: string) => T | null;
+  /** Whether it may be repeated; its value is then a list. */
+  readonly isList?: true;
 }
 
 type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
 type Values<P extends Parameters> = {
-  readonly [Name in keyof P]: ReturnType<P[Name]['parse']>;
+  readonly [Name in keyof P]: P[Name] extends { readonly isList: true }
+    ? readonly NonNullable<ReturnType<P[Name]['parse']>>[] | null
+    : ReturnType<P[Name]['parse']>;
 };
 
 const MAX_NAME_LENGTH = 64;
@@ -57,13 +61,13 @@ export function readQuery<P extends Parameters>(
     if (Object.hasOwn(parameters, name)) continue;
     throw createQueryError(name.slice(0, MAX_NAME_LENGTH), 'unknown', usage);
   }
-  const values = Object.entries(parameters).map(([name, { expected, parse }]) => {
-    const [text, ...others] = query.getAll(name);
-    if (text === undefined) return [name, null];
-    if (others.length > 0) throw createQueryError(name, 'repeated', usage);
-    const value = parse(text);
-    if (value === null) throw createQueryError(name, `not ${expected}`, usage);
-    return [name, value];
+  const values = Object.entries(parameters).map(([name, { expected, parse, isList = false }]) => {
+    const texts = query.getAll(name);
+    if (texts.length === 0) return [name, null];
+    if (texts.length > 1 && !isList) throw createQueryError(name, 'repeated', usage);
+    const list = texts.map(parse);
+    if (list.includes(null)) throw createQueryError(name, `not ${expected}`, usage);
+    return [name, isList ? list : list[0]];
   });
   return Object.fromEntries(values) as Values<P>;
 }
