@@ -8,13 +8,12 @@ import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { parseSince } from '../parse-duration.js';
-import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
-import { rejectOptions } from '../useless-options.js';
+import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addStoreSettings, readStoreSettings } from '../store-settings.js';
 
 interface AuditOptions {
   readonly module?: string;
   readonly since?: string;
-  readonly store?: string;
   readonly verify?: true;
 }
 
@@ -28,16 +27,15 @@ export function define(command: Command): void {
     .option('--verify', 'Verify the chain instead of printing it')
     .addHelpText('after', HELP);
   addJsonOption(command, 'each row on a line');
-  addSettings(command, ['state', 'store']);
+  addStoreSettings(command);
 }
 
 /** Prints or verifies the audit log, also while a host is running. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = command.opts<AuditOptions>();
-  if (options.store !== undefined) rejectOptions(command, ['state'], 'with --store');
   const filter = parseFilter(options);
-  const { config } = await readSettings(['state', 'store'], command, context);
-  const reader = await open(config.store, config.state);
+  const { store, state } = await readStoreSettings(command, context);
+  const reader = await open(store, state);
   const isJson = wantsJson(command);
   try {
     return options.verify
