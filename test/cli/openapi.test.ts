@@ -8,6 +8,9 @@ describe('modgate openapi', () => {
   const setup = useHost(({ url }) => ({
     'crm.json': describeModule('acme/crm', url, toRoutes(['GET /x/{id}'], 'crm.use')),
     'shop.json': describeModule('shop', url, toRoutes(['GET /x', 'POST /x'], 'shop.use')),
+    'team.json': describeModule('team', url, toRoutes(['GET /x'], 'team.use'), {
+      forward_headers: ['x-team'],
+    }),
   }));
   const token = ['--token', 'dev-service:me'];
 
@@ -32,6 +35,18 @@ describe('modgate openapi', () => {
     expect(ofFiles.stdout).to.equal(ofHost.stdout);
     const { paths } = JSON.parse(ofHost.stdout) as { paths: object };
     expect(Object.keys(paths)).to.deep.equal(['/modules/acme%2Fcrm/http/x/{id}']);
+  });
+
+  it('leaves out a module of files that a host with the same settings rejects', async () => {
+    const args = ['openapi', '--modules', `${setup.host.directory}/modules.d`];
+    const listPaths = async (environment: Record<string, string>) => {
+      const { stdout } = await runModgate(args, environment);
+      return Object.keys((JSON.parse(stdout) as { paths: object }).paths);
+    };
+    expect(await listPaths({})).to.include('/modules/team/http/x');
+    expect(await listPaths({ MODGATE_TOKEN_HEADER: 'x-team' })).not.to.include(
+      '/modules/team/http/x',
+    );
   });
 
   it('exits with 1 for a module that is not there', async () => {

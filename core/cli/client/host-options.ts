@@ -29,16 +29,16 @@ export function addHostOptions(command: Command): void {
     '--url <url>',
     `URL of the running host (${URL_VARIABLE}; default: ${DEFAULT_URL})`,
   );
+  addCredentialOptions(command);
+}
+
+export function addCredentialOptions(command: Command): void {
   addTokenOption(command);
-  addAuthorityOption(command);
+  command.option('--ca <file>', `Certificate authority of the host, PEM (${CA_VARIABLE})`);
 }
 
 export function addTokenOption(command: Command): void {
   command.option('--token <token>', `Bearer token for the host (preferably ${TOKEN_VARIABLE})`);
-}
-
-export function addAuthorityOption(command: Command): void {
-  command.option('--ca <file>', `Certificate authority of the host, PEM (${CA_VARIABLE})`);
 }
 
 /** @throws ConfigError for options of a host with `--modules`, and for options of files without it. */
@@ -58,13 +58,20 @@ export function readHostAddress(command: Command, { environment }: CommandContex
   const source = url === undefined && variable !== undefined ? URL_VARIABLE : '--url';
   return {
     url: parseHostUrl(url ?? variable ?? DEFAULT_URL, source),
-    token: readToken(command, environment),
-    ca: readAuthority(command, environment),
+    ...readCredentials(command, environment),
   };
 }
 
+/** @throws ConfigError for an invalid token or authority, without printing it. */
+export function readCredentials(
+  command: Command,
+  environment: NodeJS.ProcessEnv,
+): Pick<HostAddress, 'token' | 'ca'> {
+  return { token: readToken(command, environment), ca: readAuthority(command, environment) };
+}
+
 /** @throws ConfigError that names the source and the file. */
-export function readAuthority(command: Command, environment: NodeJS.ProcessEnv): Buffer | null {
+function readAuthority(command: Command, environment: NodeJS.ProcessEnv): Buffer | null {
   const { ca: flag } = command.opts<{ ca?: string }>();
   const file = flag ?? (environment[CA_VARIABLE] || undefined);
   if (file === undefined) return null;

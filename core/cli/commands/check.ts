@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { listPluginAuthenticators } from '../../config/authenticator-list.js';
-import { requireFolder } from '../../config/require-folder.js';
 import { ConfigError } from '../../errors.js';
-import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
+import { PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { readVersion } from '../../version.js';
 import type { BlastRadius } from '../against/blast-radius.js';
 import { findBlastRadius } from '../against/find-blast-radius.js';
@@ -13,15 +12,10 @@ import { formatCheckJson } from '../check/format-json.js';
 import { formatCheckText } from '../check/format-text.js';
 import { formatCheckSarif } from '../check/sarif.js';
 import { createHostClient, type HostClient } from '../client/host-client.js';
-import {
-  addAuthorityOption,
-  addTokenOption,
-  parseHostUrl,
-  readAuthority,
-  readToken,
-} from '../client/host-options.js';
+import { addCredentialOptions, parseHostUrl, readCredentials } from '../client/host-options.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addSettings, choiceOption, readSettings } from '../setting-options.js';
+import { openDescriptors } from '../open-descriptors.js';
+import { addSettings, choiceOption } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 const FORMATS = ['text', 'json', 'sarif'] as const;
@@ -41,8 +35,6 @@ variables that descriptors refer to must exist, as in a host. In CI, where
 secrets are absent, use --allow-missing-secrets. Exits with 0 without errors,
 otherwise with 1.`;
 
-const CHECK_SETTINGS = ['modules', 'tokenHeader', 'authenticators', ...PLUGIN_SETTINGS] as const;
-
 export function define(command: Command): void {
   command
     .argument('[file|dir]', 'Descriptor, manifest or folder (default: the folder of --modules)')
@@ -53,9 +45,8 @@ export function define(command: Command): void {
     .option('--against <url>', 'Compare with a running host: what would change for clients')
     .option('--allow-missing-secrets', 'Report unresolved secrets as notes instead of errors')
     .addHelpText('after', HELP);
-  addTokenOption(command);
-  addAuthorityOption(command);
-  addSettings(command, CHECK_SETTINGS);
+  addCredentialOptions(command);
+  addSettings(command, ['modules', 'tokenHeader', 'authenticators', ...PLUGIN_SETTINGS]);
 }
 
 /** Validates descriptors and manifests like a host. */
@@ -77,15 +68,15 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
 }
 
 async function check(command: Command, context: CommandContext): Promise<CheckReport> {
-  const { config, sources } = await readSettings(CHECK_SETTINGS, command, context);
-  const [path] = command.args;
   const { allowMissingSecrets = false } = command.opts<CheckOptions>();
-  if (path === undefined) await requireFolder(config.modules, sources.modules);
-  const plugins = await openPlugins(config, sources.plugins);
-  return checkFiles(path ?? config.modules, {
-    plugins,
-    environment: context.environment,
-    credentialHeaders: config.tokenHeader === null ? [] : [config.tokenHeader],
+  const { config, path, descriptors } = await openDescriptors(
+    ['authenticators'],
+    command,
+    context,
+    command.args[0],
+  );
+  return checkFiles(path, {
+    ...descriptors,
     unopenedAuthenticators: listPluginAuthenticators(config.authenticators ?? []),
     allowsMissingSecrets: allowMissingSecrets,
     checksExamples: true,
@@ -108,8 +99,7 @@ function readClient(
   if (format === 'sarif')
     throw new ConfigError('--against cannot be used with --format sarif: use text or json');
   const url = parseHostUrl(against, '--against');
-  const ca = readAuthority(command, environment);
-  return createHostClient({ url, token: readToken(command, environment), ca });
+  return createHostClient({ url, ...readCredentials(command, environment) });
 }
 
 function formatReport(report: CheckReport, against: BlastRadius | null, format: Format): string {

@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
-import { requireFolder } from '../../config/require-folder.js';
-import { SETTINGS, settingFlag } from '../../config/settings.js';
+import { SETTINGS } from '../../config/settings.js';
 import { ConfigError } from '../../errors.js';
 import type { Explanation } from '../../operations/explain/explanation.js';
-import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { formatCallDetails } from '../calls/format-call-details.js';
 import { explainedCalls } from '../client/call-list.js';
 import { createHostClient } from '../client/host-client.js';
@@ -18,7 +16,8 @@ import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { explainFromFiles } from '../explain/explain-from-files.js';
 import { formatExplanation } from '../explain/format-explanation.js';
 import { parseExplanation } from '../explain/parse-explanation.js';
-import { addJsonOption, readSettings, wantsJson } from '../setting-options.js';
+import { openDescriptors } from '../open-descriptors.js';
+import { addJsonOption, wantsJson } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 interface ExplainOptions {
@@ -125,17 +124,7 @@ async function readFiles(
   command: Command,
   context: CommandContext,
 ): Promise<ExplainResult> {
-  const { config } = await readSettings(
-    ['modules', 'tokenHeader', ...PLUGIN_SETTINGS],
-    command,
-    context,
-  );
-  await requireFolder(config.modules, settingFlag('modules'));
-  const plugins = await openPlugins(config, settingFlag('plugins'));
-  const explanation = await explainFromFiles(target, config.modules, {
-    plugins,
-    environment: context.environment,
-    credentialHeaders: config.tokenHeader === null ? [] : [config.tokenHeader],
-  });
+  const { path, descriptors } = await openDescriptors([], command, context);
+  const explanation = await explainFromFiles(target, path, descriptors);
   return { text: JSON.stringify(explanation), explanation };
 }

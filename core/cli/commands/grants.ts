@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { requireFolder } from '../../config/require-folder.js';
 import { assertValidFile } from '../../document/parse-file.js';
-import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
+import { PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { formatGrants } from '../grants/format-grants.js';
 import type { GrantsReport } from '../grants/grants-report.js';
 import { readGrants } from '../grants/read-grants.js';
-import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
+import { openDescriptors } from '../open-descriptors.js';
+import { addJsonOption, addSettings, wantsJson } from '../setting-options.js';
 
 const HELP = `
 Does not call a host or provider. Every permission that is both granted and
@@ -31,12 +31,10 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
 }
 
 async function read(command: Command, context: CommandContext): Promise<GrantsReport> {
-  const { config, sources } = await readSettings(['modules', ...PLUGIN_SETTINGS], command, context);
-  await requireFolder(config.modules, sources.modules);
-  const plugins = await openPlugins(config, sources.plugins);
+  const { path, descriptors } = await openDescriptors([], command, context);
   const [module = ''] = command.args;
   try {
-    return await readGrants(module, config.modules, { plugins, environment: context.environment });
+    return await readGrants(module, path, descriptors);
   } catch (error) {
     throw assertValidFile(error);
   }

@@ -1,14 +1,12 @@
 import type { Command } from 'commander';
 import { define } from 'superstruct';
-import { requireFolder } from '../../config/require-folder.js';
-import { SETTINGS, settingFlag } from '../../config/settings.js';
-import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
+import { SETTINGS } from '../../config/settings.js';
 import { createHostClient } from '../client/host-client.js';
 import { addHostOptions, assertOneSource, readHostAddress } from '../client/host-options.js';
 import { parseHostResponse, requestText } from '../client/host-response.js';
 import type { CommandContext } from '../command-module.js';
 import { isDeeperThan, isObject, type JsonObject } from '../json-value.js';
-import { readSettings } from '../setting-options.js';
+import { openDescriptors } from '../open-descriptors.js';
 import { createDocumentOfFiles } from './document-of-files.js';
 
 /** Deeper than any document of a host. */
@@ -46,22 +44,14 @@ async function requestDocument(command: Command, context: CommandContext): Promi
 }
 
 async function readFiles(command: Command, context: CommandContext): Promise<string> {
-  const settings = [
-    'modules',
-    'tokenHeader',
-    'publicUrl',
-    'actorRate',
-    ...PLUGIN_SETTINGS,
-  ] as const;
-  const { config } = await readSettings(settings, command, context);
-  await requireFolder(config.modules, settingFlag('modules'));
-  const plugins = await openPlugins(config, settingFlag('plugins'));
-  const document = await createDocumentOfFiles(config.modules, command.args, {
-    descriptors: { plugins, environment: context.environment, allowsMissingSecrets: true },
+  const others = ['publicUrl', 'actorRate'] as const;
+  const { config, path, descriptors } = await openDescriptors(others, command, context);
+  const document = await createDocumentOfFiles(path, command.args, {
+    descriptors: { ...descriptors, allowsMissingSecrets: true },
     host: {
       publicUrl: config.publicUrl,
       challenges: ['Bearer'],
-      credentialHeaders: config.tokenHeader === null ? [] : [config.tokenHeader],
+      credentialHeaders: descriptors.credentialHeaders,
       limitsActors: config.actorRate > 0,
     },
   });
