@@ -40,6 +40,8 @@ const USELESS: readonly Case[] = [
   [['sessions', 'end', 'a', ...HOST, '--json'], '--json cannot be used with end'],
   [['plugins', '--own'], '--own cannot be used without digest'],
   [['plugins', '--token', 'x'], '--token cannot be used without --url'],
+  [['plugins', '--ca', 'x'], '--ca cannot be used without --url'],
+  [['plugins', 'digest', 'x', '--ca', 'x'], '--ca cannot be used with digest'],
   [['plugins', ...HOST, '--plugins', 'x'], '--plugins cannot be used with --url'],
   [['plugins', 'digest', 'x', '--check'], '--check cannot be used with digest'],
   [['selftest', '--token', 'x'], '--token cannot be used without the URL of a running host'],

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { createHostClient } from '../client/host-client.js';
-import { addTokenOption, parseHostUrl, readToken } from '../client/host-options.js';
+import { addCredentialOptions, readHostAddress } from '../client/host-options.js';
 import { parseHostResponse, requestText } from '../client/host-response.js';
 import { PLUGINS_PATH, type PluginListEntry, pluginList } from '../client/plugin-list.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
@@ -27,7 +27,7 @@ export function define(command: Command): void {
     .option('--check', 'Exit with 1 if a plugin is refused or faulted')
     .option('--own', "With digest: print the member 'digests' of the plugin's own plugin.json")
     .addHelpText('after', HELP);
-  addTokenOption(command);
+  addCredentialOptions(command);
   addJsonOption(command, 'the list');
   addSettings(command, PLUGIN_SETTINGS);
 }
@@ -45,7 +45,7 @@ async function digest(
   command: Command,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const useless = ['url', 'check', 'token', 'config', ...PLUGIN_SETTINGS];
+  const useless = ['url', 'check', 'token', 'ca', 'config', ...PLUGIN_SETTINGS];
   rejectOptions(command, useless, 'with digest');
   if (folders.length === 0) throw new ConfigError("'digest' requires the folder of a plugin");
   const { own = false } = command.opts<{ own?: boolean }>();
@@ -71,14 +71,13 @@ async function readList(
 ): Promise<readonly PluginListEntry[]> {
   const { url } = command.opts<{ url?: string }>();
   if (url === undefined) {
-    rejectOptions(command, ['token'], 'without --url');
+    rejectOptions(command, ['token', 'ca'], 'without --url');
     const { config, sources } = await readSettings(PLUGIN_SETTINGS, command, context);
     const plugins = await openPlugins(config, sources.plugins);
     await plugins.verify();
     return plugins.list();
   }
   rejectOptions(command, ['config', ...PLUGIN_SETTINGS], 'with --url');
-  const token = readToken(command, context.environment);
-  const client = createHostClient({ url: parseHostUrl(url, '--url'), token });
+  const client = createHostClient(readHostAddress(command, context));
   return parseHostResponse(client, await requestText(client, PLUGINS_PATH), pluginList).plugins;
 }

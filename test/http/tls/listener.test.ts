@@ -145,6 +145,7 @@ describe('TLS listener', () => {
       await runModgate([...args, '--ca', ca]),
       await runModgate(args, { MODGATE_CA: ca }),
       await runProcess(args, { NODE_EXTRA_CA_CERTS: ca }),
+      await runModgate(['plugins', ...args.slice(1), '--ca', ca]),
     ]) {
       expect(code, stderr).to.equal(0);
     }
