@@ -4,6 +4,7 @@ import type { Logger } from '../log/logger.js';
 import type { HostPhase, PrimaryMessage, ServeSettings, WorkerMessage } from './messages.js';
 import { RestartBackoff } from './restart-backoff.js';
 import { RetiredMetrics } from './retired-metrics.js';
+import { RollingRestart } from './rolling-restart.js';
 import type { StatusLedger } from './status-ledger.js';
 import type { WorkerExit, WorkerHandle } from './worker-handle.js';
 import { WorkerPool } from './worker-pool.js';
@@ -55,11 +56,10 @@ export class Supervisor {
   readonly #pool: WorkerPool;
   readonly #retired = new RetiredMetrics();
   readonly #queries: WorkerQueries;
+  readonly #rollingRestart: RollingRestart;
   readonly #backoff = new RestartBackoff();
   #onStart: { resolve(started: Started): void; reject(error: Error): void } | null = null;
   #phase: HostPhase = 'starting';
-  /** `#count`, plus one while a worker is being replaced. */
-  #target: number;
   #started: Started | null = null;
   #boundPort: number | null = null;
   /** The port that workers listen on. Those with the same value share one socket. */
@@ -68,7 +68,6 @@ export class Supervisor {
   #exitsAtStart = 0;
   #refillTimer: NodeJS.Timeout | undefined;
   #startTimer: NodeJS.Timeout | undefined;
-  #isRestarting = false;
   readonly #handlers: MessageHandlers = {
     hello: (_message, from) => this.#onHello(from),
     misconfigured: ({ message }, from) => {
@@ -98,7 +97,6 @@ export class Supervisor {
   constructor({ settings, count, ledger, log }: SupervisorOptions) {
     this.#settings = settings;
     this.#count = count;
-    this.#target = count;
     this.#ledger = ledger;
     this.#log = log;
     this.#port = settings.config.port;
@@ -110,6 +108,14 @@ export class Supervisor {
     });
     const list = this.#pool.list.bind(this.#pool);
     this.#queries = new WorkerQueries({ ledger, retired: this.#retired, list });
+    this.#rollingRestart = new RollingRestart({
+      pool: this.#pool,
+      count,
+      drainTimeoutMs: settings.config.drainMs + CLOSE_MS,
+      phase: () => this.#phase,
+      onServingChange: () => this.#onServingChange(),
+      log,
+    });
   }
 
   /**
@@ -129,21 +135,9 @@ export class Supervisor {
     this.#pool.broadcast({ type: 'rescan' });
   }
 
-  /** Replaces one worker after the other without failed requests. Stops when a new worker does not start. */
-  async restart(): Promise<void> {
-    if (this.#phase !== 'serving' || this.#isRestarting) {
-      const reason = this.#isRestarting ? 'restarting' : this.#phase;
-      this.#log.warn({ reason }, 'restart ignored');
-      return;
-    }
-    this.#isRestarting = true;
-    this.#log.info({}, 'restarting');
-    const isDone = await this.#replaceAll(this.#pool.list('serving'));
-    this.#isRestarting = false;
-    if (isDone) this.#log.info({}, 'restarted');
-    else if (this.#phase === 'serving') {
-      this.#log.error({ reason: 'a new worker did not start' }, 'restart aborted');
-    }
+  /** Replaces one worker after the other. */
+  restart(): Promise<void> {
+    return this.#rollingRestart.run();
   }
 
   /** Drains all workers. Resolves when they have exited. */
@@ -178,7 +172,8 @@ export class Supervisor {
 
   #fill(): void {
     if (this.#phase === 'draining') return;
-    const missing = this.#target - this.#pool.list('starting', 'serving').length;
+    const wanted = this.#count + this.#rollingRestart.extraWorkers;
+    const missing = wanted - this.#pool.list('starting', 'serving').length;
     for (let count = 0; count < missing; count += 1) this.#pool.fork();
   }
 
@@ -286,49 +281,6 @@ export class Supervisor {
   #failStart(error: Error): void {
     this.kill();
     this.#onStart?.reject(error);
-  }
-
-  async #replaceAll(workers: readonly WorkerHandle[]): Promise<boolean> {
-    for (const old of workers) {
-      // A worker that has exited meanwhile was replaced already.
-      if (old.stage === 'serving' && !(await this.#replace(old))) return false;
-    }
-    return this.#phase === 'serving';
-  }
-
-  async #replace(old: WorkerHandle): Promise<boolean> {
-    this.#target = this.#count + 1;
-    const successor = this.#pool.fork();
-    successor.isSuccessor = true;
-    const isUp = await this.#waitForService(successor);
-    this.#target = this.#count;
-    if (!isUp || this.#phase !== 'serving') return false;
-    if (old.stage === 'serving') {
-      this.#retire(old);
-      await old.exited;
-    }
-    // The old worker may have exited meanwhile and been replaced a second time.
-    const extra = this.#pool.list('starting', 'serving').slice(this.#count);
-    for (const worker of extra) this.#retire(worker);
-    return true;
-  }
-
-  async #waitForService(worker: WorkerHandle): Promise<boolean> {
-    while (worker.stage === 'starting') {
-      await Promise.race([worker.exited, pause(CATCH_UP_POLL_MS)]);
-    }
-    return worker.stage === 'serving';
-  }
-
-  /** Drains a worker that another one has replaced. */
-  #retire(worker: WorkerHandle): void {
-    const hasServed = worker.stage === 'serving';
-    worker.stage = 'draining';
-    this.#onServingChange();
-    worker.send({ type: 'drain', isReplaced: true });
-    const graceMs = hasServed ? this.#settings.config.drainMs + CLOSE_MS : 0;
-    const killTimer = setTimeout(() => worker.kill(), graceMs);
-    void worker.exited.then(() => clearTimeout(killTimer));
   }
 
   /** An error in the answer to one worker must not end the others. */
