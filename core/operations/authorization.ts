@@ -11,12 +11,16 @@ const CONSOLE_ADMIN = 'console.admin';
 export const DEFAULT_CALLERS: readonly ActorKind[] = DESCRIPTOR_DEFAULTS.callers;
 
 function isModuleCaller(actor: Actor, callers: readonly ActorKind[]): boolean {
-  if (callers.includes(actor.kind)) return true;
-  return actor.kind === 'user' && actor.scopes.has(CONSOLE_ADMIN);
+  return callers.includes(actor.kind) || isConsoleAdmin(actor);
 }
 
-function hasCapability(actor: Actor, capability: string): boolean {
-  return actor.kind === 'system' || actor.scopes.has(capability);
+function isConsoleAdmin({ kind, scopes }: Actor): boolean {
+  return kind === 'user' && scopes.has(CONSOLE_ADMIN);
+}
+
+/** `system` holds every scope. */
+function holdsScope({ kind, scopes }: Actor, scope: string): boolean {
+  return kind === 'system' || scopes.has(scope);
 }
 
 /** Whether an actor may call a route; `null` is the capability of a route that declares none. */
@@ -25,7 +29,7 @@ export function mayCallRoute(
   callers: readonly ActorKind[],
   capability: string | null,
 ): boolean {
-  return capability !== null && isModuleCaller(actor, callers) && hasCapability(actor, capability);
+  return capability !== null && isModuleCaller(actor, callers) && holdsScope(actor, capability);
 }
 
 /**
@@ -51,7 +55,7 @@ export function authorizeCapability(actor: Actor, capability: string | null): vo
       nextActions: ['ask the owners of the module to declare a capability for the route'],
     });
   }
-  if (hasCapability(actor, capability)) return;
+  if (holdsScope(actor, capability)) return;
   throw forbidden('a declared capability is required', capability);
 }
 
@@ -60,7 +64,7 @@ export function authorizeCapability(actor: Actor, capability: string | null): vo
  * @throws HostError 403.
  */
 function authorizeScope(actor: Actor, scope: string): void {
-  if (actor.kind === 'system' || actor.scopes.has(scope)) return;
+  if (holdsScope(actor, scope)) return;
   throw forbidden('a scope of the host is required', scope);
 }
 
@@ -135,8 +139,7 @@ export const { authorize } = Authorization;
 
 /** `system` and users with `console.admin` hold every permission, all others only the exact scope. */
 export function holdsPermission(actor: Actor, permission: string): boolean {
-  if (actor.kind === 'system' || actor.scopes.has(permission)) return true;
-  return actor.kind === 'user' && actor.scopes.has('console.admin');
+  return holdsScope(actor, permission) || isConsoleAdmin(actor);
 }
 
 /** @throws HostError 403. */
