@@ -19,3 +19,13 @@ export interface CollectedMetric {
   readonly aggregator: 'sum' | 'max' | 'min';
   read(): Sample[];
 }
+
+/** The sample of a metric without labels. */
+export function readValue(value: number): Sample[] {
+  return [{ labels: {}, value }];
+}
+
+/** A sample for each count; the label is its name. */
+export function readCounts(label: string, counts: Readonly<Record<string, number>>): Sample[] {
+  return Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }));
+}

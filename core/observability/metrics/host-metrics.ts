@@ -1,7 +1,7 @@
 import type { ModuleRecord } from '../../modules/module-record.js';
 import { MODULE_STATES } from '../../modules/module-states.js';
 import type { ProviderClient } from '../../provider/provider-client.js';
-import type { CollectedMetric, Sample } from './collected-metric.js';
+import { type CollectedMetric, readCounts, readValue, type Sample } from './collected-metric.js';
 
 const QUANTILES = [0.5, 0.9, 0.99, 1] as const;
 
@@ -118,16 +118,16 @@ export function createHostMetrics(host: ObservedHost): CollectedMetric[] {
       type: 'counter',
       // Every worker applies every change.
       aggregator: 'max',
-      read: () => [
-        { labels: { result: 'success' }, value: host.reloads.success },
-        { labels: { result: 'failure' }, value: host.reloads.failure },
-      ],
+      read: () => {
+        const { success, failure } = host.reloads;
+        return readCounts('result', { success, failure });
+      },
     },
     gauge(
       'modgate_last_reload_timestamp_seconds',
       'When a descriptor last changed, in seconds since 1970.',
       'max',
-      () => [{ labels: {}, value: host.reloads.lastAt.getTime() / MS_PER_SECOND }],
+      () => readValue(host.reloads.lastAt.getTime() / MS_PER_SECOND),
     ),
   ];
 }

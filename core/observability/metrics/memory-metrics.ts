@@ -1,4 +1,4 @@
-import type { CollectedMetric } from './collected-metric.js';
+import { type CollectedMetric, readCounts, readValue } from './collected-metric.js';
 
 interface ObservedMemory {
   readonly bytes: number;
@@ -14,24 +14,21 @@ export function createMemoryMetrics(memory: ObservedMemory): CollectedMetric[] {
       help: 'Bytes of request bodies, and of responses that have not left completely.',
       type: 'gauge',
       aggregator: 'sum',
-      read: () => [{ labels: {}, value: memory.bytes }],
+      read: () => readValue(memory.bytes),
     },
     {
       name: 'modgate_memory_budget_bytes',
       help: 'The memory budget, which limits modgate_held_bytes.',
       type: 'gauge',
       aggregator: 'sum',
-      read: () => [{ labels: {}, value: memory.maxBytes }],
+      read: () => readValue(memory.maxBytes),
     },
     {
       name: 'modgate_memory_rejected_total',
       help: 'Requests rejected by a memory budget: of the host (memory), or of their actor.',
       type: 'counter',
       aggregator: 'sum',
-      read: () => [
-        { labels: { budget: 'memory' }, value: memory.rejected.memory },
-        { labels: { budget: 'actor' }, value: memory.rejected.actor },
-      ],
+      read: () => readCounts('budget', memory.rejected),
     },
   ];
 }

@@ -1,4 +1,4 @@
-import type { CollectedMetric, Labels, Sample } from './collected-metric.js';
+import { type CollectedMetric, type Labels, readValue, type Sample } from './collected-metric.js';
 import type { ModuleCounts, RequestCounts, RouteCounts } from './request-counts.js';
 
 /** The metrics of requests. */
@@ -54,7 +54,7 @@ export function createRequestMetrics(counts: RequestCounts): CollectedMetric[] {
       help: 'Answered preflights of configured origins.',
       type: 'counter',
       aggregator: 'sum',
-      read: () => [{ labels: {}, value: counts.preflights }],
+      read: () => readValue(counts.preflights),
     },
     {
       name: 'modgate_retries_total',

@@ -1,4 +1,4 @@
-import type { CollectedMetric } from './collected-metric.js';
+import { type CollectedMetric, readCounts } from './collected-metric.js';
 
 /** Counts the tokens of others that callers of `GET /explain` have sent, by result. */
 export function createTokenLookupMetric(owners: {
@@ -9,7 +9,6 @@ export function createTokenLookupMetric(owners: {
     help: 'Tokens of other callers that GET /explain looked up, by result.',
     type: 'counter',
     aggregator: 'sum',
-    read: () =>
-      Object.entries(owners.counts).map(([result, value]) => ({ labels: { result }, value })),
+    read: () => readCounts('result', owners.counts),
   };
 }
