@@ -2,3 +2,7 @@
 export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
+
+export function compareNames(a: { readonly name: string }, b: { readonly name: string }): number {
+  return compareTexts(a.name, b.name);
+}

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 const HASHES = 2 ** 32;
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
@@ -18,4 +20,9 @@ export function mixHashes(one: number, other: number): number {
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   hash ^= hash >>> 16;
   return ((hash >>> 0) + 0.5) / HASHES;
+}
+
+/** `sha256:` and the output of `sha256sum`. */
+export function digestText(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }

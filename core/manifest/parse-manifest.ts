@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { Manifest } from '../contract/index.js';
 import {
@@ -13,6 +12,7 @@ import {
 } from '../document/diagnostic.js';
 import { copyPlainJson } from '../document/plain-json.js';
 import { validateStruct } from '../document/validate.js';
+import { digestText } from '../lib/hash.js';
 import { validateAdmin } from './admin-rules.js';
 import { findCapabilityWarnings, validateCapabilities } from './capability-rules.js';
 import { validateConfig } from './config-rules.js';
@@ -90,6 +90,5 @@ function validateRules(manifest: Partial<Manifest>) {
 
 /** `sha256:` and the hex SHA-256 of the RFC 8785 form of a manifest as given, without defaults. */
 export function manifestDigest(manifest: unknown): string {
-  const canonical = canonicalize(manifest) ?? '';
-  return `sha256:${createHash('sha256').update(canonical).digest('hex')}`;
+  return digestText(canonicalize(manifest) ?? '');
 }

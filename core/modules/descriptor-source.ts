@@ -1,7 +1,7 @@
+import { digestText } from '../lib/hash.js';
 import type { DirectoryFile } from '../watch/directory.js';
 import {
   type DescriptorContext,
-  digestText,
   type PreparedDescriptor,
   prepareDescriptor,
   UnpreparedDescriptor,

@@ -22,10 +22,12 @@ export async function readModuleDocument(
   modulesDir: string,
   file: string,
 ): Promise<StructuredText | null> {
+  const text = await readDescriptorText(modulesDir, file);
+  if (text === null) return null;
   try {
-    return readStructuredText(file, await readTextFile(resolve(modulesDir, file)));
+    return readStructuredText(file, text);
   } catch (error) {
-    if (error instanceof FileError || error instanceof InvalidFile) return null;
+    if (error instanceof InvalidFile) return null;
     throw error;
   }
 }

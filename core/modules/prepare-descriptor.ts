@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import canonicalize from 'canonicalize';
 import type { ProviderAdapter } from '../contract/index.js';
@@ -22,6 +21,7 @@ import {
   type References,
   resolveReferences,
 } from '../document/references.js';
+import { digestText } from '../lib/hash.js';
 import {
   type LoadedManifest,
   loadManifest,
@@ -222,8 +222,8 @@ function resolveConfig(
   });
 }
 
-/** Validates a local manifest before the provider is opened. */
-async function readLocalManifest(
+/** `null` for a manifest from a URL or the provider. @throws InvalidFile for an invalid one. */
+export async function readLocalManifest(
   given: Omit<ManifestInput, 'readFromProvider' | 'signal'>,
 ): Promise<LoadedManifest | null> {
   const { kind } = given.descriptor.manifest;
@@ -249,11 +249,6 @@ function listManifestFiles({ manifest }: Pick<Descriptor, 'manifest'>, baseDir: 
 /** The digest of a descriptor, its manifest and the files that it names together. */
 export function configDigestOf(inputDigest: string, manifestDigest: string): string {
   return digestParts([inputDigest, manifestDigest]);
-}
-
-/** The digest of a file: `sha256:` and the output of `sha256sum`. */
-export function digestText(text: string): string {
-  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
 /** `sha256:` and the digest of plain values in canonical form. */

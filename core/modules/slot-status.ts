@@ -1,3 +1,4 @@
+import { digestText } from '../lib/hash.js';
 import type { DescriptorSource } from './descriptor-source.js';
 import type { ModuleRecord, RejectedDigests } from './module-record.js';
 import {
@@ -7,7 +8,7 @@ import {
   StateMachine,
 } from './module-states.js';
 import type { ServingVersion } from './module-version.js';
-import { configDigestOf, digestText } from './prepare-descriptor.js';
+import { configDigestOf } from './prepare-descriptor.js';
 import type { SlotContext } from './slot-context.js';
 import type { StateReason } from './state-reason.js';
 

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { compareNames } from '../lib/compare-texts.js';
+import { digestText } from '../lib/hash.js';
 import { readVersion } from '../version.js';
 import { Components } from './component-schemas.js';
 import type { DescribedHost, DescribedModule, DescribedRoute } from './described-module.js';
 import { jsonText } from './json-text.js';
-import { compareNames, type OperationNames } from './operation-names.js';
+import type { OperationNames } from './operation-names.js';
 import { writeOperation } from './operation-object.js';
 import { createPathItems, type HiddenRoute } from './path-items.js';
 import { createProblemSchemas, ProblemResponses } from './problem-responses.js';
@@ -123,5 +125,5 @@ function digestModules(modules: readonly DescribedModule[]): string {
   const pairs = modules
     .toSorted(compareNames)
     .map(({ name, configDigest }) => [name, configDigest]);
-  return `sha256:${createHash('sha256').update(jsonText(pairs)).digest('hex')}`;
+  return digestText(jsonText(pairs));
 }

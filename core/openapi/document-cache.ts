@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { compareNames } from '../lib/compare-texts.js';
 import type {
   Generation,
   GenerationSource,
@@ -7,7 +8,7 @@ import type {
 } from '../modules/live-module.js';
 import { type BuiltDocument, DocumentBuilder } from './create-document.js';
 import type { DescribedHost } from './described-module.js';
-import { compareNames, OperationNames } from './operation-names.js';
+import { OperationNames } from './operation-names.js';
 
 export type ShowsRoute = (module: LiveModule, route: LiveRoute) => boolean;
 

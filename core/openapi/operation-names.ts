@@ -7,11 +7,6 @@ export interface OperationName {
   readonly component: string;
 }
 
-/** The order of names, by code unit. */
-export function compareNames(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
-}
-
 const NOT_IN_COMPONENT = /[^A-Za-z0-9._-]/g;
 
 /**

@@ -2,6 +2,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PluginSource } from '../config/plugin-list.js';
+import { compareNames } from '../lib/compare-texts.js';
 import { PluginError } from './plugin-error.js';
 import { PLUGIN_FILE, type PluginOrigin, type RejectedPlugin } from './plugin-manifest.js';
 
@@ -42,7 +43,7 @@ export async function listWatchedFolders(sources: readonly PluginSource[]): Prom
       const entries = await readdir(source.path, { withFileTypes: true });
       const plugins = entries
         .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
-        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+        .toSorted(compareNames)
         .slice(0, MAX_PLUGINS);
       return [source.path, ...plugins.map(({ name }) => join(source.path, name))];
     }),

@@ -1,5 +1,6 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { digestText } from '../lib/hash.js';
 import type { AuditedValue } from './audit-row.js';
 import type { Database } from './database.js';
 import { decrypt, encrypt } from './encryption.js';
@@ -7,7 +8,7 @@ import type { StoreKeys } from './encryption-keys.js';
 
 /** The digest without a key, which can be computed from the value. */
 function digestValue(value: unknown): string {
-  return `sha256:${createHash('sha256').update(toCanonical(value)).digest('hex')}`;
+  return digestText(toCanonical(value));
 }
 
 /** For sensitive values: without a key, a short value could be found from its digest by trying all. */

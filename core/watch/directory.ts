@@ -4,6 +4,7 @@ import { join, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createFileDiagnostic, type Diagnostic } from '../document/diagnostic.js';
 import { describeUnreadable, FileError, readTextFile } from '../document/read-file.js';
+import { compareNames } from '../lib/compare-texts.js';
 
 /**
  * Lists a folder repeatedly. The types of the entries are read again only when the names have changed, or
@@ -116,7 +117,7 @@ async function listDirectory(directory: string, maxDescriptors: number): Promise
   const isPlain = (entry: Dirent) =>
     entry.isFile() || (entry.isDirectory() && classifyName(entry.name) !== null);
   const plainEntries = entries.every(isPlain) ? entries.map(({ name }) => name) : null;
-  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+  for (const entry of entries.toSorted(compareNames)) {
     const { name } = entry;
     const reason = classifyName(name) ?? classifyEntry(name, await readKind(directory, entry));
     if (reason !== null && !entry.isFile()) links.add(name);

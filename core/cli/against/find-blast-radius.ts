@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { compareNames } from '../../lib/compare-texts.js';
 import type { CheckReport } from '../check/check-report.js';
 import type { HostClient } from '../client/host-client.js';
 import {
@@ -50,7 +51,7 @@ function pairModules(report: CheckReport, served: readonly ServedModule[]): Modu
     if (local.has(host.name)) continue;
     pairs.push({ name: host.name, local: findUnnamed(report, host), host });
   }
-  return pairs.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return pairs.sort(compareNames);
 }
 
 /** A manifest has a module id, which may be served under several names. */

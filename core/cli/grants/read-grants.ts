@@ -1,10 +1,9 @@
 import { dirname } from 'node:path';
-import { type ParsedDescriptor, parseDescriptor } from '../../descriptor/parse-descriptor.js';
+import { parseDescriptor } from '../../descriptor/parse-descriptor.js';
 import { InvalidFile } from '../../document/diagnostic.js';
 import { suggestName } from '../../document/suggest.js';
 import { ConfigError } from '../../errors.js';
-import { type LoadedManifest, loadManifest } from '../../manifest/load-manifest.js';
-import type { DescriptorContext } from '../../modules/prepare-descriptor.js';
+import { type DescriptorContext, readLocalManifest } from '../../modules/prepare-descriptor.js';
 import type { DirectoryFile } from '../../watch/directory.js';
 import { checkDescriptors } from '../check/check-descriptors.js';
 import { describeFile } from '../check/describe-file.js';
@@ -23,7 +22,13 @@ export async function readGrants(
   const entry = await findDescriptor(module, folder, context);
   if ('diagnostic' in entry) throw new InvalidFile([entry.diagnostic]);
   const parsed = await parseDescriptor({ ...entry, adapters: context.plugins });
-  const manifest = await readLocalManifest(parsed, entry);
+  const manifest = await readLocalManifest({
+    // The pin is reported instead of enforced.
+    descriptor: { ...parsed.descriptor, manifestDigest: null },
+    file: entry.file,
+    locate: parsed.locate,
+    baseDir: dirname(entry.path),
+  });
   return createGrantsReport(parsed.descriptor, manifest, describeFile(folder, entry.file));
 }
 
@@ -42,21 +47,4 @@ async function findDescriptor(
   throw new ConfigError(
     `${folder} has no descriptor for the module '${module}'${hint === null ? '' : `: ${hint}`}`,
   );
-}
-
-async function readLocalManifest(
-  { descriptor, locate }: ParsedDescriptor,
-  { file, path }: DirectoryFile,
-): Promise<LoadedManifest | null> {
-  const { kind } = descriptor.manifest;
-  if (kind === 'url' || kind === 'provider') return null;
-  return loadManifest({
-    // The pin is reported instead of enforced.
-    descriptor: { ...descriptor, manifestDigest: null },
-    file,
-    locate,
-    baseDir: dirname(path),
-    readFromProvider: () => Promise.reject(new Error('the manifest is local')),
-    signal: new AbortController().signal,
-  });
 }

@@ -1,8 +1,9 @@
+import { compareNames } from '../../lib/compare-texts.js';
 import { createRoutes } from '../../modules/live-module.js';
 import { configDigestOf, type DescriptorContext } from '../../modules/prepare-descriptor.js';
 import { DocumentBuilder } from '../../openapi/create-document.js';
 import type { DescribedHost, DescribedModule } from '../../openapi/described-module.js';
-import { compareNames, OperationNames } from '../../openapi/operation-names.js';
+import { OperationNames } from '../../openapi/operation-names.js';
 import { type CheckedDescriptor, checkDescriptors } from '../check/check-descriptors.js';
 import { CommandError } from '../command-error.js';
 

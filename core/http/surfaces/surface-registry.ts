@@ -1,5 +1,6 @@
 import type { SurfaceChoice } from '../../config/surface-list.js';
 import { ConfigError } from '../../errors.js';
+import { compareNames } from '../../lib/compare-texts.js';
 import { toError } from '../../lib/to-error.js';
 import type { SurfaceStatus } from '../../operations/status/surface-status.js';
 import type { FoundSurface } from '../../plugin-loader/plugin-registry.js';
@@ -61,7 +62,7 @@ export class SurfaceRegistry {
       .surfaces()
       .filter((name) => !on.some((status) => status.name === name))
       .map((name) => createStatus(name, 'off', null));
-    return [...on, ...off].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return [...on, ...off].sort(compareNames);
   }
 
   /** The UI digests of the surfaces that ship with the host. */

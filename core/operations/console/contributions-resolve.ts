@@ -1,6 +1,7 @@
 import type { ConsoleContribution } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import { injectable } from '../../injection.js';
+import { compareNames } from '../../lib/compare-texts.js';
 import { ExactJson } from '../../lib/exact-json.js';
 import { sliceMembers } from '../../lib/json-scan.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
@@ -42,7 +43,7 @@ export class ContributionsResolve implements BridgeOperation<Payload> {
     const versions = listSlotVersions(generation, payload.target);
     const json = new ExactJson();
     const context = new BoundContext(readContext(call.body, json));
-    const modules = [...generation.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const modules = [...generation.values()].sort(compareNames);
     const data = modules.flatMap((module) =>
       (module.manifest.console_contributions ?? [])
         .filter(({ target }) => target === payload.target)

@@ -1,5 +1,6 @@
 import type { ConfigField, Manifest } from '../../contract/index.js';
 import { inject, injectable } from '../../injection.js';
+import { compareNames } from '../../lib/compare-texts.js';
 import type { GenerationSource } from '../../modules/live-module.js';
 import { authorize } from '../authorization.js';
 import { GENERATIONS } from '../injection-tokens.js';
@@ -20,9 +21,7 @@ export class ListManifests implements Handler<null> {
       kind: 'scope',
       scope: 'modgate.modules.read',
     });
-    const modules = [...this.#generations.current.values()].sort((a, b) =>
-      a.name < b.name ? -1 : 1,
-    );
+    const modules = [...this.#generations.current.values()].sort(compareNames);
     const manifests = modules.map(({ name, manifestDigest, manifest }) => {
       return { name, digest: manifestDigest, manifest: hideSensitiveDefaults(manifest) };
     });
