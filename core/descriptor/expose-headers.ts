@@ -1,5 +1,5 @@
 import { HOP_BY_HOP, normalizeHeaderName, REQUEST_IDS } from '../lib/header-names.js';
-import type { ResponseMode } from './descriptor.js';
+import type { ResponseMode, Responses } from './descriptor.js';
 
 /** What callers get of a provider's headers where the descriptor names none. */
 export const DEFAULT_EXPOSED: Readonly<Record<ResponseMode, readonly string[]>> = {
@@ -16,6 +16,11 @@ export const DEFAULT_EXPOSED: Readonly<Record<ResponseMode, readonly string[]>> 
     'x-total-count',
   ],
 };
+
+/** Whether callers get the envelope without headers of the provider. */
+export function isPlainEnvelope({ mode, exposeHeaders }: Responses): boolean {
+  return mode === 'envelope' && exposeHeaders.length === 0;
+}
 
 /** Framing, connections, and what a provider must not decide for the origin of the host. */
 const DENIED_HEADERS: ReadonlySet<string> = new Set([

@@ -7,8 +7,7 @@ import {
   type RateLimits,
   type RateRejection,
 } from '../provider/rate-limits.js';
-
-const MS_PER_SECOND = 1000;
+import { toRetryAfterSeconds } from '../provider/rejected-call.js';
 
 const DETAILS: Readonly<Record<RateRejection['limit'], string>> = {
   actor: 'the rate limit of the caller is exceeded',
@@ -54,7 +53,7 @@ function createRateError({ limit, waitMs }: RateRejection): HostError {
 
 /** 429, with the time after which the caller may try again. */
 export function createRateLimitError(field: string, detail: string, waitMs: number): HostError {
-  const seconds = Math.max(1, Math.ceil(waitMs / MS_PER_SECOND));
+  const seconds = toRetryAfterSeconds(waitMs);
   return new HostError('rate_limited', detail, {
     errors: [{ field, reason: 'rate limit' }],
     nextActions: [`try again in ${seconds} s`],

@@ -1,8 +1,10 @@
 import { type FailureCode, ProviderFailure } from '../contract/index.js';
 import type { ErrorDetail } from '../errors.js';
 
-/** `retry-after` counts whole seconds (RFC 9110, 10.2.3). */
-const MIN_RETRY_AFTER_SECONDS = 1;
+/** `retry-after` counts whole seconds (RFC 9110, 10.2.3); at least 1. */
+export function toRetryAfterSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
+}
 
 /** The host rejected the call. Nothing was sent, unless it has the status of a response. */
 export class RejectedCall extends ProviderFailure {
@@ -21,7 +23,7 @@ export class RejectedCall extends ProviderFailure {
     super(failure, message, status === null ? {} : { status });
     this.name = 'RejectedCall';
     this.evidence = evidence;
-    this.retryAfterSeconds = Math.max(MIN_RETRY_AFTER_SECONDS, Math.ceil(retryAfterMs / 1000));
+    this.retryAfterSeconds = toRetryAfterSeconds(retryAfterMs);
   }
 }
 

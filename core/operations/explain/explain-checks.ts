@@ -108,7 +108,7 @@ function checkRoute(
 ): ExplainedCheck {
   if (module === null) return createCheck('route', 'unknown', 'there is no module');
   if (match !== null) {
-    return createCheck('route', 'pass', `${match.value.method} ${match.value.declaredPath}`);
+    return createCheck('route', 'pass', match.value.name);
   }
   const others = listMethods(module, path);
   const detail =

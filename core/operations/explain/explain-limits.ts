@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { Descriptor } from '../../descriptor/descriptor.js';
+import { isPlainEnvelope } from '../../descriptor/expose-headers.js';
 import type { Path } from '../../document/diagnostic.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import type { ExplainedModule, ExplainedRecord, ModuleDocuments } from './explained-request.js';
@@ -48,9 +49,12 @@ const RESPONSES: readonly LimitRule[] = [
 ];
 
 /** In raw mode `provider_errors` has no effect. */
-function listRules({ responses: { mode, exposeHeaders } }: Descriptor): readonly LimitRule[] {
-  const isPlain = mode === 'envelope' && exposeHeaders.length === 0;
-  return [...LIMITS, ...(mode === 'raw' ? [] : [PROVIDER_ERRORS]), ...(isPlain ? [] : RESPONSES)];
+function listRules({ responses }: Descriptor): readonly LimitRule[] {
+  return [
+    ...LIMITS,
+    ...(responses.mode === 'raw' ? [] : [PROVIDER_ERRORS]),
+    ...(isPlainEnvelope(responses) ? [] : RESPONSES),
+  ];
 }
 
 /** States that serve an earlier version of the file, whose line numbers are unknown. */
@@ -83,9 +87,7 @@ async function findRouteSource(
   document: Document,
   documents: ModuleDocuments,
 ): Promise<string | null> {
-  const index = manifest.http_routes.findIndex(
-    ({ method, path }) => method === route.method && path === route.declaredPath,
-  );
+  const index = manifest.http_routes.indexOf(route.declared);
   const path = ['http_routes', index, 'operation', 'timeout_ms'];
   const source = descriptor.manifest;
   if (document === null) return null;

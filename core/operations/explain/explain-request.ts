@@ -62,11 +62,7 @@ export async function explainRequest(
 }
 
 /** The state of each endpoint for the route: the circuit breaker of either can be open. */
-function listEndpoints(
-  { endpoints }: ExplainedRecord,
-  { method, declaredPath }: LiveRoute,
-): ExplainedEndpoint[] {
-  const name = `${method} ${declaredPath}`;
+function listEndpoints({ endpoints }: ExplainedRecord, { name }: LiveRoute): ExplainedEndpoint[] {
   return endpoints.map(({ endpoint, state, routes }) => {
     const route = routes.find((one) => one.route === name);
     return { endpoint, state: state === 'open' ? state : (route?.state ?? state) };

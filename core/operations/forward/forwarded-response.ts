@@ -1,3 +1,4 @@
+import { isPlainEnvelope } from '../../descriptor/expose-headers.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
@@ -53,7 +54,7 @@ function createUncheckedReader(
   { name, descriptor: { responses }, client }: LiveModule,
   credentialHeaders: readonly string[],
 ): ReadResponse {
-  if (responses.mode === 'envelope' && responses.exposeHeaders.length === 0) return readPlain;
+  if (isPlainEnvelope(responses)) return readPlain;
   const prefix = `/modules/${encodeURIComponent(name)}/http`;
   const references = { bases: client.bases, prefix };
   const expose = createExposeHeaders({ responses, references, credentialHeaders });

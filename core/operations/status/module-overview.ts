@@ -1,4 +1,5 @@
 import type { ResponseMode, Responses } from '../../descriptor/descriptor.js';
+import { isPlainEnvelope } from '../../descriptor/expose-headers.js';
 import { createToken } from '../../injection.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import type { EndpointStatus } from '../../provider/endpoint.js';
@@ -87,9 +88,8 @@ interface ResponsesEntry {
 
 /** Absent for the envelope without headers of the provider. */
 function toResponsesEntry(responses: Responses | undefined): { responses?: ResponsesEntry } {
-  const { mode, exposeHeaders } = responses ?? { mode: 'envelope', exposeHeaders: [] };
-  if (mode === 'envelope' && exposeHeaders.length === 0) return {};
-  return { responses: { mode, expose_headers: exposeHeaders } };
+  if (responses === undefined || isPlainEnvelope(responses)) return {};
+  return { responses: { mode: responses.mode, expose_headers: responses.exposeHeaders } };
 }
 
 function toEndpointEntry(status: EndpointStatus) {
