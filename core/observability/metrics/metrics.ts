@@ -53,15 +53,12 @@ export class Metrics {
 
   /** The exposition format of Prometheus. */
   async render(): Promise<string> {
-    const registry = await this.#openRegistry();
-    this.#counts.keepOnly(this.#readDeclared());
-    return registry.metrics();
+    return (await this.#prepareRegistry()).metrics();
   }
 
   /** All samples, to be merged with those of other processes. */
   async snapshot(): Promise<MetricsSnapshot> {
-    const registry = await this.#openRegistry();
-    this.#counts.keepOnly(this.#readDeclared());
+    const registry = await this.#prepareRegistry();
     return (await registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;
   }
 
@@ -74,12 +71,15 @@ export class Metrics {
     }));
   }
 
-  #openRegistry(): Promise<Registry> {
+  /** Removed modules and routes must not stay in the metrics. */
+  async #prepareRegistry(): Promise<Registry> {
     this.#registry ??= openRegistry(this.#described);
-    return this.#registry;
+    const registry = await this.#registry;
+    this.#counts.keepOnly(this.#readDeclared());
+    return registry;
   }
 
-  /** Removed modules and routes must not stay in the metrics. */
+  /** The routes of each module; `null` for a module that no descriptor has. */
   #readDeclared(): (module: string) => DeclaredRoutes | null {
     const live = new Map<string, LiveModule | null>();
     for (const record of this.#host.list()) {
