@@ -1,4 +1,5 @@
 import type { Log } from '../contract/index.js';
+import { createLogInterval } from '../log/log-interval.js';
 import type { ErrorOwner } from './error-owner.js';
 
 // A timer may throw repeatedly. All errors are counted, but at most one per interval is logged.
@@ -10,7 +11,7 @@ export class UncaughtErrors implements ErrorOwner {
   readonly #message: string;
   #count = 0;
   #first: { readonly error: unknown } | null = null;
-  #loggedAt = Number.NEGATIVE_INFINITY;
+  readonly #mayLog = createLogInterval(LOG_INTERVAL_MS);
   /** Called after each error has been counted. */
   onError: (() => void) | null = null;
 
@@ -32,11 +33,7 @@ export class UncaughtErrors implements ErrorOwner {
   readonly report = (error: unknown): void => {
     this.#count += 1;
     this.#first ??= { error };
-    const now = performance.now();
-    if (now - this.#loggedAt >= LOG_INTERVAL_MS) {
-      this.#loggedAt = now;
-      this.#log.error({ err: error, count: this.#count }, this.#message);
-    }
+    if (this.#mayLog()) this.#log.error({ err: error, count: this.#count }, this.#message);
     this.onError?.();
   };
 }

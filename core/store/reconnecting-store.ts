@@ -1,6 +1,7 @@
 import type { Log } from '../contract/index.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { settleWithin } from '../lib/promises.js';
+import { createLogInterval } from '../log/log-interval.js';
 import { type DigestAudited, openDigest } from './audit-digest.js';
 import {
   type AuditFilter,
@@ -69,7 +70,7 @@ export class ReconnectingStore implements Store {
   #database: OpenedDatabase | null = null;
   #reason = new StoreUnavailable('opening');
   #retry: NodeJS.Timeout | undefined;
-  #warnedAt = Number.NEGATIVE_INFINITY;
+  readonly #mayWarn = createLogInterval(WARN_INTERVAL_MS);
   #isClosed = false;
 
   constructor(options: ReconnectingStoreOptions) {
@@ -228,10 +229,8 @@ export class ReconnectingStore implements Store {
 
   /** The store stays open, but a full disk may last for long: at most one line a minute. */
   #reportFailed({ code, message }: StoreUnavailable): void {
-    const now = performance.now();
-    if (now - this.#warnedAt < WARN_INTERVAL_MS) return;
-    this.#warnedAt = now;
-    this.#options.log.warn({ code, reason: message }, 'store operation failed');
+    if (this.#mayWarn())
+      this.#options.log.warn({ code, reason: message }, 'store operation failed');
   }
 
   #notify(module: string | null): void {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../../contract/index.js';
 import { settleWithin } from '../../lib/promises.js';
+import { createLogInterval } from '../../log/log-interval.js';
 import type { CallPage, CallQuery } from '../../operations/status/call-record.js';
 import { callId } from '../../store/call-log.js';
 import { type Store, type StoredCall, StoreUnavailable } from '../../store/store.js';
@@ -48,7 +49,7 @@ export class StoredCalls {
   #lost = 0;
   /** Reads that wait for a write or for the store. */
   #reads = 0;
-  #warnedAt = Number.NEGATIVE_INFINITY;
+  readonly #mayWarn = createLogInterval(WARN_INTERVAL_MS);
 
   constructor(options: StoredCallsOptions) {
     this.#options = options;
@@ -159,11 +160,9 @@ export class StoredCalls {
 
   /** At most once a minute: a disk may stay full for long. */
   #warn(reason: string): void {
-    const now = performance.now();
-    if (now - this.#warnedAt < WARN_INTERVAL_MS) return;
+    if (!this.#mayWarn()) return;
     const fields = { reason, waiting: this.#waiting.length, lost: this.#lost };
     this.#options.log.warn(fields, 'calls not stored');
-    this.#warnedAt = now;
     this.#lost = 0;
   }
 }

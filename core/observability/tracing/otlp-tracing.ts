@@ -13,6 +13,7 @@ import {
 import type { Log } from '../../contract/index.js';
 import { type ErrorOwner, runAs } from '../../isolation/error-owner.js';
 import { settleWithin } from '../../lib/promises.js';
+import { createLogInterval } from '../../log/log-interval.js';
 import { beginRequestSpan, type Tracing } from './request-span.js';
 
 const CLOSE_TIMEOUT_MS = 1000;
@@ -79,12 +80,9 @@ function createBatchProcessor(exporter: SpanExporter): BatchSpanProcessor {
 
 /** Logs `message` alone: the SDK's own messages may hold the URL and headers of the receiver. */
 function setDiagLogger(log: Log, message: string): void {
-  let warnedAt = Number.NEGATIVE_INFINITY;
+  const mayWarn = createLogInterval(WARN_INTERVAL_MS);
   const warn = () => {
-    const now = performance.now();
-    if (now - warnedAt < WARN_INTERVAL_MS) return;
-    warnedAt = now;
-    log.warn({}, message);
+    if (mayWarn()) log.warn({}, message);
   };
   const ignore = () => {};
   diag.setLogger(
