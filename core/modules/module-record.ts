@@ -40,3 +40,15 @@ export interface RejectedDigests {
   readonly manifest: string | null;
   readonly config: string | null;
 }
+
+/** In wire names. */
+export function describeDigests({ live, fileDigest, rejected }: ModuleRecord) {
+  return {
+    digest: live?.manifestDigest ?? null,
+    config_digest: live?.configDigest ?? null,
+    file_digest: fileDigest,
+    rejected_digest: rejected?.file ?? null,
+    rejected_manifest_digest: rejected?.manifest ?? null,
+    rejected_config_digest: rejected?.config ?? null,
+  };
+}

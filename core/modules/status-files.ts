@@ -3,7 +3,7 @@ import type { Log } from '../contract/index.js';
 import { STATUS_FOLDER } from '../watch/directory.js';
 import { LatestWrites } from '../watch/latest-writes.js';
 import { OwnFolder } from '../watch/own-folder.js';
-import type { ModuleRecord } from './module-record.js';
+import { describeDigests, type ModuleRecord } from './module-record.js';
 
 /** The content of a status file. */
 export type FileStatus = ReturnType<typeof describeFileStatus>;
@@ -19,17 +19,12 @@ export interface StatusSink {
 }
 
 export function describeFileStatus(record: ModuleRecord) {
-  const { file, name, state, since, reason, hint, live, fileDigest, rejected } = record;
+  const { file, name, state, since, reason, hint } = record;
   return {
     file,
     module: name,
     state,
-    digest: live?.manifestDigest ?? null,
-    config_digest: live?.configDigest ?? null,
-    file_digest: fileDigest,
-    rejected_digest: rejected?.file ?? null,
-    rejected_manifest_digest: rejected?.manifest ?? null,
-    rejected_config_digest: rejected?.config ?? null,
+    ...describeDigests(record),
     since: since.toISOString(),
     reason,
     hint,

@@ -1,4 +1,5 @@
 import {
+  ANY_CALL,
   type CallPage,
   type CallQuery,
   type CallRecord,
@@ -10,7 +11,6 @@ import { StoreUnavailable } from '../../store/store.js';
 import type { RecentCallBuffer } from './recent-calls.js';
 import type { StoredCalls } from './stored-calls.js';
 
-const ANY_CALL = { module: null, status: null, since: null, requestId: null, cursor: null };
 /** More calls than the buffer can hold. */
 const ALL = Number.MAX_SAFE_INTEGER;
 /** Cursors of calls in memory contain it, cursors of stored calls do not. */

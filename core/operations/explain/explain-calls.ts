@@ -4,8 +4,8 @@ import { authorize } from '../authorization.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import {
+  ANY_CALL,
   CALL_RECORDS,
-  type CallQuery,
   type CallRecord,
   type CallRecords,
   compareNewestFirst,
@@ -38,14 +38,7 @@ export class ExplainCalls implements Handler<ExplainCallsInput> {
 
   /** Newest first. */
   async #find(requestId: string): Promise<readonly CallRecord[]> {
-    const query: CallQuery = {
-      module: null,
-      status: null,
-      since: null,
-      requestId,
-      limit: MAX_CALLS,
-      cursor: null,
-    };
+    const query = { ...ANY_CALL, requestId, limit: MAX_CALLS };
     const page = await readCalls(this.#records, query);
     return [...(page?.calls ?? [])].sort(compareNewestFirst);
   }

@@ -56,6 +56,14 @@ export interface CallQuery {
   readonly cursor: string | null;
 }
 
+export const ANY_CALL: Omit<CallQuery, 'limit'> = {
+  module: null,
+  status: null,
+  since: null,
+  requestId: null,
+  cursor: null,
+};
+
 export interface CallPage {
   /** Newest first. */
   readonly calls: readonly CallRecord[];

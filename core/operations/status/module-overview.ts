@@ -1,7 +1,7 @@
 import type { ResponseMode, Responses } from '../../descriptor/descriptor.js';
 import { isPlainEnvelope } from '../../descriptor/expose-headers.js';
 import { createToken } from '../../injection.js';
-import type { ModuleRecord } from '../../modules/module-record.js';
+import { describeDigests, type ModuleRecord } from '../../modules/module-record.js';
 import type { EndpointStatus } from '../../provider/endpoint.js';
 
 export interface ModuleRecords {
@@ -55,12 +55,7 @@ export function toModuleEntry(record: ModuleRecord) {
     module_id: record.live?.manifest.module_id ?? null,
     file: record.file,
     state: record.state,
-    digest: record.live?.manifestDigest ?? null,
-    config_digest: record.live?.configDigest ?? null,
-    file_digest: record.fileDigest,
-    rejected_digest: record.rejected?.file ?? null,
-    rejected_manifest_digest: record.rejected?.manifest ?? null,
-    rejected_config_digest: record.rejected?.config ?? null,
+    ...describeDigests(record),
     console: {
       release: record.descriptor?.console.release ?? record.live?.manifestDigest ?? null,
       ui: record.descriptor?.console.ui ?? [],
