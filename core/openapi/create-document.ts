@@ -59,7 +59,7 @@ export class DocumentBuilder {
    */
   add(module: DescribedModule, shows: (route: DescribedRoute) => boolean = () => true): void {
     const { names } = this.#input;
-    const { items, hidden } = createPathItems(module);
+    const { items, hidden } = createPathItems(module, shows);
     const context = {
       components: this.#components,
       security: (capability: string | null) => this.#writeSecurity(capability),
@@ -68,8 +68,7 @@ export class DocumentBuilder {
     const tags = new Set<string>();
     let ids = '';
     for (const { path, routes } of items) {
-      const shown = routes.filter(({ route }) => shows(route));
-      for (const [at, placed] of shown.entries()) {
+      for (const [at, placed] of routes.entries()) {
         const { route } = placed;
         const name = names.of(route);
         const { start, end } = writeOperation(module, placed, name, context);
@@ -77,7 +76,7 @@ export class DocumentBuilder {
         this.#hasPaths = true;
         this.#paths.append(`${before}"${route.method.toLowerCase()}":${start},`);
         this.#paths.appendShared(problems);
-        this.#paths.append(at === shown.length - 1 ? `${end}}` : end);
+        this.#paths.append(at === routes.length - 1 ? `${end}}` : end);
         ids += `${name.operationId}\n`;
         for (const tag of route.value.declared.tags ?? []) tags.add(tag);
       }

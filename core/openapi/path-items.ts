@@ -33,8 +33,12 @@ const ENCODED = /[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g;
  * The path items of a module. Routes of one shape share an item with the parameter names of the first: OpenAPI
  * knows no rest parameter, so `{rest...}` has the shape of `{id}`. Where one method would stand there twice, the
  * route with the rest parameter is hidden.
+ * @param shows whether a route is part of the document; others change neither names nor what is hidden
  */
-export function createPathItems({ name, routes }: Pick<DescribedModule, 'name' | 'routes'>) {
+export function createPathItems(
+  { name, routes }: Pick<DescribedModule, 'name' | 'routes'>,
+  shows: (route: DescribedRoute) => boolean,
+) {
   const prefix = `/modules/${encodeURIComponent(name)}/http`;
   const byShape = new Map<string, DescribedRoute[]>();
   for (const route of routes.entries) {
@@ -46,18 +50,26 @@ export function createPathItems({ name, routes }: Pick<DescribedModule, 'name' |
   const items: PathItem[] = [];
   const hidden: HiddenRoute[] = [];
   for (const [shape, group] of byShape) {
-    const shown = group.filter((route) => !isHidden(route, group));
-    if (shown.length < group.length) {
-      const others = group.filter((route) => !shown.includes(route));
+    const names = nameItem(group);
+    const visible = group.filter(shows);
+    const shown = visible.filter((route) => !isHidden(route, visible));
+    if (shown.length < visible.length) {
+      const others = visible.filter((route) => !shown.includes(route));
       hidden.push(...others.map((route) => describeHidden(route, prefix)));
     }
-    const names = listParameters(shown[0]).map((segment) => segment.name);
+    if (shown.length === 0) continue;
     items.push({
       path: prefix + nameShape(shape, names),
       routes: shown.map((route) => ({ route, parameters: nameParameters(route, names) })),
     });
   }
   return { items, hidden };
+}
+
+/** The parameter names of the first route of a shape that the document of all routes shows. */
+function nameItem(group: readonly DescribedRoute[]): string[] {
+  const first = group.find((route) => !isHidden(route, group));
+  return listParameters(first).map((segment) => segment.name);
 }
 
 function isHidden(route: DescribedRoute, group: readonly DescribedRoute[]): boolean {
