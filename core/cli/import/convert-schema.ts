@@ -1,5 +1,6 @@
 import { asObject, isObject, type JsonObject } from '../json-value.js';
 import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
+import { MarkedMembers } from './marked-members.js';
 import { findByPointer, type OpenApiDocument, parsePointer } from './openapi-document.js';
 import {
   DROPPED_DEFINITIONS,
@@ -41,19 +42,27 @@ class SchemaConversion {
   /** The names in `$defs` by reference. */
   readonly #names = new Map<string, string>();
   readonly #taken = new Set<string>();
+  /** A read-only member is not required of a request, a write-only one not of a response. */
+  readonly #notRequired: MarkedMembers;
 
   constructor(context: SchemaContext) {
     this.#context = context;
+    const mark = context.direction === 'input' ? 'readOnly' : 'writeOnly';
+    this.#notRequired = new MarkedMembers(context.document, mark);
   }
 
-  convert(schema: unknown): JsonObject | boolean {
+  /** @param whole the schemas whose `allOf` leads here: all of them describe the same value */
+  convert(schema: unknown, whole: readonly JsonObject[] = []): JsonObject | boolean {
     if (typeof schema === 'boolean') return schema;
     if (!isObject(schema)) return {};
     const { $ref: reference } = schema;
-    if (typeof reference !== 'string') return allowNull(this.#convertMembers(schema), schema);
+    if (typeof reference !== 'string') {
+      return allowNull(this.#convertMembers(schema, whole), schema);
+    }
     const target = this.#convertReference(reference);
     // OpenAPI 3.0 ignores what stands beside a reference.
-    const siblings = this.#context.document.version === '3.0' ? {} : this.#convertMembers(schema);
+    const isAlone = this.#context.document.version === '3.0';
+    const siblings = isAlone ? {} : this.#convertMembers(schema, whole);
     return allowNull({ ...target, ...siblings }, schema);
   }
 
@@ -96,16 +105,20 @@ class SchemaConversion {
     return name;
   }
 
-  #convertMembers(schema: JsonObject): JsonObject {
+  #convertMembers(schema: JsonObject, whole: readonly JsonObject[]): JsonObject {
+    const around = [...whole, schema];
     const members = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
       if (SCHEMA_MAP_KEYWORDS.has(keyword)) {
         const schemas = Object.entries(asObject(value)).filter(([name]) => this.#isUsable(name));
         return [[keyword, mapValues(schemas, (one) => this.convert(one))]];
       }
       if (SCHEMA_LIST_KEYWORDS.has(keyword)) {
-        return Array.isArray(value) ? [[keyword, value.map((one) => this.convert(one))]] : [];
+        if (!Array.isArray(value)) return [];
+        const above = keyword === 'allOf' ? around : [];
+        return [[keyword, value.map((one) => this.convert(one, above))]];
       }
       if (SCHEMA_KEYWORDS.has(keyword)) return [[keyword, this.convert(value)]];
+      if (keyword === 'required') return this.#convertRequired(value, around);
       return this.#convertKeyword(keyword, value, schema);
     });
     return Object.fromEntries(members);
@@ -134,8 +147,6 @@ class SchemaConversion {
         return schema['exclusiveMinimum'] === true ? [] : [[keyword, value]];
       case 'maximum':
         return schema['exclusiveMaximum'] === true ? [] : [[keyword, value]];
-      case 'required':
-        return this.#convertRequired(value, schema);
       case 'type':
         return this.#convertType(value);
     }
@@ -154,23 +165,14 @@ class SchemaConversion {
     return usable.length === 0 ? [] : [['examples', usable]];
   }
 
-  /** A read-only member is not required of a request, a write-only one not of a response. */
-  #convertRequired(value: unknown, schema: JsonObject): [string, unknown][] {
+  #convertRequired(value: unknown, around: readonly JsonObject[]): [string, unknown][] {
     // Some documents write `required: true` into a property, where it has no meaning.
     if (!Array.isArray(value)) return [];
-    const mark = this.#context.direction === 'input' ? 'readOnly' : 'writeOnly';
-    const properties = asObject(schema['properties']);
     const names = new Set(value.filter((name) => typeof name === 'string'));
-    const required = [...names].filter((name) => !this.#hasMark(properties[name], mark));
+    const required = [...names].filter((name) => {
+      return !around.some((schema) => this.#notRequired.of(schema).has(name));
+    });
     return required.length === 0 ? [] : [['required', required]];
-  }
-
-  #hasMark(property: unknown, mark: string): boolean {
-    const own = asObject(property);
-    if (own[mark] === true) return true;
-    const { $ref: reference } = own;
-    if (typeof reference !== 'string') return false;
-    return asObject(findByPointer(this.#context.document, reference))[mark] === true;
   }
 
   #convertType(value: unknown): [string, unknown][] {
