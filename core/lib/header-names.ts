@@ -21,14 +21,10 @@ export const CONDITIONAL = ['if-none-match', 'if-modified-since', 'if-unmodified
 
 export const REQUEST_IDS = ['x-correlation-id', 'x-request-id'] as const;
 
+export const TRACE_CONTEXT = ['traceparent', 'tracestate'] as const;
+
 /** Providers get the host's own value of these. */
-export const SET_BY_HOST = [
-  'accept',
-  'accept-encoding',
-  'traceparent',
-  'tracestate',
-  ...REQUEST_IDS,
-] as const;
+export const SET_BY_HOST = ['accept', 'accept-encoding', ...TRACE_CONTEXT, ...REQUEST_IDS] as const;
 
 /** A field name of RFC 9110, 5.6.2. */
 export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;

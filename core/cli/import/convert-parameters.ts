@@ -1,3 +1,5 @@
+import { explainDeniedHeader } from '../../descriptor/forward-headers.js';
+import { ALWAYS_FORWARDED, REQUEST_IDS, TRACE_CONTEXT } from '../../lib/header-names.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { convertSchema } from './convert-schema.js';
 import { follow, type OpenApiDocument } from './openapi-document.js';
@@ -16,8 +18,15 @@ interface ParameterContext {
   readonly unmapped: UnmappedParts;
 }
 
-/** Headers that reach every provider, in every mode. */
-const FORWARDED = new Set(['accept-language', 'idempotency-key', 'if-match', 'prefer']);
+/** Headers that reach every provider, in every mode: as sent, or with the value of the request. */
+const FORWARDED: ReadonlySet<string> = new Set([
+  ...ALWAYS_FORWARDED,
+  ...REQUEST_IDS,
+  ...TRACE_CONTEXT,
+]);
+
+const NOT_FORWARDED =
+  'the header is not forwarded: name it in forward_headers of the descriptor if it may be';
 
 /** OpenAPI ignores parameters with these names. */
 const IGNORED = new Set(['accept', 'authorization', 'content-type']);
@@ -58,11 +67,7 @@ function listUnmapped(parameter: JsonObject, { place, unmapped }: ParameterConte
       return;
     case 'header':
       if (IGNORED.has(name.toLowerCase()) || FORWARDED.has(name.toLowerCase())) return;
-      unmapped.add(
-        place,
-        `header ${name}`,
-        'the header is not forwarded: name it in forward_headers of the descriptor if it may be',
-      );
+      unmapped.add(place, `header ${name}`, explainDeniedHeader(name) ?? NOT_FORWARDED);
       return;
     case 'path': {
       const { style = 'simple', schema } = parameter;

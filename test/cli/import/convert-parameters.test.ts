@@ -89,3 +89,25 @@ describe('an imported query parameter', () => {
     expect(property).to.deep.equal({});
   });
 });
+
+describe('an imported header parameter', () => {
+  const list = (names: readonly string[]) => {
+    const unmapped = new UnmappedParts();
+    const parameters = names.map((name) => ({ in: 'header', name }));
+    convertParameters({ parameters }, {}, { document: DOCUMENT, place: 'GET /a', unmapped });
+    return unmapped.list().map(({ part, reason }) => `${part}: ${reason}`);
+  };
+
+  it('is not listed if providers get it, or the value of the request', () => {
+    const names = ['Prefer', 'X-Request-ID', 'x-correlation-id', 'traceparent', 'tracestate'];
+    expect(list(names)).to.deep.equal([]);
+  });
+
+  it('is listed with the reason if no descriptor can forward it', () => {
+    expect(list(['X-Forwarded-For', 'Cookie', 'Accept-Encoding'])).to.deep.equal([
+      'header X-Forwarded-For: headers that start with x-forwarded- are never forwarded',
+      'header Cookie: this header is never forwarded',
+      'header Accept-Encoding: the host sets this header itself',
+    ]);
+  });
+});
