@@ -41,7 +41,7 @@ const DOCUMENT_KEYWORDS: ReadonlySet<string> = new Set(['$schema', '$id', '$defs
  */
 export function embedSchema(schema: JsonSchema, name: string, components: Components): string {
   return typeof schema === 'boolean'
-    ? jsonText(schema)
+    ? writeBoolean(schema)
     : embedPart(schema, schema, name, components);
 }
 
@@ -52,10 +52,16 @@ export function embedPart(
   name: string,
   components: Components,
 ): string {
+  if (typeof part === 'boolean') return writeBoolean(part);
   const text = jsonText(part);
   // All keywords that would have to change start so.
   if (!text.includes('"$')) return text;
   return new Embedding(schema, name, components).write(part);
+}
+
+/** `true` and `false` as objects: many tools expect one where OpenAPI has a schema, though it allows both. */
+function writeBoolean(schema: boolean): string {
+  return schema ? '{}' : '{"not":{}}';
 }
 
 class Embedding {
@@ -100,7 +106,10 @@ class Embedding {
     const name = this.#known.get(value) ?? this.#nameComponent(target?.path ?? []);
     if (!this.#known.has(value)) {
       this.#known.set(value, name);
-      this.#components.add(name, this.write(value));
+      this.#components.add(
+        name,
+        typeof value === 'boolean' ? writeBoolean(value) : this.write(value),
+      );
     }
     return `#/components/schemas/${name}`;
   }

@@ -53,7 +53,7 @@ class TypeWriter {
   }
 
   writeHere(schema: unknown, indent: string): string {
-    if (schema === false) return 'never';
+    if (isNever(schema)) return 'never';
     if (!isObject(schema)) return 'unknown';
     const { $ref: reference } = schema;
     const parts = [
@@ -139,6 +139,13 @@ class TypeWriter {
     if (schemas.length === 0) return others === true ? 'unknown' : null;
     return hasMembers ? 'unknown' : unite(schemas.map((one) => this.write(one, indent)));
   }
+}
+
+/** `false`, and the same as an object. */
+function isNever(schema: unknown): boolean {
+  if (!isObject(schema)) return schema === false;
+  const { not } = schema;
+  return not === true || (isObject(not) && Object.keys(not).length === 0);
 }
 
 /** Schemas often leave out the type that their keywords are for. */
