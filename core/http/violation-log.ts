@@ -4,7 +4,7 @@ import { TokenBuckets } from '../lib/token-buckets.js';
 import type { RequestObserver } from '../observability/completed-request.js';
 import { OTHER_NAME } from '../schema/run.js';
 
-/** One line for each route, direction and minute: a client that is wrong is wrong at every call. */
+/** One line for each route and minute: a client that is wrong is wrong at every call. */
 const LINES = { perSecond: 1 / 60, burst: 1 };
 const MAX_ROUTES = 10_000;
 const MAX_FIELD_LENGTH = 200;
@@ -17,7 +17,7 @@ export function createViolationLog(log: Log): RequestObserver {
   return ({ requestId, correlationId, facts, method }) => {
     for (const { direction, mode, details } of facts.schemaViolations ?? []) {
       const { module, route } = facts;
-      if (lines.take(`${direction} ${module} ${method} ${route}`) !== 0) continue;
+      if (lines.take(`${module} ${method} ${route}`) !== 0) continue;
       const [first] = details;
       const ids = { request_id: requestId, correlation_id: correlationId };
       const place = { module, method, route, direction, mode, ...describe(first) };

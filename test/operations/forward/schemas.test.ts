@@ -36,6 +36,7 @@ const ROUTES = [
   route('GET', '/items', { query_schema: QUERY }),
   route('DELETE', '/items', { query_schema: { ...QUERY, additionalProperties: false } }),
   route('GET', '/stock', { output_schema: OUTPUT }),
+  route('POST', '/stock', { input_schema: ITEM, output_schema: OUTPUT }),
 ];
 
 function route(method: string, path: string, operation: object) {
@@ -57,6 +58,7 @@ describe('schemas of a route', () => {
       target: `/modules/${module}/http${path}`,
       headers: [JSON_TYPE],
       body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+      isUndescribed: module !== 'shop',
     });
   const get = (path: string, module = 'shop', method = 'GET') =>
     call(setup.host, {
@@ -233,6 +235,18 @@ describe('schemas of a route', () => {
       ['/items', 'input', '/name'],
       ['/stock', 'output', '/qty'],
     ]);
+  });
+
+  it('log one line a minute for a route where both directions are violated', async () => {
+    setup.provider.answer({ body: '{"qty":null}' });
+    for (let round = 0; round < 3; round += 1) await post({}, 'seen', '/stock');
+    await get('/items', 'seen', 'DELETE');
+    const lines = (logged: string) =>
+      setup.host.logs().filter(({ msg, method, route }) => {
+        return msg === 'schema violated' && `${method} ${route}` === logged;
+      });
+    await waitUntil('the line of the last call', () => lines('DELETE /items').length === 1);
+    expect(lines('POST /stock')).to.have.length(1);
   });
 });
 
