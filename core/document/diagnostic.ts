@@ -105,8 +105,8 @@ export interface Violation {
 /** Maximum number of diagnostics reported for one document. */
 export const MAX_DIAGNOSTICS = 100;
 
-/** A key that is not a plain word may be a misplaced secret, and is not printed. */
-const PRINTABLE_KEY = /^[A-Za-z0-9_.-]{1,64}$/;
+/** A key that is neither a plain word nor a keyword such as `$ref` may be a misplaced secret: it is not printed. */
+const PRINTABLE_KEY = /^\$?[A-Za-z0-9_.-]{1,64}$/;
 
 export function isPrintableKey(key: string): boolean {
   return PRINTABLE_KEY.test(key);

@@ -172,6 +172,14 @@ describe('validateStruct', () => {
     ).to.deep.equal(["'a.?' must be a string (put it in quotes)"]);
   });
 
+  it('prints the keywords of JSON Schema that start with a dollar sign', () => {
+    const struct = object({ $defs: object({ $ref: string() }) });
+    expect(messagesOf({ $defs: { $ref: 1, $2b$12$: 1 } }, struct)).to.deep.equal([
+      "'$defs.$ref' must be a string (put it in quotes)",
+      "unknown key in '$defs'",
+    ]);
+  });
+
   it('puts the prefix in front of every path', () => {
     const { violations } = validateStruct({ b: 1 }, object({ a: string() }), [
       'provider',
