@@ -4,9 +4,9 @@ import { addDocumentOptions, readDocument } from '../openapi/read-document.js';
 
 const HELP = `
 Prints JSON: the OpenAPI 3.1 document of GET /openapi.json. With --modules it
-reads files instead of calling a host, and describes bearer tokens and
---token-header alone. Modules whose manifest is at the provider or behind a URL
-are left out then.`;
+reads files instead of calling a host, and describes bearer tokens and the
+header of MODGATE_TOKEN_HEADER alone. Modules whose manifest is at the provider
+or behind a URL are left out then.`;
 
 export function define(command: Command): void {
   command.argument('[module...]', 'Modules to describe (default: all)').addHelpText('after', HELP);
