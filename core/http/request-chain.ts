@@ -55,6 +55,7 @@ import {
 import { createErrorReply } from './response/error-reply.js';
 import { ReplyQueue, type ReplyQueueOptions } from './response/reply-queue.js';
 import { createUnknownPath } from './routes/unknown-path.js';
+import { addInterruptible } from './server/interruptible-requests.js';
 import type { MountedSurface } from './surfaces/mounted-surface.js';
 import { callSurface, sendSurfaceResponse } from './surfaces/serve-surface.js';
 
@@ -249,6 +250,7 @@ function openRequest(ctx: HostContext, options: RequestChainOptions): RequestCon
   const { req, res } = ctx;
   const request = new RequestContext(req, res, options);
   ctx.state.request = request;
+  addInterruptible(req, request);
   // Emitted exactly once, whether or not the response is complete.
   res.on('close', () => {
     if (!res.writableFinished) request.signal.abort(new ClientClosed());

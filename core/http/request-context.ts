@@ -2,12 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ParameterizedContext } from 'koa';
 import type { Actor } from '../contract/index.js';
+import type { HostError } from '../errors.js';
 import { nameActor } from '../lib/actor-name.js';
 import { LazyAbortController } from '../lib/lazy-abort-controller.js';
 import type { CompletedRequest } from '../observability/completed-request.js';
 import type { Reply } from '../operations/reply.js';
 import {
   type CallerRequest,
+  ClientClosed,
   createRequestFacts,
   type RequestFacts,
 } from '../operations/request.js';
@@ -15,7 +17,8 @@ import { HeldMemory } from '../provider/held-memory.js';
 import type { MemoryBudget } from '../provider/memory-budget.js';
 import { readBody } from './request/body.js';
 import { CallerHeaders } from './request/caller-headers.js';
-import { createIds, type RequestIds } from './request/ids.js';
+import { createIds } from './request/ids.js';
+import type { InterruptibleRequest } from './server/interruptible-requests.js';
 import { ConnectionEnd, type InProcessCaller } from './surfaces/in-process-connection.js';
 
 const CLIENT_CLOSED_STATUS = 499;
@@ -31,7 +34,7 @@ export interface RequestContextOptions {
 export type DecidedReply = Pick<Reply, 'status' | 'length'>;
 
 /** One request, from its parsed head until its response has left: `ctx.state.request`. */
-export class RequestContext implements CallerRequest, RequestIds {
+export class RequestContext implements CallerRequest, InterruptibleRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly method: string;
@@ -52,6 +55,7 @@ export class RequestContext implements CallerRequest, RequestIds {
   completed: CompletedRequest | null = null;
   #authenticated: Actor | null = null;
   #actorName: string | null = null;
+  #interruption: HostError | null = null;
   readonly #bodyTimeoutMs: number;
   readonly #startedAt = performance.now();
 
@@ -95,14 +99,25 @@ export class RequestContext implements CallerRequest, RequestIds {
 
   /** @param tooLargeStatus of a body that is longer; default 400 */
   readBody(limit: number, tooLargeStatus?: number): Promise<Buffer> {
-    const { held } = this;
+    const { held, signal } = this;
     const timeoutMs = this.#bodyTimeoutMs;
-    return readBody(this.req, this.res, { held, limit, timeoutMs, tooLargeStatus });
+    return readBody(this.req, this.res, { held, limit, timeoutMs, tooLargeStatus, signal });
   }
 
-  /** @param reply `null` when the client has closed the connection */
+  interrupt(problem: HostError): void {
+    this.#interruption = problem;
+    this.signal.abort(new ClientClosed());
+  }
+
+  /** Whether the rest of the body was rejected: the client has been answered. */
+  get isInterrupted(): boolean {
+    return this.#interruption !== null;
+  }
+
+  /** @param reply `null` when the client has closed the connection, or the request was interrupted */
   complete(reply: DecidedReply | null): CompletedRequest {
-    if (reply === null) this.facts.failure = 'cancelled';
+    const interruption = reply === null ? this.#interruption : null;
+    if (reply === null && interruption === null) this.facts.failure = 'cancelled';
     this.completed = {
       requestId: this.requestId,
       correlationId: this.correlationId,
@@ -110,7 +125,7 @@ export class RequestContext implements CallerRequest, RequestIds {
       actorKind: this.#authenticated?.kind ?? null,
       facts: this.facts,
       method: this.method,
-      status: reply === null ? CLIENT_CLOSED_STATUS : reply.status,
+      status: (reply ?? interruption)?.status ?? CLIENT_CLOSED_STATUS,
       bytesOut: reply === null || this.method === 'HEAD' ? 0 : reply.length,
       durationMs: performance.now() - this.#startedAt,
       completedAt: Date.now(),

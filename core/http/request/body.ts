@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BodyPieces } from '../../contract/body-pieces.js';
+import type { Cancellation } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import { ClientClosed } from '../../operations/request.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
@@ -13,6 +14,8 @@ interface BodyLimits {
   readonly timeoutMs: number;
   /** The status for a longer body. Default 400. */
   readonly tooLargeStatus?: number | undefined;
+  /** Aborted when the rest of the body cannot arrive. */
+  readonly signal: Cancellation;
 }
 
 // A client whose request was rejected may still be sending. Its body is read and discarded, so that the
@@ -31,14 +34,15 @@ const EMPTY = Buffer.alloc(0);
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { held, limit, timeoutMs, tooLargeStatus }: BodyLimits,
+  { held, limit, timeoutMs, tooLargeStatus, signal }: BodyLimits,
 ): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? Number.NaN);
   const createError = () => createLengthError(limit, undefined, tooLargeStatus);
   if (announced > limit) throw createError();
   if (announced === 0 || !hasBody(request)) return EMPTY;
+  if (signal.aborted) throw new ClientClosed();
   if (request.headers.expect !== undefined) response.writeContinue();
-  return withStallTimeout(request, timeoutMs, collect(request, limit, held, createError));
+  return withStallTimeout(request, timeoutMs, collect(request, limit, held, signal, createError));
 }
 
 /** A request without either header has no body (RFC 9112 6.3). */
@@ -50,12 +54,14 @@ function collect(
   request: IncomingMessage,
   limit: number,
   held: HeldMemory,
+  signal: Cancellation,
   createError: () => HostError,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces = new BodyPieces();
     const stop = () => {
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+      signal.removeEventListener('abort', onAbort);
     };
     const onData = (chunk: Buffer) => {
       pieces.add(chunk);
@@ -72,7 +78,9 @@ function collect(
       stop();
       reject(new ClientClosed());
     };
+    const onAbort = { handleEvent: onClose };
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+    signal.addEventListener('abort', onAbort);
   });
 }
 

@@ -24,7 +24,7 @@ export function createErrorReply(
   challenges: readonly string[],
 ): Reply | null {
   if (error instanceof ClientClosed) {
-    request.req.destroy();
+    if (!request.isInterrupted) request.req.destroy();
     return null;
   }
   if (error instanceof ProviderError) {

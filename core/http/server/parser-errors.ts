@@ -1,9 +1,11 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { HostError } from '../../errors.js';
+import { CallerHeaders } from '../request/caller-headers.js';
 import { createIds, type RequestIds } from '../request/ids.js';
 import { createProblemReply } from '../response/problem.js';
 import { listHeaders } from '../response/write-reply.js';
+import { findInterruptible } from './interruptible-requests.js';
 import { endPipeline } from './pipelining.js';
 
 /** For the client to read the response before the connection is closed. Milliseconds. */
@@ -15,12 +17,15 @@ const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ]);
 
+/** The client has closed its side of the connection. */
+const END_OF_INPUT = 'HPE_INVALID_EOF_STATE';
+
 const DETAILS: ReadonlyMap<number, string> = new Map([
   [408, 'the request did not arrive in time'],
   [431, 'the head of the request is too large'],
 ]);
 
-/** Called after each rejection: without a request there is no line `request` in the log. */
+/** Called for a rejected request that is not handled: it has no line `request` in the log. */
 export type RejectionObserver = (ids: RequestIds, status: number) => void;
 
 /**
@@ -39,34 +44,53 @@ export function answerParserError(
   const status = STATUS_BY_CODE.get(error.code ?? '') ?? 400;
   const detail = DETAILS.get(status) ?? 'the request is not well-formed HTTP';
   const problem = new HostError('validation_failed', detail, { status });
-  endPipeline(socket, (isInterrupted) => {
-    // The client would read the Problem as part of the interrupted response.
-    if (isInterrupted) socket.destroy();
-    else endWith(socket, problem, onRejected);
+  endPipeline(socket, (incomplete) => {
+    const isGone = incomplete !== null && error.code === END_OF_INPUT;
+    // Behind a part of a response, the client would read the Problem as the rest of it.
+    if (isGone || incomplete?.headersSent === true) socket.destroy();
+    else endWith(socket, problem, incomplete?.req ?? null, onRejected);
   });
 }
 
 /** Rejects CONNECT: the host is not a tunnel. */
-export function answerConnect(socket: Duplex, onRejected: RejectionObserver): void {
+export function answerConnect(
+  request: IncomingMessage,
+  socket: Duplex,
+  onRejected: RejectionObserver,
+): void {
   // Node has removed its own listener.
   socket.on('error', () => socket.destroy());
   const detail = 'the method CONNECT is not implemented';
   const problem = new HostError('validation_failed', detail, { status: 501 });
-  endPipeline(socket, () => endWith(socket, problem, onRejected));
+  endPipeline(socket, () => endWith(socket, problem, request, onRejected));
 }
 
-/** Cut at once, the connection could lose the Problem; a client that never closes must not keep it open. */
-function endWith(socket: Duplex, problem: HostError, onRejected: RejectionObserver): void {
-  const ids = createIds(null);
-  socket.end(formatResponse(problem, ids));
-  onRejected(ids, problem.status);
+/**
+ * Cut at once, the connection could lose the Problem; a client that never closes must not keep it open.
+ * @param request `null` where the head could not be parsed
+ */
+function endWith(
+  socket: Duplex,
+  problem: HostError,
+  request: IncomingMessage | null,
+  onRejected: RejectionObserver,
+): void {
+  const headers = request === null ? null : new CallerHeaders(request);
+  const handled = request === null ? null : findInterruptible(request);
+  const ids = handled ?? createIds(headers);
+  socket.end(formatResponse(problem, ids, headers?.get('accept')));
+  if (handled === null) onRejected(ids, problem.status);
+  else handled.interrupt(problem);
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(cut));
 }
 
-function formatResponse(problem: HostError, ids: RequestIds): Buffer {
+function formatResponse(problem: HostError, ids: RequestIds, accept: string | undefined): Buffer {
   // The path is not known for certain, so it may be below `/modules/`.
-  const reply = createProblemReply(problem, ids, { headers: ['modgate-origin', 'host'] });
+  const reply = createProblemReply(problem, ids, {
+    accept,
+    headers: ['modgate-origin', 'host'],
+  });
   const lines = [`HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}`];
   const headers = listHeaders(reply, ids, true);
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);

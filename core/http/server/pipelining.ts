@@ -44,11 +44,14 @@ export function serializeRequests(
   };
 }
 
+/** Gets the response to the request that is incomplete; `null` without one. */
+type PipelineEnd = (incomplete: ServerResponse | null) => void;
+
 /**
  * Calls `end` once all requests that arrived completely have been answered, or never if the connection ends
- * before. `isInterrupted`: whether part of a response to an incomplete request has been sent.
+ * before.
  */
-export function endPipeline(socket: Duplex, end: (isInterrupted: boolean) => void): void {
+export function endPipeline(socket: Duplex, end: PipelineEnd): void {
   pipelineOf(socket).endWith(end);
 }
 
@@ -67,7 +70,7 @@ class Pipeline {
   readonly #socket: Duplex;
   /** The responses that have not been sent, in the order of the requests; the first one is in progress. */
   #unanswered: ServerResponse[] = [];
-  #end: ((isInterrupted: boolean) => void) | null = null;
+  #end: PipelineEnd | null = null;
   #queue: RequestQueue | null = null;
 
   constructor(socket: Duplex) {
@@ -94,7 +97,7 @@ class Pipeline {
     else if (this.#isFull) this.#socket.pause();
   }
 
-  endWith(end: (isInterrupted: boolean) => void): void {
+  endWith(end: PipelineEnd): void {
     this.#end ??= end;
     this.#endIfAnswered();
   }
@@ -126,7 +129,7 @@ class Pipeline {
     const [first] = this.#unanswered;
     // Only the last request can be incomplete: then the error is about it.
     if (this.#end === null || first?.req.complete === true) return false;
-    this.#end(first?.headersSent === true);
+    this.#end(first ?? null);
     return true;
   }
 }

@@ -61,7 +61,7 @@ export function createServer(
     server.on(event, serialized);
   }
   server.on('clientError', (error, socket) => answerParserError(error, socket, onRejected));
-  server.on('connect', (_request, socket) => answerConnect(socket, onRejected));
+  server.on('connect', (request, socket) => answerConnect(request, socket, onRejected));
   const open = trackConnections(server);
   const destroyConnections = () => {
     for (const socket of open) socket.destroy();

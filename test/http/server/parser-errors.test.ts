@@ -63,6 +63,97 @@ describe('parser errors', () => {
     });
   });
 
+  describe('about the body of a request', () => {
+    const IDS = 'x-request-id: chosen-1\r\nx-correlation-id: chosen-2\r\n';
+    const HEAD =
+      `POST {route} HTTP/1.1\r\nhost: {host}\r\n{auth}content-type: application/json\r\n${IDS}` +
+      'accept: application/problem+json\r\ntransfer-encoding: chunked\r\n';
+    const expectChosen = (response: RawResponse) => {
+      const { request_id, correlation_id } = expectProblem(response, 400);
+      expect([request_id, correlation_id]).to.deep.equal(['chosen-1', 'chosen-2']);
+      expect(headerValue(response.headers, 'content-type')).to.equal('application/problem+json');
+      expectClose(response);
+    };
+
+    it('keep its ids and its type of Problem when head and body arrive together', async () => {
+      await withConnection(async (connection) => {
+        connection.write(fill(`${HEAD}\r\nzz\r\n`));
+        expectChosen(await connection.readFinal());
+      });
+    });
+
+    it('keep them when the request is being handled, and are its result', async () => {
+      const counted = async () => {
+        const { body } = await call(setup.host, { target: '/metrics' });
+        const [, count = '0'] =
+          /requests_total\{module="crm",method="POST",route="\/\{rest\.\.\.\}",status="400"\} (\d+)/.exec(
+            body.toString(),
+          ) ?? [];
+        return Number(count);
+      };
+      const before = await counted();
+      await withConnection(async (connection) => {
+        connection.write(fill(`${HEAD}expect: 100-continue\r\n\r\n`));
+        expect((await connection.read()).status).to.equal(100);
+        connection.write('zz\r\n');
+        expectChosen(await connection.readFinal());
+        expect(await counted()).to.equal(before + 1);
+      });
+      const results = () =>
+        setup.host
+          .logs()
+          .filter((line) => line['msg'] === 'request' && line['request_id'] === 'chosen-1')
+          .map(({ status, failure, route }) => ({ status, failure, route }));
+      await waitUntil('the log line', () => results().length > 0, 10_000);
+      expect(results()).to.deep.equal([{ status: 400, failure: null, route: '/{rest...}' }]);
+    });
+
+    it('have the ids of its log line when it chose none', async () => {
+      await withConnection(async (connection) => {
+        const head = HEAD.replace(IDS, '');
+        connection.write(fill(`${head}expect: 100-continue\r\n\r\n`));
+        expect((await connection.read()).status).to.equal(100);
+        connection.write('zz\r\n');
+        const { request_id } = expectProblem(await connection.readFinal(), 400);
+        const isLogged = () =>
+          setup.host
+            .logs()
+            .some((line) => line['msg'] === 'request' && line['request_id'] === request_id);
+        await waitUntil('the log line', isLogged, 10_000);
+      });
+    });
+  });
+
+  it('do not occur for a client that closes the connection amid its body', async () => {
+    const head = fill('POST {route} HTTP/1.1\r\nhost: {host}\r\n{auth}x-request-id: gone-1\r\n');
+    await withConnection(async (connection) => {
+      connection.write(
+        `${head}content-type: application/json\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n`,
+      );
+      expect((await connection.read()).status).to.equal(100);
+      connection.write('{');
+      connection.end();
+      await connection.closed();
+      expect(connection.unread).to.equal('');
+    });
+    const results = () =>
+      setup.host
+        .logs()
+        .filter((line) => line['request_id'] === 'gone-1')
+        .map(({ status, failure }) => ({ status, failure }));
+    await waitUntil('the log line', () => results().length > 0, 10_000);
+    expect(results()).to.deep.equal([{ status: 499, failure: 'cancelled' }]);
+  });
+
+  it('keep the ids of a CONNECT', async () => {
+    await withConnection(async (connection) => {
+      connection.write(
+        fill('CONNECT {host} HTTP/1.1\r\nhost: {host}\r\nx-request-id: tunnel\r\n\r\n'),
+      );
+      expect(expectProblem(await connection.readFinal(), 501).request_id).to.equal('tunnel');
+    });
+  });
+
   it('never overtake the response to an earlier request', async () => {
     setup.provider.answer({ delayMs: 100 });
     await withConnection(async (connection) => {

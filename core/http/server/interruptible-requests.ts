@@ -1,0 +1,21 @@
+import type { IncomingMessage } from 'node:http';
+import type { HostError } from '../../errors.js';
+import type { RequestIds } from '../request/ids.js';
+
+/** A request that is handled while its body arrives. */
+export interface InterruptibleRequest extends RequestIds {
+  /** Ends the request, since the rest of its body was rejected. The client has been sent the Problem. */
+  interrupt(problem: HostError): void;
+}
+
+const requests = new WeakMap<IncomingMessage, InterruptibleRequest>();
+
+/** Registers a request whose body may still be arriving. */
+export function addInterruptible(req: IncomingMessage, request: InterruptibleRequest): void {
+  if (!req.complete) requests.set(req, request);
+}
+
+/** `null` for a request that is not handled yet. */
+export function findInterruptible(req: IncomingMessage): InterruptibleRequest | null {
+  return requests.get(req) ?? null;
+}
