@@ -44,20 +44,38 @@ export function findQueryWarnings({ http_routes = [] }: Partial<Manifest>): Viol
     const properties = operation?.query_schema?.['properties'];
     if (!isSchemaObject(properties)) return [];
     const path = ['http_routes', index, 'operation', 'query_schema', 'properties'];
-    return Object.entries(properties).flatMap(([name, property]) =>
-      hasOnlyOtherValues(property)
-        ? violationAt([...path, name], 'untyped-parameter', UNTYPED, UNTYPED_HINT)
-        : [],
-    );
+    return Object.entries(properties).flatMap(([name, property]) => {
+      const place = [...path, name];
+      if (hasOnlyOtherValues(property)) {
+        return violationAt(place, 'untyped-parameter', UNTYPED, UNTYPED_HINT);
+      }
+      return hasOnlyOtherTypes(property)
+        ? violationAt(place, 'unreadable-parameter', UNREADABLE, UNREADABLE_HINT)
+        : [];
+    });
   });
 }
 
 const UNTYPED = 'has no type: values in a query are text, which equals none of the allowed values';
 const UNTYPED_HINT = 'add the type integer, number or boolean';
 
+const UNREADABLE = 'has a type that no value of a query is read as';
+const UNREADABLE_HINT = 'use string, integer, number, boolean or array';
+
 function hasOnlyOtherValues(property: unknown): boolean {
   if (!isSchemaObject(property) || property['type'] !== undefined) return false;
   const allowed = property['enum'] ?? (Object.hasOwn(property, 'const') ? [property['const']] : []);
   if (!Array.isArray(allowed) || allowed.length === 0) return false;
   return allowed.every((value) => typeof value === 'number' || typeof value === 'boolean');
+}
+
+/** Such as objects, null alone, and numbers beside booleans, whose values are read as text. */
+function hasOnlyOtherTypes(property: unknown): boolean {
+  const type = isSchemaObject(property) ? property['type'] : undefined;
+  if (type === undefined) return false;
+  const types = (Array.isArray(type) ? type : [type]).filter((one) => one !== 'null');
+  if (types.includes('string') || types.includes('array')) return false;
+  const isNumber = types.every((one) => one === 'integer' || one === 'number');
+  const isBoolean = types.every((one) => one === 'boolean');
+  return types.length === 0 || !(isNumber || isBoolean);
 }
