@@ -141,9 +141,9 @@ describe('modgate token', function () {
   });
 
   for (const args of [['list'], ['revoke', 'billing']]) {
-    it(`exits with 1 when the file is missing: ${args[0]}`, async () => {
+    it(`exits with 2 when the file is missing: ${args[0]}`, async () => {
       const missing = await place.run(['token', ...args, '--tokens', 'none.yaml']);
-      expect(missing).to.include({ code: 1, stdout: '' });
+      expect(missing).to.include({ code: 2, stdout: '' });
       expect(missing.stderr).to.match(/^modgate: \S*none\.yaml does not exist\n$/);
     });
   }

@@ -5,7 +5,6 @@ import { parseTokenFile } from '../../auth/token-file.js';
 import { assertValidFile } from '../../document/parse-file.js';
 import { FileError, readTextFile } from '../../document/read-file.js';
 import { ConfigError } from '../../errors.js';
-import { CommandError } from '../command-error.js';
 import type { TokenFileEntry } from './token-entry.js';
 import { readTokenText, type TokenText } from './token-text.js';
 
@@ -17,11 +16,11 @@ const LOCK_POLL_MS = 20;
 
 /**
  * Reads the entries of the tokens file.
- * @throws CommandError for a missing file; ConfigError for an invalid one.
+ * @throws ConfigError for a file that is missing or invalid.
  */
 export async function listTokens(file: string): Promise<readonly TokenFileEntry[]> {
   const text = await readValidated(file);
-  if (text === null) throw new CommandError(`${file} does not exist`);
+  if (text === null) throw new ConfigError(`${file} does not exist`);
   return readTokenText(file, text).entries;
 }
 
