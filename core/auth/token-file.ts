@@ -3,6 +3,7 @@ import { ACTOR_KINDS, type Actor } from '../contract/index.js';
 import { createInvalidFile, type Violation } from '../document/diagnostic.js';
 import { parseByStruct } from '../document/parse-file.js';
 import { findRepeated } from '../document/structs.js';
+import { isDay } from '../lib/parse-time.js';
 import { actorId, scope, sha256 } from './actor-syntax.js';
 
 /** By the SHA-256 of the token, in lower-case hex. */
@@ -26,9 +27,7 @@ const TOKEN_FILE = object({
 function isInstant(value: unknown): boolean {
   if (typeof value !== 'string') return false;
   const date = ISO_8601_WITH_ZONE.exec(value)?.[1];
-  if (date === undefined || Number.isNaN(Date.parse(value))) return false;
-  // V8 reads 30 February as 2 March.
-  return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
+  return date !== undefined && isDay(date) && !Number.isNaN(Date.parse(value));
 }
 
 /**

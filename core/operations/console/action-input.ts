@@ -2,6 +2,7 @@ import type { ActionInputField, AdminAction, FieldType } from '../../contract/in
 import { isPrintableKey, MAX_DIAGNOSTICS } from '../../document/diagnostic.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { findRepeatedMember } from '../../lib/json-scan.js';
+import { isDay } from '../../lib/parse-time.js';
 
 // RFC 3339 5.6 and 5.7 with leap seconds. isTimestamp checks that the day exists.
 const TIMESTAMP =
@@ -17,12 +18,9 @@ const TYPES: Readonly<Record<FieldType, (value: unknown) => boolean>> = {
   json: () => true,
 };
 
-/** Date reads February 30 as March 2, so the day is compared with the result. */
 function isTimestamp(value: unknown): boolean {
   const day = typeof value === 'string' ? TIMESTAMP.exec(value)?.[1] : undefined;
-  if (day === undefined) return false;
-  const read = new Date(`${day}T00:00:00Z`);
-  return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(day);
+  return day !== undefined && isDay(day);
 }
 
 /** The input, or the default of an absent one: `{}` for an action with a schema, otherwise `null`. */

@@ -71,6 +71,7 @@ describe('GET /audit', () => {
       ['after=-1', 'after'],
       ['after=1&after=2', 'after'],
       ['since=yesterday', 'since'],
+      ['since=2026-02-30T00:00:00Z', 'since'],
       ['module=%00', 'module'],
       ['cursor=1', 'cursor'],
     ] as const;
