@@ -164,9 +164,18 @@ function convertQueryParameter(
     }
     return {};
   }
+  if (parameter['allowEmptyValue'] === true && rejectsEmptyText(schema)) {
+    unmapped.add(place, part, 'the host takes any value, since it may be empty');
+    return {};
+  }
   const { nullable: _nullable, ...rules } = schema;
   const checked = type === 'array' ? withReadableItems(name, rules, context) : rules;
   return convertSchema(checked, { document, place, unmapped, direction: 'input' }) ?? {};
+}
+
+/** Whether an empty value may violate the schema. In a list it is an item, which is checked as such. */
+function rejectsEmptyText({ type, ...rules }: JsonObject): boolean {
+  return type !== 'array' && (type !== 'string' || hasRules(rules));
 }
 
 /** Without references and without null, which a query cannot hold. */

@@ -84,6 +84,22 @@ describe('an imported query parameter', () => {
     expect([optional.rejects('tags=1'), optional.rejects('tags=x')]).to.deep.equal([false, true]);
   });
 
+  it('may be empty where the document allows an empty value', () => {
+    const boolean = { type: 'boolean' };
+    const { property, listed, rejects } = convertTags(boolean, { allowEmptyValue: true });
+    expect(property).to.deep.equal({});
+    expect(listed).to.deep.equal([
+      'schema of the query parameter tags: the host takes any value, since it may be empty',
+    ]);
+    expect([rejects('tags'), rejects('tags=true')]).to.deep.equal([false, false]);
+    const text = convertTags({ type: 'string', minLength: 1 }, { allowEmptyValue: true });
+    expect([text.rejects('tags='), text.rejects('tags=a')]).to.deep.equal([false, false]);
+    const plain = convertTags({ type: 'string' }, { allowEmptyValue: true });
+    expect([plain.property, plain.listed]).to.deep.equal([{ type: 'string' }, []]);
+    const list = convertTags(TAGS, { allowEmptyValue: true });
+    expect(list.property).to.deep.equal(TAGS);
+  });
+
   it('accepts every value where references form a circle', () => {
     const { property } = convertTags({ $ref: '#/components/schemas/Circle' });
     expect(property).to.deep.equal({});
