@@ -35,13 +35,17 @@ export class ImportFiles {
 
   /**
    * The manifest of an earlier import; `null` for none.
-   * @throws ConfigError for a descriptor of this name that no import has written.
+   * @throws ConfigError for a descriptor of this name that no import has written, or that of another module.
    */
   async readEarlier(): Promise<JsonObject | null> {
     const descriptor = await readText(this.descriptor);
     if (descriptor === null) return null;
     const { parse } = await import('yaml');
     const { module, manifest } = readObject(() => parse(descriptor, { logLevel: 'silent' }));
+    if (typeof module === 'string' && module !== this.#module) {
+      const problem = 'is the descriptor of another module: nothing was written';
+      throw new ConfigError(`${this.descriptor} ${problem} (use --out)`);
+    }
     if (module !== this.#module || manifest !== `./${this.#manifestPath}`) {
       throw new ConfigError(`${this.descriptor} is not from an import: nothing was written`);
     }

@@ -122,6 +122,16 @@ describe('modgate import openapi', () => {
     expect(read('modules.d/acme-shop.yaml')).to.equal(own);
   });
 
+  it('rejects the descriptor of another module whose files have the same name', async () => {
+    place.write('shop.json', createDocument());
+    const other = 'module: acme-shop\nmanifest: ./acme-shop/manifest.json\n';
+    place.write('modules.d/acme-shop.yaml', other);
+    const { code, stderr } = await importShop('--write');
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/is the descriptor of another module: nothing was written/);
+    expect(read('modules.d/acme-shop.yaml')).to.equal(other);
+  });
+
   it('reports a document that cannot be read in one line', async () => {
     const expectations: readonly [text: string, message: RegExp][] = [
       ['{"openapi": "2.0"}', /OpenAPI 2\.0 is not supported: use OpenAPI 3\.0 or 3\.1\n$/],
