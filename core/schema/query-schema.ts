@@ -19,6 +19,8 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 interface Parameter {
   /** How its values are read; `text` for all but three types. */
   readonly reads: 'number' | 'boolean' | 'text';
+  /** What a value that cannot be read so should have been. */
+  readonly expects: string;
   readonly isList: boolean;
 }
 
@@ -71,7 +73,7 @@ export class QuerySchema {
       return;
     }
     const value = readText(text, parameter.reads);
-    if (value === undefined) report(name, `expected ${parameter.reads}`);
+    if (value === undefined) report(name, `expected ${parameter.expects}`);
     else if (parameter.isList) values[name] = [...((values[name] as unknown[]) ?? []), value];
     else if (name in values) report(name, 'repeated');
     else values[name] = value;
@@ -101,8 +103,8 @@ function decode(text: string): string | null {
 function describeParameter(property: unknown, root: SchemaObject): Parameter {
   const schema = followReferences(property, root);
   const isList = listTypes(schema).includes('array');
-  const reads = describeReading(isList ? followReferences(schema?.['items'], root) : schema);
-  return { reads, isList };
+  const value = isList ? followReferences(schema?.['items'], root) : schema;
+  return { ...describeReading(value), isList };
 }
 
 /** The schema that a property refers to, since its type decides how a value is read. */
@@ -118,11 +120,14 @@ function followReferences(schema: unknown, root: SchemaObject): SchemaObject | n
   return isSchemaObject(current) ? current : null;
 }
 
-function describeReading(schema: SchemaObject | null): Parameter['reads'] {
+function describeReading(schema: SchemaObject | null): Pick<Parameter, 'reads' | 'expects'> {
   const types = listTypes(schema).filter((type) => type !== 'null');
-  if (types.length === 0) return 'text';
-  if (types.every((type) => type === 'integer' || type === 'number')) return 'number';
-  return types.every((type) => type === 'boolean') ? 'boolean' : 'text';
+  const isAll = (...names: readonly string[]) =>
+    types.length > 0 && types.every((type) => names.some((name) => name === type));
+  if (isAll('integer')) return { reads: 'number', expects: 'integer' };
+  if (isAll('integer', 'number')) return { reads: 'number', expects: 'number' };
+  if (isAll('boolean')) return { reads: 'boolean', expects: 'boolean' };
+  return { reads: 'text', expects: 'text' };
 }
 
 function listTypes(schema: SchemaObject | null): readonly unknown[] {
