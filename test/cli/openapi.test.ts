@@ -23,6 +23,13 @@ describe('modgate openapi', () => {
     await expectValidDocument(ofFiles.stdout);
   });
 
+  it('prints JSON with and without --json', async () => {
+    const args = ['openapi', '--modules', `${setup.host.directory}/modules.d`];
+    const { code, stdout, stderr } = await runModgate([...args, '--json']);
+    expect([code, stderr]).to.deep.equal([0, '']);
+    expect(stdout).to.equal((await runModgate(args)).stdout);
+  });
+
   it('describes only the named modules', async () => {
     const { directory, url } = setup.host;
     const ofHost = await runModgate(['openapi', 'acme/crm', '--url', url, ...token]);

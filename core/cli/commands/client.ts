@@ -5,6 +5,7 @@ import { ConfigError } from '../../errors.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addDocumentOptions, readDocument } from '../openapi/read-document.js';
+import { addJsonOption, wantsJson } from '../setting-options.js';
 import { readClientModel } from '../typescript/client-model.js';
 import { generateClient, withoutHeader } from '../typescript/generate-client.js';
 
@@ -24,6 +25,7 @@ export function define(command: Command): void {
     .option('--check', 'Exit with 1 if the file would differ below its header; write nothing')
     .addHelpText('after', HELP);
   addDocumentOptions(command);
+  addJsonOption(command, 'the result');
 }
 
 /** Writes a typed client of modules. */
@@ -33,19 +35,27 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const document: unknown = JSON.parse(await readDocument(command, context));
   const model = readClientModel(document);
   const text = generateClient(model);
-  if (check === true) return compare(out, text, context);
-  await write(out, text);
+  const modules = model.modules.length;
   const functions = model.modules.flatMap((module) => module.functions).length;
-  await context.print(`wrote ${out}: ${model.modules.length} modules, ${functions} functions\n`);
+  const print = (words: string, more: object = {}) => {
+    const json = JSON.stringify({ file: out, modules, functions, ...more });
+    return context.print(`${wantsJson(command) ? json : words}\n`);
+  };
+  if (check === true) {
+    const { isSame, words } = await compare(out, text);
+    await print(`${out} ${words}`, { up_to_date: isSame });
+    return isSame ? EXIT.ok : EXIT.failure;
+  }
+  await write(out, text);
+  await print(`wrote ${out}: ${modules} modules, ${functions} functions`);
   return EXIT.ok;
 }
 
-async function compare(file: string, text: string, { print }: CommandContext): Promise<ExitCode> {
+async function compare(file: string, text: string): Promise<{ isSame: boolean; words: string }> {
   const current = await readFile(file, 'utf8').catch(() => null);
-  const isSame = current !== null && withoutHeader(current) === withoutHeader(text);
-  const reason = current === null ? 'cannot be read' : 'differs: run modgate client again';
-  await print(isSame ? `${file} is up to date\n` : `${file} ${reason}\n`);
-  return isSame ? EXIT.ok : EXIT.failure;
+  if (current === null) return { isSame: false, words: 'cannot be read' };
+  const isSame = withoutHeader(current) === withoutHeader(text);
+  return { isSame, words: isSame ? 'is up to date' : 'differs: run modgate client again' };
 }
 
 async function write(file: string, text: string): Promise<void> {

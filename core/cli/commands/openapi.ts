@@ -11,6 +11,7 @@ or behind a URL are left out then.`;
 export function define(command: Command): void {
   command.argument('[module...]', 'Modules to describe (default: all)').addHelpText('after', HELP);
   addDocumentOptions(command);
+  command.option('--json', 'Changes nothing: the document is JSON');
 }
 
 /** Prints the OpenAPI document of a host or of files. */
