@@ -34,6 +34,16 @@ export type AuditVerification =
       readonly reason: string;
     };
 
+/** Nothing else can change the head until the end of the transaction. */
+function lockHead(trx: Transaction<Tables>, locksRows: boolean) {
+  return trx
+    .selectFrom('audit_head')
+    .select(['id', 'hash'])
+    .where('singleton', '=', HEAD)
+    .$if(locksRows, (select) => select.forUpdate())
+    .executeTakeFirstOrThrow();
+}
+
 /** Adds a row. The lock on the head serializes writers, so the chain has no forks. */
 export async function appendAuditRow(
   trx: Transaction<Tables>,
@@ -41,12 +51,7 @@ export async function appendAuditRow(
   value_digest: string | null,
   { locksRows }: Pick<Database, 'locksRows'>,
 ): Promise<AuditRow> {
-  const head = await trx
-    .selectFrom('audit_head')
-    .select(['id', 'hash'])
-    .where('singleton', '=', HEAD)
-    .$if(locksRows, (select) => select.forUpdate())
-    .executeTakeFirstOrThrow();
+  const head = await lockHead(trx, locksRows);
   const at = new Date().toISOString();
   const row = createAuditRow(draft, { id: head.id + 1, at, value_digest, prev: head.hash });
   await trx.insertInto('audit_row').values(toAuditTable(row)).execute();
@@ -56,6 +61,20 @@ export async function appendAuditRow(
     .where('singleton', '=', HEAD)
     .execute();
   return row;
+}
+
+/**
+ * Writes the head without a change. SQLite writes nothing for a value that stays the same, so the head has
+ * another one in between.
+ */
+export async function rewriteAuditHead(
+  trx: Transaction<Tables>,
+  { locksRows }: Pick<Database, 'locksRows'>,
+): Promise<void> {
+  const head = await lockHead(trx, locksRows);
+  for (const hash of ['', head.hash]) {
+    await trx.updateTable('audit_head').set({ hash }).where('singleton', '=', HEAD).execute();
+  }
 }
 
 /** Rows by ascending id, read in pages so that other queries can run in between. */

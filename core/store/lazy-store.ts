@@ -57,6 +57,7 @@ export function createLazyStore(
     readConfig: (module, secrets) => run((store) => store.readConfig(module, secrets)),
     writeConfig: (write, audit) => run((store) => store.writeConfig(write, audit)),
     ensureGenerated: (field) => run((store) => store.ensureGenerated(field)),
+    assertWritable: () => run((store) => store.assertWritable()),
     appendAudit: (draft) => run((store) => store.appendAudit(draft)),
     readAudit: (filter) => readLater(use, filter),
     verifyAudit: () => run((store) => store.verifyAudit()),

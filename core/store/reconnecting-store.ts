@@ -8,6 +8,7 @@ import {
   type AuditVerification,
   appendAuditRow,
   readAuditRows,
+  rewriteAuditHead,
   verifyAuditRows,
 } from './audit-log.js';
 import type { AuditDraft, AuditRow } from './audit-row.js';
@@ -114,6 +115,10 @@ export class ReconnectingStore implements Store {
         (await readStoredSecret(database.query, field, keys)) ??
         database.transact((trx) => ensureStoredSecret(trx, field, database, keys)),
     );
+  }
+
+  assertWritable(): Promise<void> {
+    return this.#use((database) => database.transact((trx) => rewriteAuditHead(trx, database)));
   }
 
   appendAudit(draft: AuditDraft): Promise<AuditRow> {

@@ -49,6 +49,12 @@ export interface Store {
    */
   ensureGenerated(field: GeneratedField): Promise<string>;
 
+  /**
+   * Writes durably without a change, for work that must not begin unless its audit row can be written: a store
+   * that is locked or on a full disk can still be read.
+   */
+  assertWritable(): Promise<void>;
+
   /** For actions and failed writes; `writeConfig` adds its own row. */
   appendAudit(draft: AuditDraft): Promise<AuditRow>;
 

@@ -57,6 +57,16 @@ for (const kind of BACKENDS) {
       );
     });
 
+    it('stays the same when hosts check that they can write', async () => {
+      const other = await backend.open();
+      await Promise.all(
+        [store, other].flatMap((host) =>
+          Array.from({ length: 10 }, () => [host.appendAudit(DRAFT), host.assertWritable()]).flat(),
+        ),
+      );
+      expect(await store.verifyAudit()).to.deep.equal({ rows: 20, brokenAt: null });
+    });
+
     it('has no forks when two hosts append at the same time', async () => {
       const other = await backend.open();
       await Promise.all(

@@ -107,6 +107,14 @@ describe('SQLite store', () => {
     expect(await write(store, 'page_size', 2)).to.deep.equal({ revision: 2 });
   });
 
+  it('writes to the disk to check that it can', async () => {
+    const store = await backend.open();
+    await write(store, 'page_size', 1);
+    const { size } = statSync(`${file}-wal`);
+    await store.assertWritable();
+    expect(statSync(`${file}-wal`).size).to.be.greaterThan(size);
+  });
+
   it('waits for the short lock of another process', async () => {
     const store = await backend.open();
     const release = await holdLock(file, 'writing');

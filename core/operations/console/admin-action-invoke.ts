@@ -16,7 +16,7 @@ type Payload = BridgePayloads['admin_action_invoke'];
 
 /**
  * Invokes an action of the module; the client gets the result byte for byte. Each invocation writes one audit
- * row, so it is rejected before the provider call if the store is not available.
+ * row, so it is rejected before the provider call if the store cannot be written.
  */
 @injectable()
 export class AdminActionInvoke implements BridgeOperation<Payload> {
@@ -33,8 +33,7 @@ export class AdminActionInvoke implements BridgeOperation<Payload> {
   async execute(payload: Payload, call: BridgeCall): Promise<Buffer> {
     const action = findAction(payload, call);
     if (action === null) throw new Error('a declared action was not found');
-    // A read, since it also opens a store that was not needed before.
-    await this.#store.readConfig(call.module.name).catch(rethrowStoreError);
+    await this.#store.assertWritable().catch(rethrowStoreError);
     const input = completeInput(action, payload.input);
     const outcome = await this.#invoke(action, input, call).then(
       (result) => ({ result, error: null }),
