@@ -31,6 +31,8 @@ import { HOST_CORE, hasCommand, startServer } from './pinned-process.mjs';
  */
 
 const NGINX = 'nginx';
+/** One actor sends everything: 32 bodies of 1 MiB at once exceed its default share of the memory budget. */
+const ACTOR_BUDGET = ['--actor-budget', '128MiB'];
 const always = () => true;
 
 /** @type {readonly System[]} */
@@ -40,14 +42,16 @@ export const SYSTEMS = [
     what: 'kind http; token, capability, envelope, metrics, log line, call record',
     isEnveloped: true,
     isAvailable: always,
-    start: (context) => startModgate({ ...context, upstream: context.upstream.url }),
+    start: (context) =>
+      startModgate({ ...context, upstream: context.upstream.url, args: ACTOR_BUDGET }),
   },
   {
     name: 'modgate-local',
     what: 'the same, the module being in the process',
     isEnveloped: true,
     isAvailable: always,
-    start: (context) => startModgate({ ...context, upstream: context.upstream.url, kind: 'local' }),
+    start: (context) =>
+      startModgate({ ...context, upstream: context.upstream.url, kind: 'local', args: ACTOR_BUDGET }),
   },
   {
     name: 'fastify-http-proxy',
