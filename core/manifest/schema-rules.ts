@@ -1,5 +1,6 @@
 import type { Manifest, RouteOperation } from '../contract/index.js';
 import type { Path, Violation } from '../document/diagnostic.js';
+import { hasUnreadableType } from '../schema/query-schema.js';
 import { findSchemaProblems } from '../schema/schema-rules.js';
 import { isSchemaObject } from '../schema/subschema-keywords.js';
 import { findDuplicates, nameOf, violationAt } from './violation-at.js';
@@ -49,7 +50,7 @@ export function findQueryWarnings({ http_routes = [] }: Partial<Manifest>): Viol
       if (hasOnlyOtherValues(property)) {
         return violationAt(place, 'untyped-parameter', UNTYPED, UNTYPED_HINT);
       }
-      return hasOnlyOtherTypes(property)
+      return hasUnreadableType(property)
         ? violationAt(place, 'unreadable-parameter', UNREADABLE, UNREADABLE_HINT)
         : [];
     });
@@ -67,15 +68,4 @@ function hasOnlyOtherValues(property: unknown): boolean {
   const allowed = property['enum'] ?? (Object.hasOwn(property, 'const') ? [property['const']] : []);
   if (!Array.isArray(allowed) || allowed.length === 0) return false;
   return allowed.every((value) => typeof value === 'number' || typeof value === 'boolean');
-}
-
-/** Such as objects, null alone, and numbers beside booleans, whose values are read as text. */
-function hasOnlyOtherTypes(property: unknown): boolean {
-  const type = isSchemaObject(property) ? property['type'] : undefined;
-  if (type === undefined) return false;
-  const types = (Array.isArray(type) ? type : [type]).filter((one) => one !== 'null');
-  if (types.includes('string') || types.includes('array')) return false;
-  const isNumber = types.every((one) => one === 'integer' || one === 'number');
-  const isBoolean = types.every((one) => one === 'boolean');
-  return types.length === 0 || !(isNumber || isBoolean);
 }

@@ -130,6 +130,14 @@ function describeReading(schema: SchemaObject | null): Pick<Parameter, 'reads' |
   return { reads: 'text', expects: 'text' };
 }
 
+/** Such as objects, null alone, and numbers beside booleans: no value of a query is read as one of them. */
+export function hasUnreadableType(property: unknown): boolean {
+  if (!isSchemaObject(property) || property['type'] === undefined) return false;
+  const types = listTypes(property);
+  if (types.includes('string') || types.includes('array')) return false;
+  return describeReading(property).reads === 'text';
+}
+
 function listTypes(schema: SchemaObject | null): readonly unknown[] {
   const type = schema?.['type'];
   return Array.isArray(type) ? type : [type];
